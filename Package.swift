@@ -1,0 +1,118 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One entry makes an adapter's product, its simulator's product, their targets and their test target.
+/// A sixth vendor is a folder `Adapters/<Vendor>` and a line here.
+let vendors = ["Altcraft", "Salesforce"]
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+    .treatWarning("ExplicitSendable", as: .error),
+]
+
+/// A library target of the house, under `Sources/<name>`.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A test target of the house, under `Tests/<name>`.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let vendorModules = vendors.map { Target.Dependency(stringLiteral: "Patchbay\($0)") }
+let vendorSimulators = vendors.map { Target.Dependency(stringLiteral: "Patchbay\($0)Simulator") }
+
+// Values at the bottom, one engine in the middle, edges thin: arrows point up the page only.
+let house: [Target] = [
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+    .systemLibrary(
+        name: "CMicroHTTPD",
+        pkgConfig: "libmicrohttpd",
+        providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
+    ),
+    module("PatchbayJSON", []),
+    module("PatchbayModel", ["PatchbayJSON"]),
+    module("PatchbayAdapterKit", ["PatchbayJSON", "PatchbayModel"]),
+    module("PatchbayOutbox", ["CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
+    module("Patchbay", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]),
+    module("PatchbayHTTP", ["PatchbayAdapterKit", "Patchbay"]),
+    module("PatchbayMigration", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
+    module("PatchbaySimulation", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"]),
+    module("PatchbaySandbox", ["CMicroHTTPD", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
+    module("PatchbayTesting", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation"]),
+    .executableTarget(
+        name: "PatchbayCommand",
+        dependencies: [
+            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbayHTTP",
+            "PatchbayMigration", "PatchbaySimulation", "PatchbaySandbox",
+        ] + vendorModules + vendorSimulators,
+        swiftSettings: strict
+    ),
+]
+
+let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
+    [
+        .target(
+            name: "Patchbay\(vendor)",
+            dependencies: ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+            path: "Adapters/\(vendor)/Sources",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Patchbay\(vendor)Simulator",
+            dependencies: ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+            path: "Adapters/\(vendor)/Simulator",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "Patchbay\(vendor)Tests",
+            dependencies: [
+                "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayTesting", "PatchbaySimulation",
+                .init(stringLiteral: "Patchbay\(vendor)"), .init(stringLiteral: "Patchbay\(vendor)Simulator"),
+            ],
+            path: "Adapters/\(vendor)/Tests",
+            swiftSettings: strict
+        ),
+    ]
+}
+
+let houseTests: [Target] = [
+    tests("PatchbayJSONTests", ["PatchbayJSON"]),
+    tests("PatchbayModelTests", ["PatchbayJSON", "PatchbayModel"]),
+    tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
+    tests("PatchbayOutboxTests", ["PatchbayOutbox"]),
+    tests(
+        "PatchbayTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation"]
+            + ["PatchbayTesting"] + vendorModules + vendorSimulators
+    ),
+    tests("PatchbayHTTPTests", ["PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]),
+    tests("PatchbayMigrationTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules),
+    tests("PatchbaySandboxTests", ["PatchbayJSON", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators),
+    tests("PatchbayCommandTests", ["PatchbayJSON"]),
+    tests("RepositoryTests", ["PatchbayJSON"]),
+]
+
+let package = Package(
+    name: "Patchbay",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Patchbay", targets: ["Patchbay", "PatchbayHTTP", "PatchbayModel"]),
+        .library(name: "PatchbayAdapterKit", targets: ["PatchbayAdapterKit", "PatchbayModel", "PatchbayJSON"]),
+        .library(name: "PatchbayMigration", targets: ["PatchbayMigration"]),
+        .library(name: "PatchbayTesting", targets: ["PatchbayTesting", "PatchbaySimulation"]),
+        .executable(name: "patchbay", targets: ["PatchbayCommand"]),
+    ]
+        + vendors.flatMap { vendor -> [Product] in
+            [
+                .library(name: "Patchbay\(vendor)", targets: ["Patchbay\(vendor)"]),
+                .library(name: "Patchbay\(vendor)Simulator", targets: ["Patchbay\(vendor)Simulator"]),
+            ]
+        },
+    targets: house + adapters + houseTests,
+    swiftLanguageModes: [.v6]
+)

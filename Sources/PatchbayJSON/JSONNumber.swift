@@ -1,0 +1,51 @@
+/// A JSON number that keeps the text it was written with.
+public struct JSONNumber: Hashable, Sendable {
+    /// The number's text, valid by RFC 8259.
+    public let text: String
+
+    /// A whole number.
+    public init(_ value: some BinaryInteger) { text = String(value) }
+
+    /// A number from its JSON text; nil if the text is not a JSON number.
+    public init?(text: String) {
+        guard JSONNumber.isValid(text.utf8) else { return nil }
+        self.text = text
+    }
+
+    /// A number whose text was already checked by the reader.
+    init(checked text: String) { self.text = text }
+
+    /// The value if the text is a plain whole number that fits 64 bits, else nil.
+    public var integer: Int64? { Int64(text) }
+
+    /// The nearest double; nil only if it is out of range.
+    public var double: Double? {
+        guard let value = Double(text), value.isFinite else { return nil }
+        return value
+    }
+
+    /// Whether `bytes` are one JSON number: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
+    static func isValid(_ bytes: some Sequence<UInt8>) -> Bool {
+        enum State { case start, minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits }
+        var state = State.start
+        for byte in bytes {
+            switch (state, byte) {
+            case (.start, 0x2D): state = .minus
+            case (.start, 0x30), (.minus, 0x30): state = .zero
+            case (.start, 0x31...0x39), (.minus, 0x31...0x39), (.whole, 0x30...0x39): state = .whole
+            case (.zero, 0x2E), (.whole, 0x2E): state = .point
+            case (.point, 0x30...0x39), (.fraction, 0x30...0x39): state = .fraction
+            case (.zero, 0x45), (.zero, 0x65), (.whole, 0x45), (.whole, 0x65), (.fraction, 0x45), (.fraction, 0x65):
+                state = .exponent
+            case (.exponent, 0x2B), (.exponent, 0x2D): state = .exponentSign
+            case (.exponent, 0x30...0x39), (.exponentSign, 0x30...0x39), (.exponentDigits, 0x30...0x39):
+                state = .exponentDigits
+            default: return false
+            }
+        }
+        switch state {
+        case .zero, .whole, .fraction, .exponentDigits: return true
+        default: return false
+        }
+    }
+}

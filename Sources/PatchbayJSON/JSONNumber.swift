@@ -24,9 +24,10 @@ public struct JSONNumber: Hashable, Sendable {
         return value
     }
 
+    private enum State { case start, minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits }
+
     /// Whether `bytes` are one JSON number: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
     static func isValid(_ bytes: some Sequence<UInt8>) -> Bool {
-        enum State { case start, minus, zero, whole, point, fraction, exponent, exponentSign, exponentDigits }
         var state = State.start
         for byte in bytes {
             switch (state, byte) {

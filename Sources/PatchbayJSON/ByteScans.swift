@@ -1,5 +1,5 @@
-// The loops over bytes that a JSON reader spends its time in. Each reads `bytes[index]` only where `index` was compared
-// with `bytes.count`, and a word of eight only where eight bytes are left.
+// The loops over bytes that the readers of this module spend their time in. Each reads `bytes[index]` only where
+// `index` was compared with `bytes.count`, and a word of eight only where eight bytes are left.
 
 /// Runs of plain ASCII in a string.
 enum ASCIIScan {
@@ -56,5 +56,28 @@ enum UTF8Scan {
         guard length > 0, bytes.count - index >= length, second.contains(bytes[index + 1]) else { return 0 }
         for offset in 2..<max(length, 2) where bytes[index + offset] & 0xC0 != 0x80 { return 0 }
         return length
+    }
+}
+
+/// One byte value in many.
+enum ByteScan {
+    /// The first index from `start` that holds `byte`.
+    static func firstIndex(of byte: UInt8, in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        let raw = UnsafeRawBufferPointer(bytes)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let pattern = ones &* UInt64(byte)
+        var index = start
+        while index + 8 <= bytes.count {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ pattern
+            // As in ASCIIScan: the lowest mark is exact.
+            let marks = (word &- ones) & ~word & 0x8080_8080_8080_8080
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < bytes.count {
+            if bytes[index] == byte { return index }
+            index += 1
+        }
+        return nil
     }
 }

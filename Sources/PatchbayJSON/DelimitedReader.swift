@@ -55,7 +55,9 @@ public struct DelimitedReader: Sendable {
 
     /// A reader at the start of an input.
     ///
-    /// - Parameter maximumLength: the longest record that is handed out, in bytes with its line end.
+    /// - Parameters:
+    ///   - dialect: the delimiter and the quote, and whether there are quotes and a header.
+    ///   - maximumLength: the longest record that is handed out, in bytes with its line end.
     public init(dialect: DelimitedDialect, maximumLength: Int = 16 << 20) {
         self.dialect = dialect
         self.maximumLength = maximumLength
@@ -161,7 +163,9 @@ public struct DelimitedReader: Sendable {
     }
 
     private func text(of field: Field) -> String? {
-        guard field.hasDoubledQuotes else { return String(validating: buffer[field.range], as: UTF8.self) }
+        guard field.hasDoubledQuotes else {
+            return buffer.withUnsafeBufferPointer { UTF8Scan.text(UnsafeBufferPointer(rebasing: $0[field.range])) }
+        }
         var content: [UInt8] = []
         content.reserveCapacity(field.range.count)
         var index = field.range.lowerBound
@@ -169,7 +173,7 @@ public struct DelimitedReader: Sendable {
             content.append(buffer[index])
             index += buffer[index] == dialect.quote ? 2 : 1
         }
-        return String(validating: content, as: UTF8.self)
+        return content.withUnsafeBufferPointer(UTF8Scan.text)
     }
 
     private mutating func endRecord() {
@@ -208,15 +212,17 @@ public struct DelimitedReader: Sendable {
                 if isQuote { cursor += 1 }
                 content = cursor
             case .bare:
+                let stop = endOfBareText(in: cursor..<end)
+                cursor = stop
+                guard stop < end else { break }
                 cursor += 1
-                if byte == dialect.delimiter {
-                    fieldEnd = cursor - 1
-                    endField()
-                } else if byte == lineFeed {
+                guard buffer[stop] == dialect.delimiter else {
                     let hasReturn = cursor - 2 >= content && buffer[cursor - 2] == carriageReturn
                     fieldEnd = cursor - (hasReturn ? 2 : 1)
                     return .recordEnd
                 }
+                fieldEnd = stop
+                endField()
             case .quoted:
                 guard let quote = firstIndex(of: dialect.quote, in: cursor..<end) else {
                     cursor = end
@@ -272,6 +278,16 @@ public struct DelimitedReader: Sendable {
         droppedLines += lineFeeds(in: record..<cursor)
         record = cursor
         content = cursor
+    }
+
+    /// The first delimiter or line feed in `range`, else its end.
+    private func endOfBareText(in range: Range<Int>) -> Int {
+        let delimiter = dialect.delimiter
+        return buffer.withUnsafeBufferPointer { bytes in
+            var index = range.lowerBound
+            while index < range.upperBound, bytes[index] != delimiter, bytes[index] != lineFeed { index += 1 }
+            return index
+        }
     }
 
     private func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {

@@ -18,7 +18,9 @@ public struct LineSplitter: Sendable {
         public let bytes: ArraySlice<UInt8>
     }
 
-    /// A line that is longer than the limit. It was passed over; reading goes on with the next.
+    /// A line that is longer than the limit.
+    ///
+    /// It was passed over; reading goes on with the next.
     public struct TooLong: Error, Hashable, Sendable, CustomStringConvertible {
         /// The line's number, from 1.
         public let number: Int
@@ -90,7 +92,9 @@ public struct LineSplitter: Sendable {
         if length <= maximumLength + 1 { carried.append(contentsOf: piece) } else { carried = [] }
     }
 
-    /// Hands out the carried line and starts the next. `end` is 1 if a newline stood after it.
+    /// Hands out the carried line and starts the next.
+    ///
+    /// `end` is 1 if a newline stood after the line, 0 at the end of the input.
     private mutating func take(end: Int) -> Result<Line, TooLong> {
         let contentLength = end == 1 && endsInCarriageReturn ? length - 1 : length
         defer {

@@ -165,11 +165,9 @@ public struct JSONReader: ~Copyable {
         }
     }
 
-    /// A copy of the bytes in `range`, as they stand in the text.
-    ///
-    /// - Precondition: `range` came from this reader.
+    /// A copy of the bytes in `range`, as they stand in the text; what lies outside the text is left out.
     public func bytes(in range: Range<Int>) -> [UInt8] {
-        Array(bytes[range])
+        Array(bytes[range.clamped(to: 0..<bytes.count)])
     }
 
     // MARK: Whole values

@@ -41,7 +41,8 @@ public struct RuleEvidence: Sendable, Equatable {
         rules.map(\.id).filter { tests[$0] == nil }.sorted()
     }
 
-    private static let file = Mutex<FileHandle?>(nil)
+    /// This process's file in each folder.
+    private static let files = Mutex<[String: FileHandle]>([:])
 
     static func note(_ rules: [RuleID], test: Test) {
         guard let folder = ProcessInfo.processInfo.environment["PATCHBAY_EVIDENCE"], !folder.isEmpty else { return }
@@ -56,9 +57,9 @@ public struct RuleEvidence: Sendable, Equatable {
             writer.endLine()
         }
         do {
-            try file.withLock { file in
-                let handle = try file ?? open(in: folder)
-                file = handle
+            try files.withLock { files in
+                let handle = try files[folder.path] ?? open(in: folder)
+                files[folder.path] = handle
                 try handle.write(contentsOf: writer.bytes)
             }
         } catch {

@@ -92,7 +92,7 @@ let houseTests: [Target] = [
     ),
     tests("PatchbayHTTPTests", ["PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]),
     tests("PatchbayMigrationTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules),
-    tests("PatchbaySandboxTests", ["PatchbayJSON", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators),
+    tests("PatchbaySandboxTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators),
     tests("PatchbayCommandTests", ["PatchbayJSON"]),
     tests("RepositoryTests", ["PatchbayJSON"]),
 ]

@@ -41,9 +41,15 @@ let house: [Target] = [
     module("Patchbay", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]),
     module("PatchbayHTTP", ["PatchbayAdapterKit", "Patchbay"]),
     module("PatchbayMigration", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
-    module("PatchbaySimulation", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"]),
+    module(
+        "PatchbaySimulation",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"]
+    ),
     module("PatchbaySandbox", ["CMicroHTTPD", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
-    module("PatchbayTesting", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation"]),
+    module(
+        "PatchbayTesting",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation"]
+    ),
     .executableTarget(
         name: "PatchbayCommand",
         dependencies: [
@@ -91,8 +97,14 @@ let houseTests: [Target] = [
             + ["PatchbayTesting"] + vendorModules + vendorSimulators
     ),
     tests("PatchbayHTTPTests", ["PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]),
-    tests("PatchbayMigrationTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules),
-    tests("PatchbaySandboxTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators),
+    tests(
+        "PatchbayMigrationTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules
+    ),
+    tests(
+        "PatchbaySandboxTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators
+    ),
     tests("PatchbayCommandTests", ["PatchbayJSON"]),
     tests("RepositoryTests", ["PatchbayJSON"]),
 ]

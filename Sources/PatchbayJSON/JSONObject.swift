@@ -17,18 +17,40 @@ public struct JSONObject: Hashable, Sendable {
 
     /// An object of these members; where a name stands twice, the last value wins at the first place.
     public init(_ pairs: some Sequence<(String, JSONValue)>) {
-        self.init()
-        for (name, value) in pairs { self[name] = value }
+        self.init(keepingLast: pairs.map { Member(name: $0.0, value: $0.1) })
     }
 
     /// An object of members whose names are known to differ.
     init(unique members: [Member]) { self.members = members }
 
-    /// The value of the first member of that name; setting nil removes the member.
+    /// An object of members in linear time; where a name stands twice, the last value wins at the first place.
+    init(keepingLast candidates: [Member]) {
+        guard candidates.count > 16 else {
+            members = []
+            for member in candidates { self[member.name] = member.value }
+            return
+        }
+        var places: [ScalarString: Int] = [:]
+        members = []
+        members.reserveCapacity(candidates.count)
+        for member in candidates {
+            if let place = places.updateValue(members.count, forKey: ScalarString(text: member.name)) {
+                places[ScalarString(text: member.name)] = place
+                members[place].value = member.value
+            } else {
+                members.append(member)
+            }
+        }
+    }
+
+    /// The value of the member of that name; setting nil removes the member.
+    ///
+    /// Names are compared scalar by scalar: a letter with an accent and the same letter with a combining accent are two
+    /// names, as they are to every other reader of JSON.
     public subscript(name: String) -> JSONValue? {
-        get { members.first { $0.name == name }?.value }
+        get { members.first { ScalarString.equal($0.name, name) }?.value }
         set {
-            let place = members.firstIndex { $0.name == name }
+            let place = members.firstIndex { ScalarString.equal($0.name, name) }
             switch (place, newValue) {
             case (let place?, let value?): members[place].value = value
             case (let place?, nil): members.remove(at: place)

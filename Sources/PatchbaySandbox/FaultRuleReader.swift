@@ -120,7 +120,7 @@ private struct FaultRuleReader {
             }
         }
         guard let status = whole("status", of: object, in: 200...599, at: place) else { return nil }
-        return .answer(WireResponse(status: status, headers: headers, body: body), processed: processed)
+        return .answer(WireResponse(status, headers: headers, body: body), processed: processed)
     }
 
     private mutating func headers(_ json: JSONValue?, at place: String) -> [WireHeader] {

@@ -79,6 +79,7 @@ final class HTTPDaemon {
     ///   - port: The port; 0 for any free one.
     ///   - bodyLimit: The most bytes of a body; a longer one is thrown away, and the answer hears of it.
     ///   - answer: Called on the thread of the request's connection.
+    /// - Throws: ``SandboxError`` if the port can't be opened or the server can't start.
     init(
         port: UInt16,
         bodyLimit: Int,
@@ -128,7 +129,7 @@ final class HTTPDaemon {
         self.stopSignal = stopSignal
     }
 
-    /// Closes the port and every connection. Returns when no thread of the daemon is left.
+    /// Closes the port and every connection, and returns when no thread of the daemon is left.
     deinit {
         stopSignal.raise()
         MHD_stop_daemon(daemon)

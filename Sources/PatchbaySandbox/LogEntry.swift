@@ -3,7 +3,9 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One request as the log shows it. Headers and body are made into JSON once, before any lock is taken.
+/// One request as the log shows it.
+///
+/// Headers and body are made into JSON once, before any lock is taken.
 struct LogEntry {
     let vendor: String
     let method: String
@@ -27,18 +29,14 @@ struct LogEntry {
         self.body = LogEntry.json(request.body).text
     }
 
-    /// The line: what came in, and what became of it.
-    ///
-    /// - Parameters:
-    ///   - status: The answer's status; nil if no answer goes out.
-    ///   - processed: Whether the vendor did its work.
+    /// The line: what came in, and what became of it; `status` is nil if no answer goes out.
     func line(number: Int, at instant: Instant, fault: String?, status: Int?, processed: Bool) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.name("n")
         writer.integer(number)
         for (name, value) in [
-            ("at", instant.description), ("vendor", vendor), ("method", method), ("path", path), ("query", query),
+            ("at", instant.text), ("vendor", vendor), ("method", method), ("path", path), ("query", query),
         ] {
             writer.name(name)
             writer.value(value.map(JSONValue.string) ?? .null)

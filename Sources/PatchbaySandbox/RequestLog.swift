@@ -21,10 +21,8 @@ final class RequestLog: Sendable {
     private let firstNumber: Int
     private let state: Mutex<State>
 
-    /// Opens a log.
-    ///
-    /// - Parameter path: The file, appended to if it is there (its numbers go on); nil keeps the lines in a file
-    ///   without a name that ends with the log.
+    /// Opens a log on a file, which is appended to if it is there (its numbers go on), or with nil on a file without
+    /// a name that ends with the log.
     init(path: String?) throws(SandboxError) {
         if let path {
             name = path
@@ -60,9 +58,7 @@ final class RequestLog: Sendable {
     /// The number of the newest line; 0 before the first.
     var lastNumber: Int { state.withLock { firstNumber - 1 + $0.lines.count } }
 
-    /// Numbers a line and writes it.
-    ///
-    /// - Parameter line: Makes the line's text, without its end, from its number.
+    /// Numbers a line and writes it; `line` makes its text, without its end, from its number.
     func append(vendor: String, _ line: (_ number: Int) -> [UInt8]) throws(SandboxError) {
         let failure: Int32? = state.withLock { state in
             let bytes = line(firstNumber + state.lines.count) + [0x0A]

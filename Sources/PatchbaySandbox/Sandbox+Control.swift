@@ -52,9 +52,7 @@ extension Sandbox {
         },
     ]
 
-    /// The answer of a control endpoint.
-    ///
-    /// - Parameter target: The request's target after `/sandbox`.
+    /// The answer of a control endpoint; `target` is what follows `/sandbox`.
     func control(_ request: HTTPRequest, _ target: RequestTarget) -> WireResponse {
         if request.isTooLarge { return .tooLarge }
         let here = Sandbox.endpoints.filter {

@@ -52,7 +52,7 @@ final class Sandbox: Sendable {
         return answer(to: request, at: rest, through: door)
     }
 
-    /// Takes the vendors and the faults back to where they started. The log goes on.
+    /// Takes the vendors and the faults back to where they started; the log goes on.
     func reset() {
         for door in doors.values { door.reset() }
         faults.withLock { $0 = FaultPlan(startFaults) }
@@ -63,8 +63,8 @@ final class Sandbox: Sendable {
 
     private func answer(to request: HTTPRequest, at target: RequestTarget, through door: any VendorDoor) -> HTTPAnswer {
         let inner = WireRequest(
-            method: request.method,
-            url: request.origin + target.text,
+            request.method,
+            request.origin + target.text,
             headers: request.headers,
             body: request.body
         )

@@ -38,6 +38,7 @@ public final class SandboxServer: Sendable {
     ///     appended to; nil keeps the lines for the control endpoint only.
     ///   - bodyLimit: The most bytes of a request's body; a longer one is answered with 413.
     ///   - clock: The time that the simulators and the log are told.
+    /// - Returns: The server, which answers already.
     /// - Throws: ``SandboxError`` if the port or the log can't be opened, or two simulators share an id.
     public static func start(
         _ simulators: [any VendorSimulator],

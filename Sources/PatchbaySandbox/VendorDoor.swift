@@ -28,7 +28,7 @@ final class SimulatorDoor<Simulator: VendorSimulator>: VendorDoor {
         state = Mutex(simulator.initialState)
     }
 
-    var id: String { Simulator.id }
+    var id: String { Simulator.id.rawValue }
 
     func exclusively<Result: Sendable>(_ body: (_ respond: (WireRequest, Instant) -> WireResponse) -> Result) -> Result
     {

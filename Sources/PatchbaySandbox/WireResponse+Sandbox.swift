@@ -5,13 +5,13 @@ import PatchbayJSON
 extension WireResponse {
     /// A body of a media type, with status 200.
     static func bytes(_ body: [UInt8], type: String) -> WireResponse {
-        WireResponse(status: 200, headers: [WireHeader("Content-Type", type)], body: body)
+        WireResponse(200, headers: [WireHeader("Content-Type", type)], body: body)
     }
 
     /// JSON with its status.
     static func json(_ value: JSONValue, status: Int = 200) -> WireResponse {
         WireResponse(
-            status: status,
+            status,
             headers: [WireHeader("Content-Type", "application/json")],
             body: Array((value.text + "\n").utf8)
         )

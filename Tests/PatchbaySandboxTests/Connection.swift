@@ -1,5 +1,6 @@
 import Foundation
 import PatchbayJSON
+import Testing
 
 /// A bare TCP connection to the sandbox that sees what an HTTP library would hide: how a connection ends.
 final class Connection {
@@ -71,23 +72,22 @@ final class Connection {
     /// Reads one answer by its Content-Length.
     func reply(hasBody: Bool = true) throws -> Reply {
         let separator = Array("\r\n\r\n".utf8)
-        var end: Range<Int>?
-        while end == nil {
-            end = buffer.firstRange(of: separator)
-            if end == nil, let ended = readMore() { throw Failed(reason: "no answer: \(ended)") }
+        while !buffer.contains(separator) {
+            if let ended = readMore() { throw Failed(reason: "no answer: \(ended)") }
         }
-        let head = String(decoding: buffer[..<end!.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        let end = try #require(buffer.firstRange(of: separator))
+        let head = String(decoding: buffer[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         let length =
             head.first { $0.lowercased().hasPrefix("content-length:") }
             .flatMap { Int($0.dropFirst("content-length:".count).trimmingCharacters(in: .whitespaces)) } ?? 0
-        buffer.removeSubrange(..<end!.upperBound)
+        buffer.removeSubrange(..<end.upperBound)
         let expected = hasBody ? length : 0
         while buffer.count < expected {
             if let ended = readMore() { throw Failed(reason: "half an answer: \(ended)") }
         }
         defer { buffer.removeSubrange(..<expected) }
         return Reply(
-            status: Int(head[0].split(separator: " ")[1])!,
+            status: try #require(Int(head[0].split(separator: " ")[1])),
             headers: Array(head.dropFirst()),
             body: Array(buffer[..<expected])
         )

@@ -10,8 +10,8 @@ struct Echo: VendorSimulator {
         var requests = 0
     }
 
-    static let id = "echo"
-    static let instant = Instant(microseconds: 1_790_000_000_000_000)
+    static let id: AdapterID = "echo"
+    static let instant = Instant(milliseconds: 1_790_000_000_000)
     let initialState = State()
 
     init(settings: JSONObject) throws(SettingsError) {}
@@ -29,7 +29,7 @@ struct Echo: VendorSimulator {
             "request": .integer(state.requests),
         ]
         return WireResponse(
-            status: 201,
+            201,
             headers: [
                 WireHeader("Content-Type", "application/json"), WireHeader("X-Echo", "a"), WireHeader("X-Echo", "b"),
             ],
@@ -40,7 +40,7 @@ struct Echo: VendorSimulator {
 
 /// The same vendor under another name.
 struct Second: VendorSimulator {
-    static let id = "second"
+    static let id: AdapterID = "second"
     let initialState = Echo.State()
 
     init(settings: JSONObject) throws(SettingsError) {}
@@ -53,14 +53,14 @@ struct Second: VendorSimulator {
 
 /// A vendor whose id can't stand under the sandbox's root.
 struct Reserved: VendorSimulator {
-    static let id = "sandbox"
+    static let id: AdapterID = "sandbox"
     let initialState = Echo.State()
 
     init(settings: JSONObject) throws(SettingsError) {}
     init() {}
 
     func respond(to request: WireRequest, state: inout Echo.State, now: Instant) -> WireResponse {
-        WireResponse(status: 200)
+        WireResponse(200)
     }
 }
 

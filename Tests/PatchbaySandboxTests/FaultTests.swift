@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a status takes the place of the answer, before or after the vendor's work`(_ processed: Bool) throws {
-        let response = WireResponse(status: 503, headers: [WireHeader("Retry-After", "2")], body: Array("busy".utf8))
+        let response = WireResponse(503, headers: [WireHeader("Retry-After", "2")], body: Array("busy".utf8))
         let server = try SandboxServer.echo(faults: [FaultRule(.answer(response, processed: processed))])
         let reply = try Connection(port: server.port).exchange("POST", "/echo", body: [1])
         #expect(reply.status == 503 && reply.text == "busy" && reply.headers.contains("Retry-After: 2"))
@@ -185,7 +185,7 @@ import Testing
         BadRule(rules: #"[{"effect""#, places: ["body"]),
     ])
     func `a bad rule is refused with each place, and the old rules stay`(_ row: BadRule) throws {
-        let old = FaultRule(.answer(WireResponse(status: 418), processed: false))
+        let old = FaultRule(.answer(WireResponse(418), processed: false))
         let server = try SandboxServer.echo(faults: [old])
         let connection = try Connection(port: server.port)
         let reply = try connection.exchange("PUT", "/sandbox/faults", body: Array(row.rules.utf8))

@@ -1,0 +1,111 @@
+public import PatchbayModel
+
+/// Whose memory it is.
+public enum MemoryScope: Sendable {
+    /// One for each lane: what this installation's vendor side is known to hold.
+    case lane
+    /// One for the provider: what all lanes share.
+    case provider
+}
+
+/// A limit that a vendor states.
+public struct VendorLimit: Hashable, Sendable {
+    /// What is limited: `attribute key length`.
+    public var what: String
+    /// The limit with its unit: `128 characters`.
+    public var limit: String
+    /// The rule behind it.
+    public var rule: RuleID?
+
+    /// A limit.
+    public init(_ what: String, _ limit: String, rule: RuleID? = nil) {
+        (self.what, self.limit, self.rule) = (what, limit, rule)
+    }
+}
+
+/// What a door of a vendor is, can do and knows.
+public struct AdapterDescriptor: Sendable {
+    /// Which side of the vendor.
+    public enum Door: String, Sendable {
+        /// May live in an app.
+        case device
+        /// Needs secrets; never in an app.
+        case server
+    }
+
+    /// The id that configurations use.
+    public var id: AdapterID
+    /// The vendor's product, for people.
+    public var title: String
+    /// Which side of the vendor.
+    public var door: Door
+    /// Whose memory it is.
+    public var memory: MemoryScope
+    /// Version of the form of memory and step.
+    public var stateVersion: Int
+    /// Most operations that one plan looks at.
+    public var window: Int
+    /// Most requests in flight for the provider, over all lanes.
+    public var concurrency: Int
+    /// Whether the app is asked for each contact's credential before a plan.
+    public var usesCredentials: Bool
+    /// How long the engine waits for an answer.
+    public var timeout: Duration
+    /// What it can do.
+    public var capabilities: Capabilities
+    /// Limits that the vendor states.
+    public var limits: [VendorLimit]
+    /// The vendor's rules.
+    public var rules: [Rule]
+    /// Everything that the adapter may say about an operation.
+    public var findings: [FindingRow]
+    /// Codes of findings with which `plan` may reject an operation that `examine` let pass: reasons of state.
+    public var reasonsOfState: [String]
+    /// The fields of each wire record.
+    public var fields: [FieldTableSummary]
+    /// What the vendor's answers mean.
+    public var replies: ReplyTable
+
+    /// A descriptor.
+    public init(
+        id: AdapterID,
+        title: String,
+        door: Door = .device,
+        memory: MemoryScope = .lane,
+        stateVersion: Int = 1,
+        window: Int = 256,
+        concurrency: Int = 4,
+        usesCredentials: Bool = false,
+        timeout: Duration = .seconds(60),
+        capabilities: Capabilities,
+        limits: [VendorLimit] = [],
+        rules: [Rule],
+        findings: [FindingRow],
+        reasonsOfState: [String] = [],
+        fields: [FieldTableSummary] = [],
+        replies: ReplyTable
+    ) {
+        (self.id, self.title, self.door, self.memory) = (id, title, door, memory)
+        (self.stateVersion, self.window, self.concurrency) = (stateVersion, window, concurrency)
+        (self.usesCredentials, self.timeout, self.capabilities) = (usesCredentials, timeout, capabilities)
+        (self.limits, self.rules, self.findings) = (limits, rules, findings)
+        (self.reasonsOfState, self.fields, self.replies) = (reasonsOfState, fields, replies)
+    }
+}
+
+/// What one vendor's module offers to a composition root: its doors and its files.
+public struct AdapterModule: Sendable {
+    /// The vendor's id: the same as its device door's.
+    public let id: AdapterID
+    /// The vendor's product, for people.
+    public let title: String
+    /// Its doors.
+    public let doors: [any VendorAdapter.Type]
+    /// Its export and import files.
+    public let formats: [RecordFormat]
+
+    /// A module.
+    public init(id: AdapterID, title: String, doors: [any VendorAdapter.Type], formats: [RecordFormat] = []) {
+        (self.id, self.title, self.doors, self.formats) = (id, title, doors, formats)
+    }
+}

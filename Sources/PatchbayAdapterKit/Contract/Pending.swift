@@ -1,0 +1,82 @@
+public import PatchbayModel
+
+/// One operation that waits, as `plan` sees it.
+public struct Pending<Adapter: VendorAdapter>: Sendable {
+    /// The operation.
+    public let operation: EngagementOperation
+    /// The order of capture.
+    public let sequence: Int64
+    /// When it was captured, on the timeline of ``Moment/now``.
+    public let since: Instant
+    /// Its queue.
+    public let queue: String
+    /// Whether it is a read whose caller waits: not stored, and first in the window.
+    public let isImmediate: Bool
+    /// How far it got; nil is not begun.
+    public let step: Adapter.Step?
+    /// Retry verdicts since the last progress.
+    public let failures: Int
+    /// Those of them that had an answer from the vendor: an outage does not count.
+    public let refusals: Int
+    /// What the app gives for this operation's contact, now.
+    public let credential: Secret?
+
+    /// A pending operation.
+    public init(
+        operation: EngagementOperation,
+        sequence: Int64,
+        since: Instant,
+        queue: String,
+        isImmediate: Bool = false,
+        step: Adapter.Step? = nil,
+        failures: Int = 0,
+        refusals: Int = 0,
+        credential: Secret? = nil
+    ) {
+        (self.operation, self.sequence, self.since, self.queue) = (operation, sequence, since, queue)
+        (self.isImmediate, self.step, self.failures) = (isImmediate, step, failures)
+        (self.refusals, self.credential) = (refusals, credential)
+    }
+
+    /// The operation's id.
+    public var id: OperationID { operation.id }
+}
+
+/// The window: immediate reads first, then what is not blocked or held, in order of capture. Never empty.
+public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection, Sendable {
+    /// The operations.
+    public let operations: [Pending<Adapter>]
+    /// Whether more wait than the window shows.
+    public let hasMore: Bool
+
+    /// A window.
+    public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {
+        (self.operations, self.hasMore) = (operations, hasMore)
+    }
+
+    public var startIndex: Int { operations.startIndex }
+    public var endIndex: Int { operations.endIndex }
+    public subscript(position: Int) -> Pending<Adapter> { operations[position] }
+
+    /// Up to `limit` operations that pass, never one before an earlier one of its own queue.
+    public func batch(
+        _ limit: Int,
+        oncePerQueue: Bool = false,
+        where test: (Pending<Adapter>) -> Bool
+    ) -> [Pending<Adapter>] {
+        var batch: [Pending<Adapter>] = []
+        var closed: Set<String> = []
+        for pending in operations where !closed.contains(pending.queue) {
+            guard batch.count < limit else { break }
+            let passes = test(pending)
+            if passes { batch.append(pending) }
+            if oncePerQueue || !passes { closed.insert(pending.queue) }
+        }
+        return batch
+    }
+}
+
+extension Collection {
+    /// The size of the leading half, at least one: what a bisection sends next.
+    public var halfCount: Int { Swift.max(1, (count + 1) / 2) }
+}

@@ -1,0 +1,112 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// One door of one vendor: a value with pure transitions. The engine does everything else.
+///
+/// An adapter never does I/O, reads a clock, makes an id or holds hidden state. What must be remembered stands in three
+/// places only: the adapter's ``Memory``, an operation's ``Step``, and the engine's own columns. `plan` may be called at
+/// any moment and decides from values alone.
+public protocol VendorAdapter: Sendable {
+    /// What a configuration may say. A device door's settings have no place for a server's secret.
+    associatedtype Settings: AdapterSettings
+    /// Every kind of request it makes.
+    associatedtype Endpoint: AdapterEndpoint
+    /// What it remembers, per lane or per provider (`descriptor.memory`).
+    associatedtype Memory: AdapterMemory = NoMemory
+    /// What it remembers per operation: how far a talk of several requests has got.
+    associatedtype Step: Codable & Sendable & Equatable = Never
+
+    /// What it is, can do and knows: id, capabilities, limits, tables.
+    static var descriptor: AdapterDescriptor { get }
+
+    /// An adapter with these settings.
+    ///
+    /// - Throws: ``SettingsError`` with every problem that shows only when settings are seen together.
+    init(settings: Settings) throws(SettingsError)
+
+    /// Looks at an operation once, on its way into the route, and says all that is wrong with it.
+    ///
+    /// An error rejects it for this route; `.foreign` says that it is another vendor's and does not enter at all.
+    func examine(_ operation: EngagementOperation) -> [Finding]
+
+    /// Names the operation's lane and queue, once, on its way into the route. Depends on operation and settings only.
+    func place(_ operation: EngagementOperation) -> Place
+
+    /// Looks at a window of pending operations and says: send, settle or wait.
+    func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self>
+
+    /// Looks at a finished exchange and gives each carried operation a verdict.
+    func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self>
+
+    /// Turns stored state of an older version into the present form.
+    static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue
+}
+
+extension VendorAdapter {
+    public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
+    public func place(_ operation: EngagementOperation) -> Place { Place(lane: operation.subject.rawValue) }
+    public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue { state }
+}
+
+/// The requests an adapter makes, as one enum of strings.
+public protocol AdapterEndpoint: RawRepresentable, Hashable, CaseIterable, Sendable where RawValue == String {
+    /// Whether a send must not be forgotten, because a repeat does harm or a rule counts it.
+    ///
+    /// After a crash in mid-flight the engine asks `interpret` (interrupted) first; otherwise it simply plans again.
+    var isJournaled: Bool { get }
+}
+
+extension AdapterEndpoint {
+    public var isJournaled: Bool { false }
+}
+
+/// What an adapter remembers; `init()` is nothing known.
+public protocol AdapterMemory: Codable, Sendable, Equatable {
+    /// Nothing known.
+    init()
+}
+
+/// The memory of an adapter that needs none.
+public struct NoMemory: AdapterMemory {
+    public init() {}
+}
+
+/// Which stored state.
+public enum StatePart: String, Sendable {
+    /// An adapter's memory.
+    case memory
+    /// An operation's step.
+    case step
+}
+
+/// Where an operation waits: one request in flight per lane, order and blocking per queue in it.
+public struct Place: Hashable, Codable, Sendable {
+    /// The lane. A device has one for its installation; a server door a small pool.
+    public var lane: String
+    /// The queue in the lane: one per independent stream.
+    public var queue: String
+    /// False: dropped with a finding while consent is unknown, instead of held.
+    public var waitsForConsent: Bool
+
+    /// A place.
+    public init(lane: String, queue: String = "", waitsForConsent: Bool = true) {
+        (self.lane, self.queue, self.waitsForConsent) = (lane, queue, waitsForConsent)
+    }
+}
+
+/// What time it is, in the words that an adapter may use.
+public struct Moment: Hashable, Sendable {
+    /// The engine's timeline, which never runs back: for waiting and pacing.
+    public var now: Instant
+    /// The wall clock: only for what is written on the wire.
+    public var date: Instant
+    /// The caller asked to send: courtesy delays are skipped, the vendor's pacing is not.
+    public var flush: Bool
+    /// 0 up to 1 from the injected source: for jitter.
+    public var chance: Double
+
+    /// A moment.
+    public init(now: Instant, date: Instant, flush: Bool = false, chance: Double = 0.5) {
+        (self.now, self.date, self.flush, self.chance) = (now, date, flush, chance)
+    }
+}

@@ -1,0 +1,81 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// One file format of a vendor, for reading contacts, writing them, or both. Streaming, in constant memory.
+public struct RecordFormat: Sendable {
+    /// The format's id: `salesforce.contacts`.
+    public let id: String
+    /// What it is, for people.
+    public let title: String
+    /// The usual ending of its files, without the dot.
+    public let fileExtension: String
+    /// The rules behind it.
+    public let rules: [RuleID]
+    /// Makes a reader; nil if the format is only written.
+    public let makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)?
+    /// Makes a writer; nil if the format is only read.
+    public let makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)?
+
+    /// A format; reader and writer are made from the format's settings.
+    public init(
+        id: String,
+        title: String,
+        fileExtension: String,
+        rules: [RuleID] = [],
+        makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = nil,
+        makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil
+    ) {
+        (self.id, self.title, self.fileExtension, self.rules) = (id, title, fileExtension, rules)
+        (self.makeReader, self.makeWriter) = (makeReader, makeWriter)
+    }
+}
+
+/// One record of a source file.
+public struct SourceRecord: Sendable {
+    /// Its number, from 1, headers not counted.
+    public var number: Int
+    /// The line it begins on, from 1.
+    public var line: Int
+    /// Its bytes exactly as they stood, without the line end.
+    public var bytes: [UInt8]
+    /// The contact; nil if the record can't be read, then a finding of severity error says why.
+    public var contact: Contact?
+    /// What a person should know about it.
+    public var findings: [Finding]
+
+    /// A record.
+    public init(number: Int, line: Int, bytes: [UInt8], contact: Contact?, findings: [Finding] = []) {
+        (self.number, self.line, self.bytes) = (number, line, bytes)
+        (self.contact, self.findings) = (contact, findings)
+    }
+}
+
+/// Turns a file's bytes into contacts, chunk by chunk.
+public protocol ContactReader {
+    /// Takes the next bytes, of any length, and hands out every record that they complete.
+    ///
+    /// - Throws: ``SettingsError`` if the file as a whole can't be read (no header, no data rows), or what `record` throws.
+    mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws
+
+    /// Says that no bytes follow and hands out what is left.
+    mutating func finish(_ record: (SourceRecord) throws -> Void) throws
+}
+
+/// Turns contacts into a file's bytes.
+public protocol ContactWriter {
+    /// What stands before the first record: a byte-order mark, a header.
+    func header() -> [UInt8]
+
+    /// Appends one contact, and says what of it does not survive.
+    ///
+    /// With a finding of severity error nothing was appended.
+    mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding]
+
+    /// What stands after the last record.
+    func footer() -> [UInt8]
+}
+
+extension ContactWriter {
+    public func header() -> [UInt8] { [] }
+    public func footer() -> [UInt8] { [] }
+}

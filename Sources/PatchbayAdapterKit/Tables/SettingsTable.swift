@@ -1,0 +1,369 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// An adapter's settings: a value whose table says what a configuration may hold.
+public protocol AdapterSettings: Sendable {
+    /// One row per setting.
+    static var table: SettingsTable<Self> { get }
+
+    /// The defaults; required settings are empty until the table has read them.
+    init()
+}
+
+/// Settings that can't be used: every problem at once.
+public struct SettingsError: Error, Sendable, CustomStringConvertible {
+    /// The problems.
+    public let findings: [Finding]
+
+    /// Settings with these problems.
+    public init(_ findings: [Finding]) { self.findings = findings }
+
+    /// One line per problem.
+    public var description: String { findings.map(\.description).joined(separator: "\n") }
+}
+
+/// The settings of one adapter as a table, from which reading, checking, schema and documentation follow.
+public struct SettingsTable<Settings: Sendable>: Sendable {
+    /// The rows.
+    public let rows: [SettingRow<Settings>]
+
+    /// A table.
+    public init(_ rows: [SettingRow<Settings>]) { self.rows = rows }
+
+    /// Reads a configuration's object over the defaults.
+    ///
+    /// - Parameters:
+    ///   - object: the settings as the configuration holds them, secrets already filled in.
+    ///   - defaults: what stands where the configuration is silent.
+    ///   - path: where the object stands.
+    /// - Returns: the settings.
+    /// - Throws: ``SettingsError`` with every problem: unknown names, wrong types, missing and bad values.
+    public func read(_ object: JSONObject, over defaults: Settings, at path: String) throws(SettingsError) -> Settings {
+        var settings = defaults
+        var findings: [Finding] = []
+        let known = rows.map(\.name)
+        for name in object.names where !known.contains(name) {
+            let remedy = "Known are: \(known.joined(separator: ", "))."
+            findings.append(.setting("setting.unknown", path.dot(name), "No such setting.", remedy))
+        }
+        for row in rows {
+            let place = path.dot(row.name)
+            guard let value = object[row.name], !value.isNull else {
+                if row.isRequired {
+                    let remedy = "Add \"\(row.name)\": \(row.summary)"
+                    findings.append(.setting("setting.missing", place, "The setting is missing.", remedy, .missing))
+                }
+                continue
+            }
+            if let problem = row.read(value, &settings) {
+                findings.append(.setting("setting.invalid", place, problem.reason, problem.remedy))
+            } else {
+                row.rule?.fire()
+            }
+        }
+        if !findings.isEmpty { throw SettingsError(findings) }
+        return settings
+    }
+
+    /// The table as a JSON Schema (2020-12) object.
+    public var schema: JSONValue {
+        let properties = rows.map { row -> (String, JSONValue) in
+            var schema = row.schema
+            schema["description"] = .string(row.summary)
+            return (row.name, .object(schema))
+        }
+        return [
+            "type": "object",
+            "properties": .object(JSONObject(properties)),
+            "required": .array(rows.filter(\.isRequired).map { .string($0.name) }),
+            "additionalProperties": false,
+        ]
+    }
+
+    /// The table as Markdown: name, type, needed, default, meaning.
+    public var markdown: String {
+        let lines = rows.map { row in
+            "| `\(row.name)` | \(row.form)\(row.isSecret ? ", secret" : "") | \(row.isRequired ? "yes" : "no") | "
+                + "\(row.defaultText.isEmpty ? "–" : "`\(row.defaultText)`") | \(row.summary) |"
+        }
+        return (["| setting | type | needed | default | meaning |", "|---|---|---|---|---|"] + lines)
+            .joined(separator: "\n")
+    }
+
+    /// Which settings hold secrets.
+    public var secretNames: [String] { rows.filter(\.isSecret).map(\.name) }
+}
+
+extension Finding {
+    static func setting(
+        _ code: String,
+        _ path: String,
+        _ reason: String,
+        _ remedy: String,
+        _ error: ErrorCode = .misconfigured
+    ) -> Finding {
+        Finding(code: code, severity: .error, error: error, path: path, reason: reason, remedy: remedy)
+    }
+}
+
+/// One setting.
+public struct SettingRow<Settings: Sendable>: Sendable {
+    /// Why a value can't be used; it never holds the value.
+    public struct Problem: Sendable {
+        /// What is wrong.
+        public var reason: String
+        /// How to mend it.
+        public var remedy: String
+
+        /// A problem.
+        public init(_ reason: String, _ remedy: String) { (self.reason, self.remedy) = (reason, remedy) }
+    }
+
+    /// The setting's name in a configuration.
+    public let name: String
+    /// What values it takes, in words.
+    public let form: String
+    /// What values it takes, as JSON Schema.
+    public let schema: JSONObject
+    /// Whether a configuration must hold it.
+    public let isRequired: Bool
+    /// Whether it is a secret.
+    public let isSecret: Bool
+    /// The default, for documentation; empty if there is none.
+    public let defaultText: String
+    /// What it means, in one sentence.
+    public let summary: String
+    /// The vendor's rule behind it.
+    public let rule: RuleID?
+    let read: @Sendable (JSONValue, inout Settings) -> Problem?
+
+    /// A setting of any form; `read` puts the value into the settings, or says why it can't.
+    public init(
+        _ name: String,
+        form: String,
+        schema: JSONObject,
+        isRequired: Bool = false,
+        isSecret: Bool = false,
+        default defaultText: String = "",
+        rule: RuleID? = nil,
+        _ summary: String,
+        read: @escaping @Sendable (JSONValue, inout Settings) -> Problem?
+    ) {
+        (self.name, self.form, self.schema, self.isRequired) = (name, form, schema, isRequired)
+        (self.isSecret, self.defaultText, self.summary) = (isSecret, defaultText, summary)
+        (self.rule, self.read) = (rule, read)
+    }
+
+    /// Text that is not blank; `check` says why a text can't be used, nil if it can.
+    public static func text(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, String> & Sendable,
+        isRequired: Bool = false,
+        trimmed: Bool = true,
+        default defaultText: String = "",
+        rule: RuleID? = nil,
+        _ summary: String,
+        check: @escaping @Sendable (String) -> Problem? = { _ in nil }
+    ) -> SettingRow {
+        SettingRow(
+            name,
+            form: "text",
+            schema: ["type": "string", "minLength": 1],
+            isRequired: isRequired,
+            default: defaultText,
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let text = value.string else { return Problem("It is a \(value.typeName).", "Give text.") }
+            let used = trimmed ? text.trimmed : text
+            guard !used.isEmpty else { return Problem("It is blank.", "Give text that is not blank.") }
+            if let problem = check(used) { return problem }
+            settings[keyPath: path] = used
+            return nil
+        }
+    }
+
+    /// An `http` or `https` address with a host; a slash at its end is removed.
+    public static func url(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, String> & Sendable,
+        isRequired: Bool = true,
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        SettingRow(
+            name,
+            form: "URL",
+            schema: ["type": "string", "pattern": "^https?://[^/]+"],
+            isRequired: isRequired,
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let text = value.string?.trimmed else { return Problem("It is a \(value.typeName).", "Give a URL.") }
+            guard let end = text.firstRange(of: "://"),
+                ["http", "https"].contains(text[..<end.lowerBound].lowercased()),
+                !text[end.upperBound...].prefix(while: { !"/?#".contains($0) }).isEmpty,
+                !text.contains(where: \.isWhitespace)
+            else { return Problem("It is no web address.", "Write it like https://host.example.") }
+            var address = text
+            while address.hasSuffix("/") { address.removeLast() }
+            settings[keyPath: path] = address
+            return nil
+        }
+    }
+
+    /// A secret: text that comes from the environment and is never shown.
+    public static func secret(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, Secret?> & Sendable,
+        isRequired: Bool = true,
+        rule: RuleID? = nil,
+        _ summary: String,
+        check: @escaping @Sendable (String) -> Problem? = { _ in nil }
+    ) -> SettingRow {
+        SettingRow(
+            name,
+            form: "text",
+            schema: ["type": "string", "minLength": 1],
+            isRequired: isRequired,
+            isSecret: true,
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let text = value.string?.trimmed else { return Problem("It is a \(value.typeName).", "Give text.") }
+            guard !text.isEmpty else { return Problem("It is blank.", "Set the environment variable that it names.") }
+            if let problem = check(text) { return problem }
+            settings[keyPath: path] = Secret(text)
+            return nil
+        }
+    }
+
+    /// True or false.
+    public static func flag(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, Bool> & Sendable,
+        default value: Bool,
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        SettingRow(name, form: "true or false", schema: ["type": "boolean"], default: "\(value)", rule: rule, summary) {
+            value,
+            settings in
+            guard let flag = value.bool else { return Problem("It is a \(value.typeName).", "Give true or false.") }
+            settings[keyPath: path] = flag
+            return nil
+        }
+    }
+
+    /// A whole number in a range.
+    public static func integer(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, Int> & Sendable,
+        in range: ClosedRange<Int>,
+        default value: Int,
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        SettingRow(
+            name,
+            form: "\(range.lowerBound) to \(range.upperBound)",
+            schema: ["type": "integer", "minimum": .integer(range.lowerBound), "maximum": .integer(range.upperBound)],
+            default: "\(value)",
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let number = value.integer, range.contains(Int(number)) else {
+                let what = value.number == nil ? "It is a \(value.typeName)." : "It is out of range."
+                return Problem(what, "Give a whole number from \(range.lowerBound) to \(range.upperBound).")
+            }
+            settings[keyPath: path] = Int(number)
+            return nil
+        }
+    }
+
+    /// One of a closed set of words.
+    public static func choice<Word: NeutralWord>(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, Word> & Sendable,
+        isRequired: Bool = false,
+        default value: Word,
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        let words = Word.allCases.map(\.rawValue)
+        return SettingRow(
+            name,
+            form: words.map { "`\($0)`" }.joined(separator: ", "),
+            schema: ["enum": .array(words.map(JSONValue.string))],
+            isRequired: isRequired,
+            default: value.rawValue,
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let word = value.string.flatMap(Word.init(rawValue:)) else {
+                return Problem("It is not one of the allowed words.", "Use one of \(words.joined(separator: ", ")).")
+            }
+            settings[keyPath: path] = word
+            return nil
+        }
+    }
+
+    /// A table of texts: neutral names on the left, the vendor's names on the right.
+    public static func names<Key: NeutralKey>(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, [Key: String]> & Sendable,
+        default defaultText: String = "",
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        SettingRow(
+            name,
+            form: "object of texts",
+            schema: ["type": "object", "additionalProperties": ["type": "string", "minLength": 1]],
+            default: defaultText,
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+            for member in object {
+                guard let text = member.value.string?.trimmed, !text.isEmpty, !member.name.isEmpty else {
+                    return Problem("The entry \"\(member.name)\" is no text.", "Give a text that is not blank.")
+                }
+                settings[keyPath: path][Key(rawValue: member.name)] = text
+            }
+            return nil
+        }
+    }
+
+    /// A list of texts.
+    public static func list(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, [String]> & Sendable,
+        default defaultText: String = "",
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        SettingRow(
+            name,
+            form: "list of texts",
+            schema: ["type": "array", "items": ["type": "string"]],
+            default: defaultText,
+            rule: rule,
+            summary
+        ) { value, settings in
+            guard let texts = value.array?.map(\.string), !texts.contains(nil) else {
+                return Problem("It is no list of texts.", "Give a list of texts.")
+            }
+            settings[keyPath: path] = texts.compactMap { $0 }
+            return nil
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The text without Unicode white space and line breaks at both ends.
+    public var trimmed: String {
+        let start = self.drop { $0.isWhitespace }
+        return String(start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)])
+    }
+}

@@ -1,0 +1,139 @@
+public import PatchbayJSON
+
+/// One header line.
+public struct WireHeader: Hashable, Sendable, Codable {
+    /// The name, spelt as the vendor spells it.
+    public var name: String
+    /// The value.
+    public var value: String
+    /// Whether the value is a credential: never shown, never stored.
+    public var isSecret: Bool
+
+    /// A header line.
+    public init(_ name: String, _ value: String, isSecret: Bool = false) {
+        (self.name, self.value, self.isSecret) = (name, value, isSecret)
+    }
+}
+
+/// An HTTP request as its bytes leave.
+public struct WireRequest: Hashable, Sendable {
+    /// The method, upper case.
+    public var method: String
+    /// The absolute URL, percent-encoded.
+    public var url: String
+    /// The header lines, in order.
+    public var headers: [WireHeader]
+    /// The body; empty for none.
+    public var body: [UInt8]
+
+    /// A request.
+    public init(_ method: String, _ url: String, headers: [WireHeader] = [], body: [UInt8] = []) {
+        (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+    }
+
+    /// The value of the first header of that name, whatever its case.
+    public subscript(header name: String) -> String? { headers.value(of: name) }
+
+    /// The body as JSON, if it is JSON.
+    public var json: JSONValue? { try? JSONValue(parsing: body) }
+
+    /// The same request without the values of secret headers, for a journal or a person's eyes.
+    public var redacted: WireRequest {
+        var copy = self
+        for place in copy.headers.indices where copy.headers[place].isSecret { copy.headers[place].value = "•••" }
+        return copy
+    }
+}
+
+extension WireRequest: CustomStringConvertible {
+    /// Method, host and path without the query, and the body's size: nothing of a person.
+    public var description: String {
+        "\(method) \(url.prefix { $0 != "?" }) (\(body.count) bytes)"
+    }
+}
+
+/// An HTTP response.
+public struct WireResponse: Hashable, Sendable {
+    /// The status code.
+    public var status: Int
+    /// The header lines.
+    public var headers: [WireHeader]
+    /// The body; empty for none.
+    public var body: [UInt8]
+
+    /// A response.
+    public init(_ status: Int, headers: [WireHeader] = [], body: [UInt8] = []) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+
+    /// A response with a JSON body and its content type.
+    public init(_ status: Int, headers: [WireHeader] = [], json: JSONValue) {
+        self.init(
+            status,
+            headers: headers + [WireHeader("Content-Type", "application/json")],
+            body: Array(json.text.utf8)
+        )
+    }
+
+    /// The value of the first header of that name, whatever its case.
+    public subscript(header name: String) -> String? { headers.value(of: name) }
+
+    /// The body as JSON, if it is JSON.
+    public var json: JSONValue? { try? JSONValue(parsing: body) }
+
+    /// Whether the status is 200 to 299.
+    public var isSuccess: Bool { (200...299).contains(status) }
+
+    /// `Retry-After` in seconds, if it is a whole number that is not negative.
+    public var retryAfter: Duration? {
+        guard let text = self[header: "Retry-After"], let seconds = Int64(text.filter { $0 != " " }), seconds >= 0
+        else {
+            return nil
+        }
+        return .seconds(min(seconds, 86_400 * 366))
+    }
+}
+
+extension WireResponse: CustomStringConvertible {
+    /// Status and the body's size.
+    public var description: String { "HTTP \(status) (\(body.count) bytes)" }
+}
+
+extension [WireHeader] {
+    fileprivate func value(of name: String) -> String? {
+        let name = name.lowercased()
+        return first { $0.name.lowercased() == name }?.value
+    }
+}
+
+/// How an exchange ended.
+public enum Outcome: Hashable, Sendable {
+    /// The vendor answered.
+    case replied(WireResponse)
+    /// No answer.
+    case failed(TransportFailure)
+
+    /// The answer, if there is one.
+    public var reply: WireResponse? { if case .replied(let response) = self { response } else { nil } }
+}
+
+/// Why there is no answer.
+public struct TransportFailure: Hashable, Sendable {
+    /// What may have happened at the vendor.
+    public enum Doubt: String, Hashable, Sendable, CaseIterable {
+        /// Surely not processed.
+        case notSent
+        /// Perhaps processed.
+        case lost
+        /// Perhaps processed, and this process died.
+        case interrupted
+    }
+
+    /// What may have happened at the vendor.
+    public var doubt: Doubt
+    /// The transport's word for it: `timedOut`, `hostNotFound` …. An open list.
+    public var code: String
+
+    /// A failure.
+    public init(_ doubt: Doubt, _ code: String) { (self.doubt, self.code) = (doubt, code) }
+}

@@ -1,0 +1,24 @@
+/// One step of a ``JSONReader`` through a text.
+///
+/// Tokens carry no text, so that a pass over a large text allocates nothing. The reader gives the text of the token
+/// that it stands on: ``JSONReader/string``, ``JSONReader/number``, ``JSONReader/integer``.
+public enum JSONToken: Hashable, Sendable {
+    /// `{`: names and values follow, up to the matching ``endObject``.
+    case beginObject
+    /// `}`.
+    case endObject
+    /// `[`: values follow, up to the matching ``endArray``.
+    case beginArray
+    /// `]`.
+    case endArray
+    /// A member's name and its colon; the member's value follows.
+    case name
+    /// A string value.
+    case string
+    /// A number.
+    case number
+    /// `true` or `false`.
+    case bool(Bool)
+    /// `null`.
+    case null
+}

@@ -1,0 +1,30 @@
+/// Builds a ``JSONValue`` from a reader's tokens without recursion: finished values wait on one stack until the
+/// container around them ends.
+struct TreeBuilder {
+    /// Values of all open containers, and at the end the one result.
+    var values: [JSONValue] = []
+    /// Names of all open objects whose values are in `values` or on their way.
+    var names: [String] = []
+
+    private var starts: [(value: Int, name: Int)] = []
+    private let keepsLast: Bool
+
+    init(keepsLast: Bool) { self.keepsLast = keepsLast }
+
+    mutating func open() { starts.append((values.count, names.count)) }
+
+    mutating func closeArray() {
+        let start = starts.removeLast()
+        let elements = Array(values[start.value...])
+        values.removeSubrange(start.value...)
+        values.append(.array(elements))
+    }
+
+    mutating func closeObject() {
+        let start = starts.removeLast()
+        let members = zip(names[start.name...], values[start.value...]).map(JSONObject.Member.init)
+        names.removeSubrange(start.name...)
+        values.removeSubrange(start.value...)
+        values.append(.object(keepsLast ? JSONObject(keepingLast: members) : JSONObject(unique: members)))
+    }
+}

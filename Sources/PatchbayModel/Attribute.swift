@@ -1,0 +1,272 @@
+public import PatchbayJSON
+
+/// The neutral name of an attribute; the well-known ones have a static member and a type of their own.
+public struct AttributeName: NeutralKey {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Given name (first name).
+    public static let givenName: AttributeName = "given_name"
+    /// Family name (last name).
+    public static let familyName: AttributeName = "family_name"
+    /// Full name, as one text.
+    public static let fullName: AttributeName = "full_name"
+    /// Birthday, a calendar day.
+    public static let birthDate: AttributeName = "birth_date"
+    /// `male`, `female` or another word.
+    public static let gender: AttributeName = "gender"
+    /// Country of residence.
+    public static let country: AttributeName = "country"
+    /// City of residence.
+    public static let city: AttributeName = "city"
+    /// Postal code.
+    public static let postalCode: AttributeName = "postal_code"
+    /// Level in a loyalty programme.
+    public static let loyaltyTier: AttributeName = "loyalty_tier"
+}
+
+/// What an attribute is, beyond its JSON: the type decides how each vendor writes it.
+///
+/// In JSON, strings, whole numbers, booleans and lists stand for themselves, a number with a fraction is a decimal, and
+/// the rest is an object with one member that names the type: `{"date": "1990-04-01"}`.
+public indirect enum AttributeValue: NeutralValue {
+    /// Text; may be empty, which is not the same as unset.
+    case string(String)
+    /// A whole number of 64 bits.
+    case integer(Int64)
+    /// An exact decimal number.
+    case decimal(ExactDecimal)
+    /// True or false.
+    case boolean(Bool)
+    /// A calendar day.
+    case date(CalendarDate)
+    /// A time of day.
+    case time(LocalTime)
+    /// A point in time.
+    case timestamp(Timestamp)
+    /// A country.
+    case country(CountryCode)
+    /// Several of a set of allowed words, in order.
+    case choices([String])
+    /// A list of values.
+    case list([AttributeValue])
+    /// Named values.
+    case object([AttributeName: AttributeValue])
+}
+
+/// The types of ``AttributeValue``, as capabilities and the attribute catalogue name them.
+public enum AttributeType: String, NeutralWord, Codable {
+    case string, integer, decimal, boolean, date, time, timestamp, country, choices, list, object
+}
+
+extension AttributeValue {
+    /// The value's type.
+    public var type: AttributeType {
+        switch self {
+        case .string: .string
+        case .integer: .integer
+        case .decimal: .decimal
+        case .boolean: .boolean
+        case .date: .date
+        case .time: .time
+        case .timestamp: .timestamp
+        case .country: .country
+        case .choices: .choices
+        case .list: .list
+        case .object: .object
+        }
+    }
+
+    /// The value as one line of text, if it is a scalar: numbers and dates in the form that the model writes.
+    ///
+    /// Nil for lists and objects; choices are joined by semicolons.
+    public var plainText: String? {
+        switch self {
+        case .string(let value): value
+        case .integer(let value): String(value)
+        case .decimal(let value): value.text
+        case .boolean(let value): value ? "true" : "false"
+        case .date(let value): value.text
+        case .time(let value): value.text
+        case .timestamp(let value): value.text
+        case .country(let value): value.text
+        case .choices(let values): values.joined(separator: ";")
+        case .list, .object: nil
+        }
+    }
+
+    /// Reads a text as a value of that type; nil if the text is none.
+    public init?(text: String, as type: AttributeType) {
+        let value: AttributeValue? =
+            switch type {
+            case .string: .string(text)
+            case .integer: Int64(text).map(AttributeValue.integer)
+            case .decimal: ExactDecimal(text: text).map(AttributeValue.decimal)
+            case .boolean: Self.booleanWords[text.lowercased()].map(AttributeValue.boolean)
+            case .date: CalendarDate(text: text).map(AttributeValue.date)
+            case .time: LocalTime(text: text).map(AttributeValue.time)
+            case .timestamp: Timestamp(text: text).map(AttributeValue.timestamp)
+            case .country: CountryCode(text: text).map(AttributeValue.country)
+            case .choices: .choices(text.isEmpty ? [] : text.split(separator: ";").map(String.init))
+            case .list, .object: nil
+            }
+        guard let value else { return nil }
+        self = value
+    }
+
+    /// The same value as another type, where nothing is lost; nil where it would be.
+    public func converted(to type: AttributeType) -> AttributeValue? {
+        if type == self.type { return self }
+        switch (self, type) {
+        case (.string(let text), _): return AttributeValue(text: text, as: type)
+        case (.integer(let number), .decimal): return .decimal(ExactDecimal(number))
+        case (_, .string): return plainText.map(AttributeValue.string)
+        case (.list(let values), .choices):
+            let words = values.compactMap { if case .string(let word) = $0 { word } else { nil } }
+            return words.count == values.count ? .choices(words) : nil
+        default: return nil
+        }
+    }
+
+    private static let booleanWords = ["true": true, "false": false, "yes": true, "no": false, "1": true, "0": false]
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        switch json {
+        case .string(let text): self = .string(text)
+        case .bool(let value): self = .boolean(value)
+        case .array: self = .list(try [AttributeValue](json: json, at: path))
+        case .number(let number):
+            if let whole = number.integer {
+                self = .integer(whole)
+            } else if let decimal = ExactDecimal(number) {
+                self = .decimal(decimal)
+            } else {
+                throw ModelError(path: path, reason: "is a number of over 400 digits", remedy: "Give it as a string.")
+            }
+        case .object(let object): try self.init(tagged: object, at: path)
+        case .null:
+            throw ModelError(path: path, reason: "is null", remedy: "To remove the attribute use {\"unset\": true}.")
+        }
+    }
+
+    private init(tagged object: JSONObject, at path: String) throws(ModelError) {
+        guard object.count == 1, let member = object.first, let type = AttributeType(rawValue: member.name) else {
+            throw ModelError(
+                path: path,
+                reason: "is an object without a type",
+                remedy: "Write {\"<type>\": value}; nested members as {\"object\": {…}}."
+            )
+        }
+        let place = path.dot(member.name)
+        switch type {
+        case .object:
+            self = .object(try ObjectReader(.object(object), at: path, known: nil).dictionary(member.name))
+        case .list: self = .list(try [AttributeValue](json: member.value, at: place))
+        case .choices: self = .choices(try [String](json: member.value, at: place))
+        case .boolean: self = .boolean(try Bool(json: member.value, at: place))
+        case .integer where member.value.integer != nil: self = .integer(member.value.integer ?? 0)
+        default:
+            let text = member.value.string ?? member.value.number?.text
+            guard let text, let value = AttributeValue(text: text, as: type) else {
+                throw ModelError(path: place, reason: "is no \(type.rawValue)", remedy: Self.forms[type] ?? "Mend it.")
+            }
+            self = value
+        }
+    }
+
+    private static let forms: [AttributeType: String] = [
+        .date: "Write a day that exists as YYYY-MM-DD.",
+        .time: "Write HH:MM.",
+        .timestamp: "Write RFC 3339, for example 2031-03-09T07:05:11Z.",
+        .country: "Write the two letters of ISO 3166-1.",
+        .decimal: "Write a decimal number, for example 49.90.",
+        .integer: "Write a whole number of 64 bits.",
+    ]
+
+    public func write(to writer: inout JSONWriter) {
+        switch self {
+        case .string(let value): writer.string(value)
+        case .integer(let value): writer.integer(value)
+        case .boolean(let value): writer.bool(value)
+        case .list(let values): values.write(to: &writer)
+        case .decimal(let value):
+            // A decimal without a point would come back as an integer.
+            if value.text.utf8.contains(0x2E) { writer.raw(value.text) } else { tagged("decimal", value.text, &writer) }
+        case .date(let value): tagged("date", value.text, &writer)
+        case .time(let value): tagged("time", value.text, &writer)
+        case .timestamp(let value): tagged("timestamp", value.text, &writer)
+        case .country(let value): tagged("country", value.text, &writer)
+        case .choices(let values): tagged("choices", values, &writer)
+        case .object(let members):
+            writer.beginObject()
+            writer.member("object", members)
+            writer.endObject()
+        }
+    }
+
+    private func tagged(_ type: String, _ value: some NeutralValue, _ writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member(type, value)
+        writer.endObject()
+    }
+}
+
+extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+/// What happens to one attribute. Absent (not mentioned), unset and set to empty are three things.
+public enum AttributeChange: NeutralValue {
+    /// The attribute has this value from now on.
+    case set(AttributeValue)
+    /// The attribute has no value from now on.
+    case unset
+    /// A number is added, which may be negative.
+    case increment(ExactDecimal)
+    /// Values are added to a list.
+    case append([AttributeValue])
+    /// Values are taken out of a list.
+    case remove([AttributeValue])
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: ["set", "unset", "increment", "append", "remove"])
+        guard reader.object.count == 1, let member = reader.object.first else {
+            throw ModelError(
+                path: path,
+                reason: "names no single change",
+                remedy: "Give one of set, unset, increment, append, remove."
+            )
+        }
+        switch member.name {
+        case "set": self = .set(try reader.required("set"))
+        case "append": self = .append(try reader.required("append"))
+        case "remove": self = .remove(try reader.required("remove"))
+        case "increment":
+            guard let number = member.value.number.flatMap(ExactDecimal.init) else {
+                throw ModelError(path: path.dot("increment"), reason: "is no number", remedy: "Give a number.")
+            }
+            self = .increment(number)
+        default:
+            guard member.value == .bool(true) else {
+                throw ModelError(path: path.dot("unset"), reason: "is not true", remedy: "Write {\"unset\": true}.")
+            }
+            self = .unset
+        }
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        switch self {
+        case .set(let value): writer.member("set", value)
+        case .unset: writer.member("unset", true)
+        case .increment(let number):
+            writer.name("increment")
+            writer.raw(number.text)
+        case .append(let values): writer.member("append", values)
+        case .remove(let values): writer.member("remove", values)
+        }
+        writer.endObject()
+    }
+}

@@ -1,0 +1,110 @@
+/// A calendar day of the proleptic Gregorian calendar, without a time zone: a birthday stays the same day everywhere.
+public struct CalendarDate: Hashable, Comparable, Sendable {
+    /// The year, 0 to 9999.
+    public let year: Int
+    /// The month, 1 to 12.
+    public let month: Int
+    /// The day of the month, from 1.
+    public let day: Int
+
+    /// A day; nil if the calendar has no such day or the year is not of four digits.
+    public init?(year: Int, month: Int, day: Int) {
+        guard (0...9999).contains(year), (1...12).contains(month), day >= 1,
+            day <= CalendarDate.daysIn(month: month, year: year)
+        else { return nil }
+        self.init(unchecked: (year, month, day))
+    }
+
+    /// Reads `YYYY-MM-DD`; nil if the text is not such a day.
+    public init?(text: String) {
+        var scanner = DigitScanner(text)
+        guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
+            let day = scanner.digits(2), scanner.isAtEnd
+        else { return nil }
+        self.init(year: year, month: month, day: day)
+    }
+
+    /// The day of that number since 1970-01-01; nil outside the years 0 to 9999.
+    init?(daysSince1970 days: Int64) {
+        // The calendar repeats every 400 years of 146,097 days; count from 0000-03-01, so that leap days come last.
+        let (era, dayOfEra) = (days + 719_468).dividedRoundingDown(by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
+        let year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
+        guard (0...9999).contains(year) else { return nil }
+        self.init(unchecked: (year, month, Int(dayOfYear - (153 * shiftedMonth + 2) / 5) + 1))
+    }
+
+    private init(unchecked parts: (Int, Int, Int)) { (year, month, day) = parts }
+
+    /// Days since 1970-01-01, negative before.
+    var daysSince1970: Int64 {
+        let shiftedYear = Int64(month <= 2 ? year - 1 : year)
+        let (era, yearOfEra) = shiftedYear.dividedRoundingDown(by: 400)
+        let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// `YYYY-MM-DD`.
+    public var text: String { "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))" }
+
+    /// Earlier first.
+    public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
+        (left.year, left.month, left.day) < (right.year, right.month, right.day)
+    }
+
+    private static func daysIn(month: Int, year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}
+
+/// Decimal text of a number that is not negative, with leading zeros up to `width` digits.
+func padded(_ number: some BinaryInteger, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+}
+
+/// Reads fixed-width digits and single characters off the front of a text.
+struct DigitScanner {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) { rest = text[...].utf8 }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// Exactly `count` digits.
+    mutating func digits(_ count: Int) -> Int? {
+        guard rest.count >= count else { return nil }
+        var number = 0
+        for byte in rest.prefix(count) {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - 0x30)
+        }
+        rest = rest.dropFirst(count)
+        return number
+    }
+
+    /// Any number of digits, at least one, as text.
+    mutating func digitRun() -> String? {
+        let run = rest.prefix { (0x30...0x39).contains($0) }
+        guard !run.isEmpty else { return nil }
+        rest = rest.dropFirst(run.count)
+        return String(decoding: run, as: UTF8.self)
+    }
+
+    /// The next character, if it is one of these.
+    mutating func skip(_ characters: String) -> Bool { take(characters) != nil }
+
+    /// The next character, if it is one of these.
+    mutating func take(_ characters: String) -> UInt8? {
+        guard let byte = rest.first, characters.utf8.contains(byte) else { return nil }
+        rest = rest.dropFirst()
+        return byte
+    }
+}

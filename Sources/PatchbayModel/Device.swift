@@ -1,0 +1,219 @@
+public import PatchbayJSON
+
+/// Where push notifications to an installation go.
+public struct PushToken: NeutralValue {
+    /// The service that issued the token: an open set.
+    public struct Service: NeutralKey {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Apple Push Notification service; the token is lower-case hex text.
+        public static let apns: Service = "apns"
+        /// Firebase Cloud Messaging.
+        public static let fcm: Service = "fcm"
+        /// Huawei Mobile Services.
+        public static let hms: Service = "hms"
+        /// RuStore.
+        public static let rustore: Service = "rustore"
+    }
+
+    /// Whether the token is for test builds.
+    public enum Environment: String, NeutralWord {
+        /// Released apps.
+        case production
+        /// Test builds.
+        case sandbox
+    }
+
+    /// The token's text.
+    public var value: String
+    /// The service that issued it.
+    public var service: Service
+    /// Released or test builds, if known.
+    public var environment: Environment?
+    /// The app that it belongs to, if known.
+    public var appID: String?
+
+    /// A push token.
+    public init(_ value: String, service: Service = .apns, environment: Environment? = nil, appID: String? = nil) {
+        (self.value, self.service, self.environment, self.appID) = (value, service, environment, appID)
+    }
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: ["value", "service", "environment", "appID"])
+        value = try reader.required("value")
+        service = try reader.optional("service") ?? .apns
+        environment = try reader.optional("environment")
+        appID = try reader.optional("appID")
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("value", value)
+        writer.member("service", service)
+        writer.member("environment", ifPresent: environment)
+        writer.member("appID", ifPresent: appID)
+        writer.endObject()
+    }
+}
+
+/// What an app can say about its device and itself.
+public struct DeviceFacts: NeutralValue {
+    /// `iOS`, `Android`, `macOS` ….
+    public var platform: String
+    /// Version of the operating system.
+    public var platformVersion: String
+    /// Hardware model: `iPhone17,3`.
+    public var model: String
+    /// What the person calls the device.
+    public var deviceName: String?
+    /// Locale with an underscore: `fi_FI`.
+    public var locale: String
+    /// IANA name of the time zone: `Europe/Helsinki`.
+    public var timeZone: String?
+    /// Offset from UTC now, daylight saving included, in seconds, east positive.
+    public var utcOffsetSeconds: Int
+    /// Whether daylight saving is in force.
+    public var isDaylightSaving: Bool
+    /// The app's id: bundle identifier.
+    public var appID: String?
+    /// The app's version.
+    public var appVersion: String
+    /// Advertising id, only with the person's permission.
+    public var advertisingID: String?
+    /// Whether the person permits tracking across apps.
+    public var allowsAdTracking: Bool
+
+    /// Facts of a device.
+    public init(
+        platform: String,
+        platformVersion: String,
+        model: String,
+        deviceName: String? = nil,
+        locale: String,
+        timeZone: String? = nil,
+        utcOffsetSeconds: Int = 0,
+        isDaylightSaving: Bool = false,
+        appID: String? = nil,
+        appVersion: String,
+        advertisingID: String? = nil,
+        allowsAdTracking: Bool = false
+    ) {
+        (self.platform, self.platformVersion, self.model, self.deviceName) = (
+            platform, platformVersion, model, deviceName
+        )
+        (self.locale, self.timeZone) = (locale, timeZone)
+        (self.utcOffsetSeconds, self.isDaylightSaving) = (utcOffsetSeconds, isDaylightSaving)
+        (self.appID, self.appVersion) = (appID, appVersion)
+        (self.advertisingID, self.allowsAdTracking) = (advertisingID, allowsAdTracking)
+    }
+
+    /// The language of the locale: `fi`.
+    public var language: String { String(locale.prefix { $0 != "_" && $0 != "-" }) }
+
+    private static let known = [
+        "platform", "platformVersion", "model", "deviceName", "locale", "timeZone", "utcOffsetSeconds",
+        "isDaylightSaving",
+        "appID", "appVersion", "advertisingID", "allowsAdTracking",
+    ]
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: Self.known)
+        platform = try reader.required("platform")
+        platformVersion = try reader.required("platformVersion")
+        model = try reader.required("model")
+        deviceName = try reader.optional("deviceName")
+        locale = try reader.required("locale")
+        timeZone = try reader.optional("timeZone")
+        utcOffsetSeconds = try reader.optional("utcOffsetSeconds") ?? 0
+        isDaylightSaving = try reader.optional("isDaylightSaving") ?? false
+        appID = try reader.optional("appID")
+        appVersion = try reader.required("appVersion")
+        advertisingID = try reader.optional("advertisingID")
+        allowsAdTracking = try reader.optional("allowsAdTracking") ?? false
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("platform", platform)
+        writer.member("platformVersion", platformVersion)
+        writer.member("model", model)
+        writer.member("deviceName", ifPresent: deviceName)
+        writer.member("locale", locale)
+        writer.member("timeZone", ifPresent: timeZone)
+        writer.member("utcOffsetSeconds", utcOffsetSeconds)
+        writer.member("isDaylightSaving", isDaylightSaving)
+        writer.member("appID", ifPresent: appID)
+        writer.member("appVersion", appVersion)
+        writer.member("advertisingID", ifPresent: advertisingID)
+        writer.member("allowsAdTracking", allowsAdTracking)
+        writer.endObject()
+    }
+}
+
+/// An installation of the app: its push token, its facts, what the person permits, and ids it already has.
+public struct Device: NeutralValue {
+    /// Where push notifications go; nil until known or when permission is refused.
+    public var pushToken: PushToken?
+    /// What the device says about itself; nil where nobody knows (an import).
+    public var facts: DeviceFacts?
+    /// Whether the person permits notifications.
+    public var allowsPush: Bool
+    /// Whether silent background pushes are possible.
+    public var allowsBackgroundPush: Bool
+    /// Whether geofences are on.
+    public var allowsLocation: Bool
+    /// Whether beacons are on.
+    public var allowsProximity: Bool
+    /// Identities that a vendor's own SDK already made on this device, by `<adapter>.<name>`; adopted, so that a switch
+    /// makes no second device.
+    public var identities: [IdentityName: String]
+
+    /// The name of an adopted identity: `<adapter>.<name>`.
+    public struct IdentityName: NeutralKey {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// A device.
+    public init(
+        pushToken: PushToken? = nil,
+        facts: DeviceFacts? = nil,
+        allowsPush: Bool = true,
+        allowsBackgroundPush: Bool = false,
+        allowsLocation: Bool = false,
+        allowsProximity: Bool = false,
+        identities: [IdentityName: String] = [:]
+    ) {
+        (self.pushToken, self.facts, self.identities) = (pushToken, facts, identities)
+        (self.allowsPush, self.allowsBackgroundPush) = (allowsPush, allowsBackgroundPush)
+        (self.allowsLocation, self.allowsProximity) = (allowsLocation, allowsProximity)
+    }
+
+    private static let known = [
+        "pushToken", "facts", "allowsPush", "allowsBackgroundPush", "allowsLocation", "allowsProximity", "identities",
+    ]
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: Self.known)
+        pushToken = try reader.optional("pushToken")
+        facts = try reader.optional("facts")
+        allowsPush = try reader.optional("allowsPush") ?? true
+        allowsBackgroundPush = try reader.optional("allowsBackgroundPush") ?? false
+        allowsLocation = try reader.optional("allowsLocation") ?? false
+        allowsProximity = try reader.optional("allowsProximity") ?? false
+        identities = try reader.dictionary("identities")
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("pushToken", ifPresent: pushToken)
+        writer.member("facts", ifPresent: facts)
+        writer.member("allowsPush", allowsPush)
+        writer.member("allowsBackgroundPush", allowsBackgroundPush)
+        writer.member("allowsLocation", allowsLocation)
+        writer.member("allowsProximity", allowsProximity)
+        writer.member("identities", ifNotEmpty: identities)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,30 @@
+/// A time of day without a date or zone, to the minute: a delivery hour, an opening time.
+public struct LocalTime: Hashable, Comparable, Sendable {
+    /// The hour, 0 to 23.
+    public let hour: Int
+    /// The minute, 0 to 59.
+    public let minute: Int
+
+    /// A time of day; nil outside 00:00 to 23:59.
+    public init?(hour: Int, minute: Int) {
+        guard (0...23).contains(hour), (0...59).contains(minute) else { return nil }
+        (self.hour, self.minute) = (hour, minute)
+    }
+
+    /// Reads `HH:MM`; nil if the text is not such a time.
+    public init?(text: String) {
+        var scanner = DigitScanner(text)
+        guard let hour = scanner.digits(2), scanner.skip(":"), let minute = scanner.digits(2), scanner.isAtEnd else {
+            return nil
+        }
+        self.init(hour: hour, minute: minute)
+    }
+
+    /// `HH:MM`.
+    public var text: String { "\(padded(hour, 2)):\(padded(minute, 2))" }
+
+    /// Earlier first.
+    public static func < (left: LocalTime, right: LocalTime) -> Bool {
+        (left.hour, left.minute) < (right.hour, right.minute)
+    }
+}

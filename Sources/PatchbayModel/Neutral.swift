@@ -1,0 +1,288 @@
+public import PatchbayJSON
+
+/// A value of the neutral model: it has one JSON form, specified by `Schemas/model`, with deterministic bytes.
+public protocol NeutralValue: Hashable, Sendable {
+    /// Reads the JSON form.
+    ///
+    /// - Parameters:
+    ///   - json: the value.
+    ///   - path: where it stands, for the error; `attributes.birth_date`.
+    /// - Throws: ``ModelError`` with path, reason and remedy.
+    init(json: JSONValue, at path: String) throws(ModelError)
+
+    /// Writes the JSON form; the same value always gives the same bytes.
+    func write(to writer: inout JSONWriter)
+}
+
+extension NeutralValue {
+    /// The JSON form as a tree.
+    public var json: JSONValue { (try? JSONValue(parsing: jsonBytes)) ?? .null }
+
+    /// The JSON form as bytes, compact.
+    public var jsonBytes: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    /// Reads the JSON form from bytes.
+    public init(jsonBytes: some Collection<UInt8>) throws(ModelError) {
+        do {
+            try self.init(json: JSONValue(parsing: jsonBytes), at: "")
+        } catch let error as ModelError {
+            throw error
+        } catch {
+            throw ModelError(path: "", reason: "\(error)", remedy: "Mend the JSON text.")
+        }
+    }
+}
+
+/// Why JSON is not a value of the neutral model: where, what, how to mend. It never holds the value itself.
+public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Where, in dots and brackets: `action.changes.birth_date.set`; empty for the whole value.
+    public let path: String
+    /// What is wrong.
+    public let reason: String
+    /// What to do about it.
+    public let remedy: String
+
+    /// An error at a place.
+    public init(path: String, reason: String, remedy: String) {
+        (self.path, self.reason, self.remedy) = (path, reason, remedy)
+    }
+
+    /// One line with all three.
+    public var description: String { "\(path.isEmpty ? "value" : path): \(reason). \(remedy)" }
+}
+
+/// Reads the members of one JSON object, and refuses those that nobody knows.
+public struct ObjectReader: Sendable {
+    /// The members.
+    public let object: JSONObject
+    /// Where the object stands.
+    public let path: String
+
+    /// A reader over an object.
+    ///
+    /// - Parameters:
+    ///   - json: the value that should be an object.
+    ///   - path: where it stands.
+    ///   - known: the names that may stand in it; nil allows any.
+    /// - Throws: ``ModelError`` if it is no object or holds a member that is not known.
+    public init(_ json: JSONValue, at path: String, known: [String]?) throws(ModelError) {
+        guard let object = json.object else {
+            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give an object.")
+        }
+        self.object = object
+        self.path = path
+        if let known, let stranger = object.names.first(where: { !known.contains($0) }) {
+            throw ModelError(
+                path: path.dot(stranger),
+                reason: "is not a known member",
+                remedy: "Known are: \(known.joined(separator: ", "))."
+            )
+        }
+    }
+
+    /// A member that must be there.
+    public func required<Value: NeutralValue>(_ name: String, as type: Value.Type = Value.self) throws(ModelError)
+        -> Value
+    {
+        guard let json = object[name] else {
+            throw ModelError(path: path.dot(name), reason: "is missing", remedy: "Add it.")
+        }
+        return try Value(json: json, at: path.dot(name))
+    }
+
+    /// A member that may be absent; null counts as absent.
+    public func optional<Value: NeutralValue>(_ name: String, as type: Value.Type = Value.self) throws(ModelError)
+        -> Value?
+    {
+        guard let json = object[name], !json.isNull else { return nil }
+        return try Value(json: json, at: path.dot(name))
+    }
+
+    /// A list that may be absent, then empty.
+    public func list<Value: NeutralValue>(_ name: String, of type: Value.Type = Value.self) throws(ModelError)
+        -> [Value]
+    {
+        guard let json = object[name], !json.isNull else { return [] }
+        return try [Value](json: json, at: path.dot(name))
+    }
+
+    /// An object used as a dictionary; may be absent, then empty.
+    public func dictionary<Key: NeutralKey, Value: NeutralValue>(
+        _ name: String,
+        of type: Value.Type = Value.self
+    ) throws(ModelError) -> [Key: Value] {
+        guard let json = object[name], !json.isNull else { return [:] }
+        let members = try ObjectReader(json, at: path.dot(name), known: nil)
+        var result: [Key: Value] = [:]
+        for member in members.object {
+            let place = members.path.dot(member.name)
+            guard !member.name.isEmpty else {
+                throw ModelError(path: place, reason: "has an empty name", remedy: "Give it a name.")
+            }
+            result[Key(rawValue: member.name)] = try Value(json: member.value, at: place)
+        }
+        return result
+    }
+}
+
+/// A name in the model: an open set of strings with well-known members.
+public protocol NeutralKey: NeutralValue, RawRepresentable, ExpressibleByStringLiteral, Comparable, Codable,
+    CodingKeyRepresentable
+where RawValue == String {
+    /// A name from its text.
+    init(rawValue: String)
+}
+
+extension NeutralKey {
+    public init(stringLiteral value: String) { self.init(rawValue: value) }
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let text = try String(json: json, at: path)
+        guard !text.isEmpty else {
+            throw ModelError(path: path, reason: "is empty", remedy: "Give a name that is not empty.")
+        }
+        self.init(rawValue: text)
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.string(rawValue) }
+
+    /// By Unicode scalars, so that every machine sorts alike.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.rawValue.unicodeScalars.lexicographicallyPrecedes(right.rawValue.unicodeScalars)
+    }
+}
+
+/// A closed set of words.
+public protocol NeutralWord: NeutralValue, RawRepresentable, CaseIterable where RawValue == String {}
+
+extension NeutralWord {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        guard let text = json.string, let value = Self(rawValue: text) else {
+            let allowed = Self.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw ModelError(path: path, reason: "is not one of the allowed words", remedy: "Use one of \(allowed).")
+        }
+        self = value
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.string(rawValue) }
+}
+
+extension String {
+    /// The path of a member below this path.
+    public func dot(_ name: String) -> String { isEmpty ? name : "\(self).\(name)" }
+}
+
+extension String: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        guard let text = json.string else {
+            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give a string.")
+        }
+        self = text
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.string(self) }
+}
+
+extension Bool: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        guard let value = json.bool else {
+            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give true or false.")
+        }
+        self = value
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.bool(self) }
+}
+
+extension Int: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        guard let value = json.integer, let number = Int(exactly: value) else {
+            throw ModelError(path: path, reason: "is not a whole number", remedy: "Give a whole number.")
+        }
+        self = number
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.integer(self) }
+}
+
+extension JSONValue: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) { self = json }
+    public func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension JSONObject: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        self = try ObjectReader(json, at: path, known: nil).object
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.value(.object(self)) }
+}
+
+extension Array: NeutralValue where Element: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        guard let elements = json.array else {
+            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give a list.")
+        }
+        self = []
+        reserveCapacity(elements.count)
+        for (position, element) in elements.enumerated() {
+            append(try Element(json: element, at: "\(path)[\(position)]"))
+        }
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginArray()
+        for element in self { element.write(to: &writer) }
+        writer.endArray()
+    }
+}
+
+extension Instant: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        guard let text = json.string, let instant = Instant(text: text) else {
+            throw ModelError(
+                path: path,
+                reason: "is not an instant",
+                remedy: "Write it like \"2031-03-09T07:05:11.042Z\"."
+            )
+        }
+        self = instant
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.string(text) }
+}
+
+extension JSONWriter {
+    /// Writes a member.
+    public mutating func member(_ name: String, _ value: some NeutralValue) {
+        self.name(name)
+        value.write(to: &self)
+    }
+
+    /// Writes a member unless it is absent.
+    public mutating func member<Value: NeutralValue>(_ name: String, ifPresent value: Value?) {
+        if let value { member(name, value) }
+    }
+
+    /// Writes a list unless it is empty.
+    public mutating func member<Value: NeutralValue>(_ name: String, ifNotEmpty values: [Value]) {
+        if !values.isEmpty { member(name, values) }
+    }
+
+    /// Writes a dictionary sorted by its names, unless it is empty.
+    public mutating func member<Key: NeutralKey, Value: NeutralValue>(_ name: String, ifNotEmpty values: [Key: Value]) {
+        if !values.isEmpty { member(name, values) }
+    }
+
+    /// Writes a dictionary sorted by its names.
+    public mutating func member<Key: NeutralKey, Value: NeutralValue>(_ name: String, _ values: [Key: Value]) {
+        self.name(name)
+        beginObject()
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) { member(key.rawValue, value) }
+        endObject()
+    }
+}

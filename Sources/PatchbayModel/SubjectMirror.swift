@@ -1,0 +1,193 @@
+public import PatchbayJSON
+
+/// The last neutral state of one subject, folded from everything captured for it.
+///
+/// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
+/// vendor. It holds what the app said, whether or not a vendor took it.
+public struct SubjectMirror: NeutralValue {
+    /// Who was logged in last; selects the credential of what is replayed.
+    public var contact: String?
+    /// The person's identifiers, the newest of each kind.
+    public var identifiers: [Identifier] = []
+    /// Attributes that have a value.
+    public var attributes: [AttributeName: AttributeValue] = [:]
+    /// Tags that are there.
+    public var tags: Set<Tag> = []
+    /// Subscriptions by channel and topic.
+    public var subscriptions: [Subscription.Key: Subscription] = [:]
+    /// Consents by purpose and channel.
+    public var consents: [Consent] = []
+    /// The installation, if it is one.
+    public var device: Device?
+    /// The last change of person, if there was one.
+    public var contactSwitch: ContactSwitch?
+
+    /// Nothing known.
+    public init() {}
+
+    /// Folds one operation into the state.
+    public mutating func apply(_ operation: EngagementOperation) {
+        if case .readBack = operation.action { return }
+        contact = operation.contact
+        switch operation.action {
+        case .identify(let identifiers): merge(identifiers)
+        case .switchContact(let change):
+            contactSwitch = change
+            identifiers = change.identifiers
+        case .registerDevice(let device): self.device = device
+        case .changeAttributes(let changes):
+            for (name, change) in changes { attributes[name] = change.applied(to: attributes[name]) }
+        case .changeTags(let change): tags = change.applied(to: tags)
+        case .changeSubscription(let subscription): subscriptions[subscription.key] = subscription
+        case .setConsent(let consent):
+            consents.removeAll { $0.purpose == consent.purpose && $0.channel == consent.channel }
+            consents.append(consent)
+        case .erase: self = SubjectMirror()
+        case .track, .farewell, .readBack: break
+        }
+    }
+
+    private mutating func merge(_ newer: [Identifier]) {
+        for identifier in newer {
+            if let place = identifiers.firstIndex(where: { $0.kind == identifier.kind }) {
+                identifiers[place] = identifier
+            } else {
+                identifiers.append(identifier)
+            }
+        }
+    }
+
+    /// What must be said to a vendor that knows nothing, in the order in which an app would say it.
+    public var replay: [Action] {
+        var actions: [Action] = consents.map(Action.setConsent)
+        if let device { actions.append(.registerDevice(device)) }
+        if !identifiers.isEmpty { actions.append(.identify(identifiers)) }
+        if !attributes.isEmpty { actions.append(.changeAttributes(attributes.mapValues(AttributeChange.set))) }
+        if !tags.isEmpty { actions.append(.changeTags(TagChange(add: tags.sorted()))) }
+        for (_, subscription) in subscriptions.sorted(by: { $0.key < $1.key }) {
+            actions.append(.changeSubscription(subscription))
+        }
+        return actions
+    }
+
+    /// What the subject allows for that purpose on that channel: the word for the channel, else for every channel.
+    public func consent(for purpose: Purpose, channel: Channel? = nil) -> Consent.State {
+        let words = consents.filter { $0.purpose == purpose }
+        return (words.first { $0.channel == channel } ?? words.first { $0.channel == nil })?.state ?? .unknown
+    }
+
+    private static let known = [
+        "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "switch",
+    ]
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: Self.known)
+        contact = try reader.optional("contact")
+        identifiers = try reader.list("identifiers")
+        attributes = try reader.dictionary("attributes")
+        tags = Set(try reader.list("tags", of: Tag.self))
+        for subscription in try reader.list("subscriptions", of: Subscription.self) {
+            subscriptions[subscription.key] = subscription
+        }
+        consents = try reader.list("consents")
+        device = try reader.optional("device")
+        contactSwitch = try reader.optional("switch")
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("contact", ifPresent: contact)
+        writer.member("identifiers", ifNotEmpty: identifiers)
+        writer.member("attributes", ifNotEmpty: attributes)
+        writer.member("tags", ifNotEmpty: tags.sorted())
+        writer.member("subscriptions", ifNotEmpty: subscriptions.sorted { $0.key < $1.key }.map(\.value))
+        writer.member("consents", ifNotEmpty: consents)
+        writer.member("device", ifPresent: device)
+        writer.member("switch", ifPresent: contactSwitch)
+        writer.endObject()
+    }
+}
+
+extension AttributeChange {
+    /// The value after this change; nil is unset. A number that can't be added exactly stays as it was.
+    public func applied(to value: AttributeValue?) -> AttributeValue? {
+        switch self {
+        case .set(let value): return value
+        case .unset: return nil
+        case .increment(let step):
+            switch value {
+            case .integer(let number):
+                guard let step = Int64(step.text) else {
+                    return ExactDecimal(number).adding(step).map(AttributeValue.decimal)
+                }
+                let (sum, overflow) = number.addingReportingOverflow(step)
+                return overflow ? value : .integer(sum)
+            case .decimal(let number): return number.adding(step).map(AttributeValue.decimal) ?? value
+            case nil: return Int64(step.text).map(AttributeValue.integer) ?? .decimal(step)
+            default: return value
+            }
+        case .append(let added): return .list((value?.elements ?? []) + added)
+        case .remove(let removed): return .list((value?.elements ?? []).filter { !removed.contains($0) })
+        }
+    }
+}
+
+extension AttributeValue {
+    /// The elements of a list or of choices; a scalar counts as a list of one.
+    var elements: [AttributeValue] {
+        switch self {
+        case .list(let values): values
+        case .choices(let words): words.map(AttributeValue.string)
+        default: [self]
+        }
+    }
+}
+
+extension ExactDecimal {
+    /// The exact sum, with the longer of the two fractions; nil past 400 digits.
+    func adding(_ other: ExactDecimal) -> ExactDecimal? {
+        let scale = max(fractionDigits, other.fractionDigits)
+        var (left, right) = (scaled(to: scale), other.scaled(to: scale))
+        let width = max(left.digits.count, right.digits.count) + 1
+        left.digits = Array(repeating: 0, count: width - left.digits.count) + left.digits
+        right.digits = Array(repeating: 0, count: width - right.digits.count) + right.digits
+        let sum: (isNegative: Bool, digits: [Int8])
+        if left.isNegative == right.isNegative {
+            sum = (left.isNegative, Self.add(left.digits, right.digits))
+        } else if left.digits.lexicographicallyPrecedes(right.digits) {
+            sum = (right.isNegative, Self.subtract(right.digits, left.digits))
+        } else {
+            sum = (left.isNegative, Self.subtract(left.digits, right.digits))
+        }
+        let text = sum.digits.map { String($0) }.joined()
+        let whole = text.dropLast(scale).drop { $0 == "0" }
+        let plain = (whole.isEmpty ? "0" : String(whole)) + (scale > 0 ? "." + text.suffix(scale) : "")
+        let isZero = sum.digits.allSatisfy { $0 == 0 }
+        return ExactDecimal(text: (sum.isNegative && !isZero ? "-" : "") + plain)
+    }
+
+    private var fractionDigits: Int { text.split(separator: ".").dropFirst().first?.utf8.count ?? 0 }
+
+    private func scaled(to scale: Int) -> (isNegative: Bool, digits: [Int8]) {
+        let digits = text.utf8.filter { (0x30...0x39).contains($0) }.map { Int8($0 - 0x30) }
+        return (text.hasPrefix("-"), digits + Array(repeating: 0, count: scale - fractionDigits))
+    }
+
+    private static func add(_ left: [Int8], _ right: [Int8]) -> [Int8] {
+        var (sum, carry) = (left, Int8(0))
+        for place in left.indices.reversed() {
+            let digit = left[place] + right[place] + carry
+            (sum[place], carry) = (digit % 10, digit / 10)
+        }
+        return sum
+    }
+
+    private static func subtract(_ left: [Int8], _ right: [Int8]) -> [Int8] {
+        var (difference, borrow) = (left, Int8(0))
+        for place in left.indices.reversed() {
+            let digit = left[place] - right[place] - borrow
+            (difference[place], borrow) = digit < 0 ? (digit + 10, 1) : (digit, 0)
+        }
+        return difference
+    }
+}

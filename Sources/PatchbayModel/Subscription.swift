@@ -1,0 +1,116 @@
+public import PatchbayJSON
+
+/// A way to reach a person: an open set.
+public struct Channel: NeutralKey {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Push notifications.
+    public static let push: Channel = "push"
+    /// E-mail.
+    public static let email: Channel = "email"
+    /// Text messages to a mobile number.
+    public static let sms: Channel = "sms"
+    /// Messages inside the app.
+    public static let inApp: Channel = "in_app"
+}
+
+/// Whether a person wants to hear of a topic on a channel, with what proves it.
+public struct Subscription: NeutralValue {
+    /// What the person wants.
+    public enum State: String, NeutralWord, Codable {
+        /// Wants messages.
+        case subscribed
+        /// Does not want messages.
+        case unsubscribed
+        /// No messages for now, without a withdrawal.
+        case suspended
+        /// Nobody knows; treated as not subscribed.
+        case unknown
+    }
+
+    /// The way to reach the person.
+    public var channel: Channel
+    /// The theme of the messages; nil is the channel as a whole.
+    public var topic: String?
+    /// What the person wants.
+    public var state: State
+    /// When the person said so, if known.
+    public var changedAt: Timestamp?
+    /// Where the person said so: a form, an import.
+    public var source: String?
+    /// What proves it: a record's number, a text version.
+    public var evidence: String?
+    /// Values that belong to this subscription alone.
+    public var fields: [AttributeName: AttributeValue]
+
+    /// A subscription.
+    public init(
+        channel: Channel,
+        topic: String? = nil,
+        state: State,
+        changedAt: Timestamp? = nil,
+        source: String? = nil,
+        evidence: String? = nil,
+        fields: [AttributeName: AttributeValue] = [:]
+    ) {
+        (self.channel, self.topic, self.state, self.changedAt) = (channel, topic, state, changedAt)
+        (self.source, self.evidence, self.fields) = (source, evidence, fields)
+    }
+
+    /// What two subscriptions must share to be the same one.
+    public struct Key: Hashable, Comparable, Sendable {
+        /// The channel.
+        public var channel: Channel
+        /// The topic, if any.
+        public var topic: String?
+
+        /// By channel, then topic; the channel as a whole first.
+        public static func < (left: Key, right: Key) -> Bool {
+            (left.channel, left.topic == nil ? 0 : 1, left.topic ?? "")
+                < (right.channel, right.topic == nil ? 0 : 1, right.topic ?? "")
+        }
+    }
+
+    /// Channel and topic.
+    public var key: Key { Key(channel: channel, topic: topic) }
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let known = ["channel", "topic", "state", "changedAt", "source", "evidence", "fields"]
+        let reader = try ObjectReader(json, at: path, known: known)
+        channel = try reader.required("channel")
+        topic = try reader.optional("topic")
+        state = try reader.required("state")
+        changedAt = try reader.optional("changedAt")
+        source = try reader.optional("source")
+        evidence = try reader.optional("evidence")
+        fields = try reader.dictionary("fields")
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("channel", channel)
+        writer.member("topic", ifPresent: topic)
+        writer.member("state", state)
+        writer.member("changedAt", ifPresent: changedAt)
+        writer.member("source", ifPresent: source)
+        writer.member("evidence", ifPresent: evidence)
+        writer.member("fields", ifNotEmpty: fields)
+        writer.endObject()
+    }
+}
+
+extension Timestamp: NeutralValue {
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        guard let text = json.string, let value = Timestamp(text: text) else {
+            throw ModelError(
+                path: path,
+                reason: "is no point in time",
+                remedy: "Write it like \"2031-03-09T07:05:11Z\"."
+            )
+        }
+        self = value
+    }
+
+    public func write(to writer: inout JSONWriter) { writer.string(text) }
+}

@@ -1,0 +1,44 @@
+public import PatchbayJSON
+
+/// A label on a contact or its device: `sports`, `beta_tester`.
+public struct Tag: NeutralKey {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// What happens to the tags: all replaced, or some added and removed.
+///
+/// Where a tag is both added and removed, removing comes first.
+public struct TagChange: NeutralValue {
+    /// The whole set from now on; nil leaves the present one. Added and removed tags are applied to it.
+    public var replace: [Tag]?
+    /// Tags that are there from now on.
+    public var add: [Tag]
+    /// Tags that are gone from now on.
+    public var remove: [Tag]
+
+    /// A change of tags.
+    public init(replace: [Tag]? = nil, add: [Tag] = [], remove: [Tag] = []) {
+        (self.replace, self.add, self.remove) = (replace, add, remove)
+    }
+
+    /// The tags after this change.
+    public func applied(to tags: Set<Tag>) -> Set<Tag> {
+        (replace.map { Set($0) } ?? tags).subtracting(remove).union(add)
+    }
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: ["replace", "add", "remove"])
+        replace = try reader.optional("replace")
+        add = try reader.list("add")
+        remove = try reader.list("remove")
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("replace", ifPresent: replace)
+        writer.member("add", ifNotEmpty: add)
+        writer.member("remove", ifNotEmpty: remove)
+        writer.endObject()
+    }
+}

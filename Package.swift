@@ -96,7 +96,10 @@ let houseTests: [Target] = [
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation"]
             + ["PatchbayTesting"] + vendorModules + vendorSimulators
     ),
-    tests("PatchbayHTTPTests", ["PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]),
+    tests(
+        "PatchbayHTTPTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]
+    ),
     tests(
         "PatchbayMigrationTests",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules

@@ -9,14 +9,29 @@ public struct Configuration: Sendable {
     public struct Provider: Sendable {
         /// The name in the configuration.
         public let name: String
-        /// The adapter's id.
-        public let adapterID: AdapterID
         /// The adapter, made from the settings.
         public let adapter: any VendorAdapter
         /// Changes when a setting changes that is no secret: 16 hexadecimal digits.
         public let settingsDigest: String
         /// The credentials that the configuration knows.
         public let credentials: Credentials
+
+        /// A provider.
+        public init(
+            name: String,
+            adapter: any VendorAdapter,
+            settingsDigest: String = "",
+            credentials: Credentials = Credentials()
+        ) {
+            (self.name, self.adapter) = (name, adapter)
+            (self.settingsDigest, self.credentials) = (settingsDigest, credentials)
+        }
+
+        /// What the adapter is, can do and knows.
+        public var descriptor: AdapterDescriptor { type(of: adapter).descriptor }
+
+        /// The adapter's id.
+        public var adapterID: AdapterID { descriptor.id }
     }
 
     /// What proves to a vendor who is asking.
@@ -49,6 +64,9 @@ public struct Configuration: Sendable {
         public let provider: String
         /// What becomes of operations.
         public let mode: Mode
+
+        /// A route.
+        public init(to provider: String, mode: Mode = .live) { (self.provider, self.mode) = (provider, mode) }
     }
 
     /// What happens to pending work of a provider that is no longer routed.
@@ -65,6 +83,9 @@ public struct Configuration: Sendable {
         public let path: String
         /// How many finished operations are kept for `outbox list`.
         public let history: Int
+
+        /// An outbox.
+        public init(path: String, history: Int = 100_000) { (self.path, self.history) = (path, history) }
     }
 
     /// The providers, sorted by name.
@@ -81,6 +102,21 @@ public struct Configuration: Sendable {
     public let outbox: Outbox
     /// What is not wrong, but worth knowing: warnings and notes.
     public let findings: [Finding]
+
+    /// A configuration made in code, without a file. Routes lead to providers of the list, one at most to each.
+    public init(
+        providers: [Provider],
+        routes: [Route],
+        onSwitch: SwitchPolicy = .drain,
+        catalogue: AttributeCatalogue = AttributeCatalogue(),
+        requiredPurposes: Set<Purpose> = [],
+        outbox: Outbox,
+        findings: [Finding] = []
+    ) {
+        (self.providers, self.routes, self.onSwitch) = (providers, routes, onSwitch)
+        (self.catalogue, self.requiredPurposes) = (catalogue, requiredPurposes)
+        (self.outbox, self.findings) = (outbox, findings)
+    }
 
     /// The provider of that name.
     public func provider(_ name: String) -> Provider? { providers.first { $0.name == name } }

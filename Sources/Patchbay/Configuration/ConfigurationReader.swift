@@ -25,7 +25,9 @@ struct ConfigurationReader {
         }
         let placed = duplicates + reader.findings.map { ($0, map.position(of: $0.path)) }
         guard let configuration, !placed.contains(where: { $0.0.severity == .error }) else {
-            throw ConfigurationError(file: path, findings: placed.map(\.0), positions: placed.map(\.1))
+            let start = SourcePosition(line: 1, column: 1)
+            let sorted = placed.sorted { ($0.1 ?? start) < ($1.1 ?? start) }
+            throw ConfigurationError(file: path, findings: sorted.map(\.0), positions: sorted.map(\.1))
         }
         return configuration
     }
@@ -102,7 +104,7 @@ struct ConfigurationReader {
                 findings.append(ConfigurationFinding.repeatedRoute.at(path.dot("provider")))
             }
             // A mode that can't be read was reported; as live it does not hide behind a second finding.
-            routes.append(Configuration.Route(provider: name, mode: mode ?? .live))
+            routes.append(Configuration.Route(to: name, mode: mode ?? .live))
         }
         if !routes.contains(where: { $0.mode == .live }) {
             findings.append(ConfigurationFinding.noLiveRoute.at("routes"))
@@ -182,7 +184,6 @@ struct ConfigurationReader {
         for secret in maker.secretNames { settings[secret] = nil }
         return Configuration.Provider(
             name: name,
-            adapterID: id,
             adapter: adapter,
             settingsDigest: settings.digest,
             credentials: credentials

@@ -4,7 +4,7 @@ import PatchbayAdapterKit
 struct EnvironmentText {
     /// The text with its variables filled in; nil if one of them can't be.
     let text: String?
-    /// Whether any part comes from the environment.
+    /// Whether any part should come from the environment.
     let namesVariable: Bool
     /// Why variables can't be filled in.
     let problems: [Finding]
@@ -20,13 +20,13 @@ struct EnvironmentText {
                 continue
             }
             text += before
+            namesVariable = true
             guard let end = rest.firstIndex(of: "}"), EnvironmentText.isName(rest[..<end]) else {
                 problems.append(ConfigurationFinding.malformedVariable.at(path))
                 continue
             }
             let name = String(rest[..<end])
             rest = rest[rest.index(after: end)...]
-            namesVariable = true
             if let value = environment[name] {
                 text += value
             } else {

@@ -2,7 +2,7 @@ import PatchbayJSON
 import PatchbayModel
 
 /// A place in a text file.
-public struct SourcePosition: Hashable, Sendable {
+public struct SourcePosition: Hashable, Comparable, Sendable {
     /// The line, from 1.
     public let line: Int
     /// The column in bytes, from 1.
@@ -10,11 +10,16 @@ public struct SourcePosition: Hashable, Sendable {
 
     /// A place.
     public init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
+
+    /// By line, then by column.
+    public static func < (left: SourcePosition, right: SourcePosition) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
 }
 
 /// Where each value of a JSON text stands, by its path, and which names stand twice in one object.
 struct SourceMap: Sendable {
-    /// The place of each member's name and of each element.
+    /// The place of each member's name, of each element, and of the whole.
     private(set) var positions: [String: SourcePosition] = [:]
     /// Paths of members whose name was there before, with their places.
     private(set) var duplicates: [(path: String, position: SourcePosition)] = []
@@ -48,7 +53,7 @@ struct SourceMap: Sendable {
                     frames.nextElement()
                 default:
                     let path = frames.last?.here ?? ""
-                    if frames.last?.index != nil { map.positions[path] = position }
+                    if frames.last?.index != nil || frames.isEmpty { map.positions[path] = position }
                     switch token {
                     case .beginObject: frames.append(Frame(path: path))
                     case .beginArray: frames.append(Frame(path: path, index: 0))
@@ -68,14 +73,14 @@ struct SourceMap: Sendable {
         positions[path] = position
     }
 
-    /// The place of that path, or of the nearest value around it that is there.
+    /// The place of that path, or of the nearest value around it that is there; nil only in a map of nothing.
     func position(of path: String) -> SourcePosition? {
         var path = path[...]
         while !path.isEmpty {
             if let position = positions[String(path)] { return position }
             path = path.lastIndex { $0 == "." || $0 == "[" }.map { path[..<$0] } ?? ""
         }
-        return nil
+        return positions[""]
     }
 }
 

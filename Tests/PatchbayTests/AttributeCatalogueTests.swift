@@ -15,7 +15,7 @@ import Testing
         var testDescription: String { "\(change.jsonBytes.count) bytes as \(type.rawValue)" }
     }
 
-    static let day = AttributeValue(text: "1990-04-01", as: .date)!
+    static let day = AttributeValue(text: "1990-04-01", as: .date) ?? ""
 
     static let rows: [Row] = [
         Row(type: .date, change: .set("1990-04-01"), expected: .set(day)),
@@ -30,7 +30,7 @@ import Testing
         Row(type: .choices, change: .set(.list(["a", "b"])), expected: .set(.choices(["a", "b"]))),
         Row(type: .date, change: .unset, expected: .unset),
         Row(type: .integer, change: .increment(ExactDecimal(2)), expected: .increment(ExactDecimal(2))),
-        Row(type: .integer, change: .increment(ExactDecimal(text: "0.5")!), expected: nil),
+        Row(type: .integer, change: .increment(ExactDecimal(text: "0.5") ?? ExactDecimal(0)), expected: nil),
         Row(type: .string, change: .increment(ExactDecimal(2)), expected: nil),
         Row(type: .list, change: .append([1]), expected: .append([1])),
         Row(type: .choices, change: .remove(["a"]), expected: .remove(["a"])),

@@ -1,5 +1,5 @@
-// The loops over bytes that a JSON reader spends its time in. Each reads `bytes[index]` only where `index` was compared
-// with `bytes.count`, and a word of eight only where eight bytes are left.
+// The loops over bytes that the readers of this module spend their time in. Each reads `bytes[index]` only where
+// `index` was compared with `bytes.count`, and a word of eight only where eight bytes are left.
 
 /// Runs of plain ASCII in a string.
 enum ASCIIScan {
@@ -25,6 +25,17 @@ enum ASCIIScan {
         return index
     }
 
+    /// The first index from `start` whose byte must be escaped in a string: a quote, a backslash, a control character;
+    /// else the end.
+    static func endOfUnescapedText(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        var index = start
+        while true {
+            index = endOfPlainText(in: bytes, from: index)
+            guard index < bytes.count, bytes[index] >= 0x80 else { return index }
+            while index < bytes.count, bytes[index] >= 0x80 { index += 1 }
+        }
+    }
+
     /// A word whose lowest set bit marks the first byte that ends plain text; zero if none does.
     ///
     /// `(x - n) & ~x` sets a byte's high bit if the byte is below `n`. A borrow can reach only bytes above one that is
@@ -39,6 +50,26 @@ enum ASCIIScan {
 
 /// Well-formed UTF-8 by the table of RFC 3629.
 enum UTF8Scan {
+    /// The text of `bytes`; nil if they are not UTF-8.
+    static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var index = 0
+        while index < bytes.count {
+            if index + 8 <= bytes.count,
+                raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            {
+                index += 8
+            } else if bytes[index] < 0x80 {
+                index += 1
+            } else {
+                let length = sequenceLength(in: bytes, at: index)
+                guard length > 0 else { return nil }
+                index += length
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The length of the multi-byte sequence at `index`, from 2 to 4; 0 if it is ill-formed or cut off.
     static func sequenceLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         let lead = bytes[index]
@@ -56,5 +87,28 @@ enum UTF8Scan {
         guard length > 0, bytes.count - index >= length, second.contains(bytes[index + 1]) else { return 0 }
         for offset in 2..<max(length, 2) where bytes[index + offset] & 0xC0 != 0x80 { return 0 }
         return length
+    }
+}
+
+/// One byte value in many.
+enum ByteScan {
+    /// The first index from `start` that holds `byte`.
+    static func firstIndex(of byte: UInt8, in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        let raw = UnsafeRawBufferPointer(bytes)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let pattern = ones &* UInt64(byte)
+        var index = start
+        while index + 8 <= bytes.count {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ pattern
+            // As in ASCIIScan: the lowest mark is exact.
+            let marks = (word &- ones) & ~word & 0x8080_8080_8080_8080
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < bytes.count {
+            if bytes[index] == byte { return index }
+            index += 1
+        }
+        return nil
     }
 }

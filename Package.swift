@@ -89,7 +89,7 @@ let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
 let houseTests: [Target] = [
     tests("PatchbayJSONTests", ["PatchbayJSON"]),
     tests("PatchbayModelTests", ["PatchbayJSON", "PatchbayModel"]),
-    tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
+    tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayTesting"]),
     tests("PatchbayOutboxTests", ["PatchbayOutbox"]),
     tests(
         "PatchbayTests",

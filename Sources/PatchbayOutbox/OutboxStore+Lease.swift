@@ -30,7 +30,9 @@ extension OutboxStore {
         }
     }
 
-    /// The epoch in force; 0 before the first lease. A settle compares it inside its transaction.
+    /// The epoch in force; 0 before the first lease.
+    ///
+    /// A settle compares it inside its transaction.
     package func leaseEpoch() throws(OutboxError) -> Int64 { try lease()?.epoch ?? 0 }
 
     /// Who holds the lease, if anybody ever did; empty after it was given back.

@@ -60,7 +60,9 @@ package final class Engine {
         // A holder that is surely dead holds nothing: asking as of the end of time takes its place.
         let isFree = try store.leaseOwner().map { $0.isEmpty || host.isDead($0) } ?? true
         let asOf = isFree ? Int64.max - Self.leaseDuration : host.date().milliseconds
-        guard try store.acquireLease(owner: host.process, now: asOf, duration: Self.leaseDuration) != nil else { return false }
+        guard try store.acquireLease(owner: host.process, now: asOf, duration: Self.leaseDuration) != nil else {
+            return false
+        }
         let epoch = try store.leaseEpoch()
         _ = try store.renewLease(
             owner: host.process,
@@ -254,7 +256,9 @@ package final class Engine {
         }
     }
 
-    private func createIfWanted(_ operation: EngagementOperation, because reason: String, _ runner: any ProviderRunner) throws {
+    private func createIfWanted(_ operation: EngagementOperation, because reason: String, _ runner: any ProviderRunner)
+        throws
+    {
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return }
         // A replay that the vendor has no door for is not a loss of anything captured: it is counted, with its reason.

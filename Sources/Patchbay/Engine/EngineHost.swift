@@ -26,6 +26,12 @@ public protocol EngineHost: Sendable {
     func chance() -> Double
     /// A new id, unique for ever.
     func makeID() -> OperationID
+    /// How long a span of this host's time takes on the real clock; the same, unless the host's clock runs faster.
+    func realTime(_ span: Duration) -> Duration
+}
+
+extension EngineHost {
+    public func realTime(_ span: Duration) -> Duration { span }
 }
 
 /// The real machine.

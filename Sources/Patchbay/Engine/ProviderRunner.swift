@@ -1,7 +1,7 @@
 import Foundation
-package import PatchbayAdapterKit
+import PatchbayAdapterKit
 import PatchbayJSON
-package import PatchbayModel
+import PatchbayModel
 import PatchbayOutbox
 
 /// What the engine knows of a provider without knowing its adapter.
@@ -163,7 +163,9 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         let record = try context.store.providers().first { $0.name == name }
         parked = record?.parked.flatMap { try? Finding(jsonBytes: $0) }
         if let record, record.stateVersion != descriptor.stateVersion {
-            guard record.stateVersion < descriptor.stateVersion else { return try park(FindingRow.Engine.stateNewer.at()) }
+            guard record.stateVersion < descriptor.stateVersion else {
+                return try park(FindingRow.Engine.stateNewer.at())
+            }
             do {
                 try store { try upgrade(from: record.stateVersion) }
             } catch let error as OutboxError {
@@ -223,7 +225,9 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
             return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
-        let operations = rows.compactMap { pending($0, decoded: try? EngagementOperation(jsonBytes: $0.operation.body)) }
+        let operations = rows.compactMap {
+            pending($0, decoded: try? EngagementOperation(jsonBytes: $0.operation.body))
+        }
         let flight = Flight(
             ticket: 0,
             endpoint: endpoint,
@@ -275,7 +279,13 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
                     try park(FindingRow.Engine.adapterStranger.at())
                     return nil
                 }
-                try settle(Interpretation(verdicts), pending.operations, remembering: remembered, lane: key, answered: nil)
+                try settle(
+                    Interpretation(verdicts),
+                    pending.operations,
+                    remembering: remembered,
+                    lane: key,
+                    answered: nil
+                )
             case .send(let transmission):
                 return try send(transmission, pending, lane: key, now: now)
             }
@@ -538,7 +548,8 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         try context.transaction(.normal) {
             try context.requireLease()
             for pending in operations {
-                guard let verdict = meaning.verdicts[pending.id] ?? (answered == nil ? nil : missing(pending, &events)) else {
+                guard let verdict = meaning.verdicts[pending.id] ?? (answered == nil ? nil : missing(pending, &events))
+                else {
                     continue
                 }
                 if case .erase = pending.operation.action, verdict.isFinal { forgets = true }
@@ -714,7 +725,9 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
             guard let lane = lanes[key], !lane.reads.isEmpty else { continue }
             let inFlight = Set(lane.flight?.operations.map(\.id) ?? [])
             let stops = parked ?? (isPaused ? FindingRow.Engine.providerParked.at() : nil)
-            let ended = lane.reads.filter { ($0.deadline <= now || stops != nil) && !inFlight.contains($0.operation.id) }
+            let ended = lane.reads.filter {
+                ($0.deadline <= now || stops != nil) && !inFlight.contains($0.operation.id)
+            }
             guard !ended.isEmpty else { continue }
             update(key) { lane in
                 lane.reads.removeAll { read in ended.contains { $0.operation.id == read.operation.id } }

@@ -200,6 +200,7 @@ import Testing
         try world.capture(.event("a"))
         try world.advance(by: .seconds(1800))
         try world.reboot(after: .seconds(1801))
+        try world.advance(by: .seconds(1))
         #expect(world.sent.count == 1)
         try world.capture(.event("b"))
         world.host.jump(by: .seconds(-86_400 * 365))

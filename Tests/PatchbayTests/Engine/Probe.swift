@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbaySimulation
+import Testing
 
 /// A vendor that exists only here: one request per operation, behaviour by settings.
 struct ProbeDevice: VendorAdapter {
@@ -143,7 +144,6 @@ extension VirtualWorld {
     var sentOperations: [String] { sent.compactMap { $0.request[header: "Operation"] } }
 
     func account(_ provider: String) throws -> ProviderAccounts {
-        try accounts().first { $0.provider == provider }
-            ?? ProviderAccounts(provider: provider, lines: [:], pending: 0, held: [:], parked: nil, waits: [])
+        try #require(try accounts().first { $0.provider == provider })
     }
 }

@@ -5,6 +5,8 @@ final class Connection {
     /// How the file is opened.
     enum Mode {
         case readWrite, readOnly
+        /// Reads a file that nobody writes, without making anything beside it.
+        case immutable
     }
 
     /// What the file is called in errors.
@@ -20,9 +22,13 @@ final class Connection {
         case .memory: (path, name) = (":memory:", "memory")
         }
         var opened: OpaquePointer?
-        let access = mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-        let uri = path.hasPrefix("file:") ? SQLITE_OPEN_URI : 0
-        let result = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | uri, nil)
+        let access: (place: String, flags: Int32) =
+            switch mode {
+            case .readWrite: (path, SQLITE_OPEN_READWRITE)
+            case .readOnly: (path, SQLITE_OPEN_READONLY)
+            case .immutable: (Self.immutableAddress(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            }
+        let result = sqlite3_open_v2(access.place, &opened, access.flags | SQLITE_OPEN_NOMUTEX, nil)
         guard let opened, result == SQLITE_OK else {
             let system = opened.map { sqlite3_system_errno($0) } ?? 0
             sqlite3_close_v2(opened)
@@ -34,12 +40,27 @@ final class Connection {
         registerRowFunctions(handle)
     }
 
+    /// The path as a SQLite address; the three characters that mean something there are escaped.
+    private static func immutableAddress(_ path: String) -> String {
+        let escaped = path.map { character in
+            switch character {
+            case "%": "%25"
+            case "?": "%3f"
+            case "#": "%23"
+            default: String(character)
+            }
+        }
+        return "file:\(escaped.joined())?immutable=1"
+    }
+
     deinit {
         statements.removeAll()
         sqlite3_close_v2(handle)
     }
 
-    /// The statement for `sql`, prepared once. The caller resets it when done.
+    /// The statement for `sql`, prepared once.
+    ///
+    /// The caller resets it when done.
     func statement(_ sql: String) throws(OutboxError) -> Statement {
         if let known = statements[sql] { return known }
         let made = try Statement(sql, on: handle, name)
@@ -104,7 +125,9 @@ final class Connection {
     }
 }
 
-/// Turns a SQLite result into the store's own error. SQLite's texts name tables and columns, never values.
+/// Turns a SQLite result into the store's own error.
+///
+/// SQLite's texts name tables and columns, never values.
 func sqliteError(_ handle: OpaquePointer?, _ result: Int32, _ name: String) -> OutboxError {
     let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
     return OutboxError(outboxCode(result), "\(name): \(text) (SQLite \(result)).")

@@ -62,7 +62,9 @@ extension OutboxStore {
         }
     }
 
-    /// Frees the rows of a subject that stand under one named hold: of a provider, or of all. Gives their number.
+    /// Frees the rows of a subject that stand under one named hold: of a provider, or of all.
+    ///
+    /// - Returns: The number of rows.
     @discardableResult
     package func release(provider: String?, subject: String, hold: String) throws(OutboxError) -> Int {
         try change(
@@ -78,7 +80,9 @@ extension OutboxStore {
         )
     }
 
-    /// Keeps back the free rows of a subject under a named hold: of a provider, or of all. Gives their number.
+    /// Keeps back the free rows of a subject under a named hold: of a provider, or of all.
+    ///
+    /// - Returns: The number of rows.
     @discardableResult
     package func hold(provider: String?, subject: String, hold: String) throws(OutboxError) -> Int {
         try change(

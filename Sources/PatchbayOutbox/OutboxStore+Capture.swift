@@ -10,6 +10,7 @@ extension OutboxStore {
             } else {
                 last = try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'operation'") ?? 0
             }
+            guard last < .max else { throw OutboxError(.corrupt, "The count of sequences is damaged.") }
             let sequence = last + 1
             try connection.run(
                 Table.operation.insert,

@@ -51,7 +51,9 @@ extension OutboxStore {
         try change("DELETE FROM reject WHERE number = ?1", .integer(number))
     }
 
-    /// Forgets the rejected operations of a subject: of a provider, or of all. Gives their number.
+    /// Forgets the rejected operations of a subject: of a provider, or of all.
+    ///
+    /// - Returns: How many there were.
     @discardableResult
     package func removeRejects(provider: String?, subject: String) throws(OutboxError) -> Int {
         try change(
@@ -86,7 +88,9 @@ extension OutboxStore {
         }
     }
 
-    /// Proves the file: structure, every checksum, no orphans, every provider's balance. Changes nothing.
+    /// Proves the file: structure, every checksum, no orphans, every provider's balance.
+    ///
+    /// Changes nothing.
     package func verify() throws(OutboxError) -> VerifyReport {
         var report = VerifyReport()
         try checkStructure(&report)

@@ -30,8 +30,13 @@ extension OutboxStore {
         }
     }
 
-    /// The epoch in force; 0 before the first lease. A settle compares it inside its transaction.
+    /// The epoch in force; 0 before the first lease.
+    ///
+    /// A settle compares it inside its transaction.
     package func leaseEpoch() throws(OutboxError) -> Int64 { try lease()?.epoch ?? 0 }
+
+    /// Who holds the lease, if anybody ever did; empty after it was given back.
+    package func leaseOwner() throws(OutboxError) -> String? { try lease()?.owner }
 
     private func lease() throws(OutboxError) -> (owner: String, epoch: Int64, expiresAt: Int64)? {
         try soundRows(.lease, where: "number = 1", order: "number") { row in

@@ -143,7 +143,9 @@ extension OutboxStore {
         return (lost, unaccounted)
     }
 
-    /// By provider: what its account still owes. Zero when the balance holds, above it when rows are missing.
+    /// By provider: what its account still owes.
+    ///
+    /// Zero when the balance holds, above it when rows are missing.
     func balances() throws(OutboxError) -> [String: Int64] {
         let sources = AccountTerm.sources.map { "'\($0)'" }.joined(separator: ", ")
         let endings = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")

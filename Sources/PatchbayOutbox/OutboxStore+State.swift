@@ -16,7 +16,9 @@ extension OutboxStore {
         }
     }
 
-    /// Reads rows of one table. Rows whose checksum does not hold are set aside and left out.
+    /// Reads rows of one table.
+    ///
+    /// Rows whose checksum does not hold are set aside and left out.
     func soundRows<Element>(
         _ table: Table,
         where condition: String,

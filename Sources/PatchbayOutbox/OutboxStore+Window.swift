@@ -80,7 +80,9 @@ extension OutboxStore {
         return try statement.step() ? RowReader.read(statement, noting: noteDamaged) : nil
     }
 
-    /// The rows of these operations in a lane, held or not, in order of capture. What is not there is left out.
+    /// The rows of these operations in a lane, held or not, in order of capture.
+    ///
+    /// What is not there is left out.
     package func rows(provider: String, lane: String, ids: [String]) throws(OutboxError) -> [OutboxRow] {
         try guarded { () throws(OutboxError) in
             var rows: [OutboxRow] = []

@@ -1,4 +1,6 @@
-/// One named step of the schema. Steps are only ever added at the end of `all`; a released step never changes.
+/// One named step of the schema.
+///
+/// Steps are only ever added at the end of `all`; a released step never changes.
 struct Migration {
     let name: String
     let script: String

@@ -74,6 +74,9 @@ final class Statement {
         sqlite3_clear_bindings(handle)
     }
 
+    /// The work this statement has cost since the last time it was asked, in steps of SQLite's machine.
+    func takeSteps() -> Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1)) }
+
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }

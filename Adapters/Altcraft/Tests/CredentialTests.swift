@@ -35,7 +35,9 @@ import Testing
             (Token.make(#"{"db_id":1,"matching":"","email":"a@b"}"#), "altcraft.credential.incomplete", "matching"),
             (Token.make(#"{"db_id":1,"matching":"email"}"#), "altcraft.credential.noIdentifier", ""),
             (
-                Token.make(#"{"db_id":1,"matching":"email","email":""# + String(repeating: "a", count: 16_384) + #""}"#),
+                Token.make(
+                    #"{"db_id":1,"matching":"email","email":""# + String(repeating: "a", count: 16_384) + #""}"#
+                ),
                 "altcraft.credential.tooLarge", ""
             ),
         ] as [(Secret?, String, String)]
@@ -86,7 +88,8 @@ import Testing
             try AltcraftSettings.table.read(object, over: AltcraftSettings(), at: "settings")
         }
         #expect(
-            error?.findings.map(\.path) == ["settings.rtoken", "settings.apiUrl", "settings.onUnauthorized"])
+            error?.findings.map(\.path) == ["settings.rtoken", "settings.apiUrl", "settings.onUnauthorized"]
+        )
         #expect(throws: SettingsError.self) { try AltcraftDevice(settings: AltcraftSettings()) }
     }
 }

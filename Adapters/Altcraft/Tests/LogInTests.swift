@@ -76,7 +76,8 @@ import Testing
         #expect(subscription?.provider == "ios-apns")
         #expect(subscription?.fields?["_os_ver"] == ["raw": "24.3", "ver": #"["24.0", "3.0"]"#])
         #expect(answer?["eventCode"] == 233)
-        let stranger = phone.deliver(Phone.operation(.readBack(ReadRequest("latest")), "ask-2", contact: "aino"))?.answer
+        let stranger = phone.deliver(Phone.operation(.readBack(ReadRequest("latest")), "ask-2", contact: "aino"))?
+            .answer
         #expect(stranger?["profile"] == .null)
     }
 }

@@ -13,8 +13,10 @@ import Testing
             Scene()
                 .request(
                     .changeAttributes([
-                        .givenName: .set("Aino"), "visits": .set(.integer(.max)), "interests": .set(.choices(["a", "b"])),
-                        "address": .set(.object(["street": "A 52"])), "orders": .set(.list([1, "x"])), "reads": .set(true),
+                        .givenName: .set("Aino"), "visits": .set(.integer(.max)),
+                        "interests": .set(.choices(["a", "b"])),
+                        "address": .set(.object(["street": "A 52"])), "orders": .set(.list([1, "x"])),
+                        "reads": .set(true),
                     ]),
                     options: ["skipTriggers": true, "profileFields": ["_lname": "Virtanen"]]
                 )
@@ -32,8 +34,15 @@ import Testing
 
     @Test(
         .shows(
-            "altcraft/F7", "altcraft/F8", "altcraft/F9", "altcraft/F11", "altcraft/F12", "altcraft/F13", "altcraft/F19",
-            of: AltcraftDevice.self),
+            "altcraft/F7",
+            "altcraft/F8",
+            "altcraft/F9",
+            "altcraft/F11",
+            "altcraft/F12",
+            "altcraft/F13",
+            "altcraft/F19",
+            of: AltcraftDevice.self
+        ),
         arguments: [
             ("visits", .unset, #"{"action":"unset","value":null}"#),
             ("bonus", .increment(ExactDecimal(text: "-2.50")!), #"{"action":"incr","value":-2.50}"#),
@@ -61,16 +70,30 @@ import Testing
 
     @Test(
         .shows(
-            "altcraft/F9", "altcraft/F10", "altcraft/F11", "altcraft/F1", "altcraft/F12", "altcraft/F13", "altcraft/F19",
-            of: AltcraftDevice.self),
+            "altcraft/F9",
+            "altcraft/F10",
+            "altcraft/F11",
+            "altcraft/F1",
+            "altcraft/F12",
+            "altcraft/F13",
+            "altcraft/F19",
+            of: AltcraftDevice.self
+        ),
         arguments: [
             ("email", .unset, "altcraft.attribute.email"), ("email", .set("nobody"), "altcraft.attribute.form"),
-            ("orders", .append([1]), "altcraft.attribute.elements"), (.birthDate, .set("soon"), "altcraft.attribute.form"),
-            (.gender, .set("other"), "altcraft.attribute.form"), (.postalCode, .set("00100"), "altcraft.attribute.form"),
-            ("phones", .set("call me"), "altcraft.attribute.form"), (.country, .set("Narnia"), "altcraft.attribute.form"),
+            ("orders", .append([1]), "altcraft.attribute.elements"),
+            (.birthDate, .set("soon"), "altcraft.attribute.form"),
+            (.gender, .set("other"), "altcraft.attribute.form"),
+            (.postalCode, .set("00100"), "altcraft.attribute.form"),
+            ("phones", .set("call me"), "altcraft.attribute.form"),
+            (.country, .set("Narnia"), "altcraft.attribute.form"),
         ] as [(AttributeName, AttributeChange, String)]
     )
-    func `what does not fit is left out, and the rest goes`(_ name: AttributeName, _ change: AttributeChange, _ code: String)
+    func `what does not fit is left out, and the rest goes`(
+        _ name: AttributeName,
+        _ change: AttributeChange,
+        _ code: String
+    )
         throws
     {
         let scene = try Scene()
@@ -155,7 +178,8 @@ import Testing
             )
         #expect(
             findings.map { "\($0.severity.rawValue) \($0.path)" } == [
-                "error options.altcraft.sync", "error options.altcraft.replase", "error options.altcraft.customFields.a",
+                "error options.altcraft.sync", "error options.altcraft.replase",
+                "error options.altcraft.customFields.a",
                 "error options.altcraft.customFields.b", "error options.altcraft.cats[0].name",
                 "error options.altcraft.cats[0].active", "error options.altcraft.cats[1]",
                 "error options.altcraft.cats[2].colour", "warning options.altcraft.uid",

@@ -19,7 +19,8 @@ import Testing
         .shows("altcraft/R1", "altcraft/R2", "altcraft/R3", "altcraft/R4", of: AltcraftDevice.self),
         arguments: [
             (200, ReplyMeaning.accepted), (204, .accepted), (299, .accepted), (302, .refused), (400, .refused),
-            (404, .refused), (408, .refused), (409, .refused), (429, .refused), (500, .retry), (503, .retry), (599, .retry),
+            (404, .refused), (408, .refused), (409, .refused), (429, .refused), (500, .retry), (503, .retry),
+            (599, .retry),
         ]
     )
     func `the status alone decides`(_ status: Int, _ meaning: ReplyMeaning) throws {
@@ -101,7 +102,9 @@ import Testing
         #expect(field.verdict?.finding?.reason.contains("field level, HTTP 400") == true)
         let custom = scene.verdict(
             RequestTests.subscribe,
-            Self.complaint("Platform profile processing error: field \"vip\" is not valid: failed convert custom field"),
+            Self.complaint(
+                "Platform profile processing error: field \"vip\" is not valid: failed convert custom field"
+            ),
             options: ["customFields": ["vip": true]]
         )
         #expect(custom.verdict?.finding?.code == "altcraft.reply.subscriptionField")
@@ -159,6 +162,14 @@ import Testing
         let verdict = phone.deliver(Phone.operation(topic, "t", contact: "aino"))
         #expect(verdict?.isAccepted == true)
         #expect(phone.endpoints == [.subscribe, .status, .subscribe])
+    }
+
+    @Test func `an answer that says nothing changes nothing`() throws {
+        let topic = Action.changeSubscription(Subscription(channel: .push, topic: "tips", state: .unsubscribed))
+        let page = WireResponse(200, body: Array("<html>".utf8))
+        var scene = try Scene()
+        #expect(scene.verdict(topic, .replied(page)).verdict?.finding?.code == "altcraft.reply.unreadable")
+        #expect(scene.memory.standing == nil)
     }
 
     @Test(.shows("altcraft/R12", of: AltcraftDevice.self))

@@ -11,14 +11,27 @@ import Testing
 
     @Test(
         .shows(
-            "altcraft/B1", "altcraft/B2", "altcraft/B3", "altcraft/B4", "altcraft/B5", "altcraft/B7", "altcraft/Q2",
-            "altcraft/Q10", "altcraft/H1", "altcraft/H2", "altcraft/H3", "altcraft/Q9", of: AltcraftDevice.self),
+            "altcraft/B1",
+            "altcraft/B2",
+            "altcraft/B3",
+            "altcraft/B4",
+            "altcraft/B5",
+            "altcraft/B7",
+            "altcraft/Q2",
+            "altcraft/Q10",
+            "altcraft/H1",
+            "altcraft/H2",
+            "altcraft/H3",
+            "altcraft/Q9",
+            of: AltcraftDevice.self
+        ),
         arguments: [Subscription.State.subscribed, .unsubscribed, .suspended]
     )
     func `the three calls differ in the status alone`(_ state: Subscription.State) throws {
         let scene = try Scene()
         let request = try #require(
-            scene.request(.changeSubscription(Subscription(channel: .push, state: state))))
+            scene.request(.changeSubscription(Subscription(channel: .push, state: state)))
+        )
         #expect(request.method == "POST")
         #expect(
             request.url == "https://push.altcraft.example/subscription/push/subscribe/"
@@ -65,7 +78,10 @@ import Testing
         var device = Corpus.phone
         device.facts?.advertisingID = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
         let request = try #require(
-            Scene(["deviceType": "mob", "appFields": false, "flagText": "digits"], device: device).request(Self.subscribe))
+            Scene(["deviceType": "mob", "appFields": false, "flagText": "digits"], device: device).request(
+                Self.subscribe
+            )
+        )
         let fields = try #require(request.json?["subscription"]?["fields"]?.object)
         #expect(fields["_ad_id"] == nil)
         #expect(fields["_app_ver"] == nil)
@@ -76,7 +92,8 @@ import Testing
     @Test(.shows("altcraft/F2", "altcraft/F4", "altcraft/F18", "altcraft/B6", "altcraft/F1", of: AltcraftDevice.self))
     func `the six parameters travel, and the caller's fields win`() throws {
         let action = Action.changeSubscription(
-            Subscription(channel: .push, state: .subscribed, fields: ["_os": "mine", "shop": 7]))
+            Subscription(channel: .push, state: .subscribed, fields: ["_os": "mine", "shop": 7])
+        )
         let request = try #require(
             Scene().request(
                 action,
@@ -177,7 +194,10 @@ import Testing
     @Test(.shows("altcraft/T8", "altcraft/Q5", "altcraft/T7", of: AltcraftDevice.self))
     func `a question that can't be asked is refused`() throws {
         let scene = try Scene(device: nil)
-        #expect(scene.plan(scene.pending(.readBack(ReadRequest("current")))).settled?.finding?.code == "altcraft.read.noToken")
+        #expect(
+            scene.plan(scene.pending(.readBack(ReadRequest("current")))).settled?.finding?.code
+                == "altcraft.read.noToken"
+        )
         #expect(scene.examine(.readBack(ReadRequest("everything"))).map(\.code) == ["altcraft.read.unknown"])
         let strange = ReadRequest("latestForProvider", arguments: ["provider": "ios-carrier-pigeon"])
         #expect(scene.examine(.readBack(strange)).map(\.path) == ["action.read.arguments.provider"])
@@ -215,8 +235,16 @@ import Testing
 
     @Test(
         .shows(
-            "altcraft/Q7", "altcraft/M2", "altcraft/M3", "altcraft/M4", "altcraft/M5", "altcraft/M6", "altcraft/M7",
-            "altcraft/M9", of: AltcraftDevice.self)
+            "altcraft/Q7",
+            "altcraft/M2",
+            "altcraft/M3",
+            "altcraft/M4",
+            "altcraft/M5",
+            "altcraft/M6",
+            "altcraft/M7",
+            "altcraft/M9",
+            of: AltcraftDevice.self
+        )
     )
     func `a custom event is a form in a fixed order`() throws {
         let request = try #require(

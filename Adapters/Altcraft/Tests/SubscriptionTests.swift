@@ -36,7 +36,8 @@ import Testing
     @Test(.shows("altcraft/B3", "altcraft/F2", of: AltcraftDevice.self))
     func `what has no place is refused, all at once`() throws {
         let action = Action.changeSubscription(
-            Subscription(channel: .email, state: .unknown, fields: ["a": .list([1]), "b": 1]))
+            Subscription(channel: .email, state: .unknown, fields: ["a": .list([1]), "b": 1])
+        )
         let findings = try Scene().examine(action)
         #expect(
             findings.map(\.path) == [
@@ -143,7 +144,9 @@ import Testing
             (nil, .fcm, nil), ("Android", .apns, nil), ("macOS", .apns, nil),
         ] as [(String?, PushToken.Service, String?)]
     )
-    func `platform and service make a provider`(_ platform: String?, _ service: PushToken.Service, _ name: String?) throws {
+    func `platform and service make a provider`(_ platform: String?, _ service: PushToken.Service, _ name: String?)
+        throws
+    {
         let token = PushToken("t", service: service)
         #expect(PushProvider.name(of: token, on: platform) == name)
         guard let platform else { return }

@@ -193,8 +193,8 @@ extension Device {
 extension Action {
     static func identify(_ key: String) -> Action { .identify([Identifier(.external, key)]) }
     static func set(_ name: AttributeName, _ value: AttributeValue) -> Action { .changeAttributes([name: .set(value)]) }
-    static func add(_ tags: Tag...) -> Action { .changeTags(TagChange(add: tags)) }
-    static func remove(_ tags: Tag...) -> Action { .changeTags(TagChange(remove: tags)) }
+    static func add(_ tags: PatchbayModel.Tag...) -> Action { .changeTags(TagChange(add: tags)) }
+    static func remove(_ tags: PatchbayModel.Tag...) -> Action { .changeTags(TagChange(remove: tags)) }
     static func push(_ state: Subscription.State, topic: String? = nil) -> Action {
         .changeSubscription(Subscription(channel: .push, topic: topic, state: state))
     }

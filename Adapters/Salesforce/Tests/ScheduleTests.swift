@@ -1,5 +1,6 @@
 import Foundation
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
 import Testing

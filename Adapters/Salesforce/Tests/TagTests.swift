@@ -14,9 +14,8 @@ import Testing
         return try bench.body(at: 0).tags
     }
 
-    @Test(.shows("salesforce/T5", "salesforce/T11", "salesforce/T2", "salesforce/T1", "salesforce/W18"))
+    @Test(.shows("salesforce/T5", "salesforce/T11", "salesforce/T2", "salesforce/W18"))
     func `tags are trimmed and sorted with the automatic ones`() throws {
-        _ = FindingRow.tagBlank.at()
         #expect(try tags([:], .add(" weather ", "sports")) == ["ALL", "IOS", "sports", "weather"])
         #expect(try tags(["debug": true], .add("DISCOUNT")) == ["ALL", "DEBUG", "DISCOUNT", "IOS"])
     }
@@ -39,12 +38,12 @@ import Testing
     }
 
     @Test(.shows("salesforce/T1"), arguments: ["", "  ", "\n"]) func `a blank tag is refused`(_ tag: String) throws {
-        #expect(try Bench().words(.add(Tag(rawValue: tag))) == ["error salesforce.tag.blank"])
+        #expect(try Bench().words(.add(PatchbayModel.Tag(rawValue: tag))) == ["error salesforce.tag.blank"])
     }
 
     @Test(.shows("salesforce/T6"), arguments: ["ALL", "ios", "Debug", "Android"])
     func `an automatic tag can be neither added nor removed`(_ tag: String) throws {
-        let tag = Tag(rawValue: tag)
+        let tag = PatchbayModel.Tag(rawValue: tag)
         #expect(try Bench().words(.add(tag)) == ["error salesforce.tag.reserved"])
         #expect(
             try Bench().words(.changeTags(TagChange(add: ["sports"], remove: [tag]))) == [

@@ -17,9 +17,11 @@ import Testing
     }
 
     @Test func `a device that comes back has push again`() throws {
-        var bench = try Bench.registered([:], .farewell)
-        bench.capture(.registerDevice(.sample), at: 0)
-        #expect(try bench.exchange(at: 60).json?["push_Enabled"] == true)
+        var bench = try Bench.registered()
+        bench.capture(.farewell, at: 0)
+        try bench.exchange(at: 60)
+        bench.capture(.registerDevice(.sample), at: 60)
+        #expect(try bench.exchange(at: 120).json?["push_Enabled"] == true)
     }
 
     @Test(.shows("salesforce/D2")) func `a device that was never registered is not registered to leave`() throws {

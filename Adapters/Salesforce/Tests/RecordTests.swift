@@ -206,7 +206,7 @@ import Testing
 
     @Test(arguments: [
         ("a@b.co", true), ("José@例え.jp", true), ("a@b", false), ("a b@c.de", false), ("@c.de", false),
-        ("a@@c.de", false), ("a@c..de", false), (String(repeating: "a", count: 249) + "@b.co", false),
+        ("a@@c.de", false), ("a@c..de", false), (String(repeating: "a", count: 250) + "@b.co", false),
     ]) func `an address has a host with a point`(text: String, isFine: Bool) {
         #expect(FieldForm.isEmail(text) == isFine)
     }

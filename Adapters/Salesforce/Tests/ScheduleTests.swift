@@ -76,7 +76,7 @@ import Testing
         #expect(bench.pending.isEmpty)
     }
 
-    @Test(.shows("salesforce/S6")) func `other settings make another payload`() throws {
+    @Test func `other settings make another payload`() throws {
         var bench = try Bench.registered()
         let memory = bench.memory
         bench = try Bench(["debug": true])

@@ -1,4 +1,5 @@
 import Foundation
+public import Patchbay
 public import PatchbayAdapterKit
 
 #if canImport(FoundationNetworking)

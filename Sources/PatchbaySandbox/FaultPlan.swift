@@ -8,10 +8,8 @@ struct FaultPlan {
 
         init(_ rule: FaultRule) {
             self.rule = rule
-            chance =
-                if case .probability(_, let seed) = rule.occurrence { SplitMix64(seed: seed) } else {
-                    SplitMix64(seed: 0)
-                }
+            let seed: UInt64 = if case .probability(_, let seed) = rule.occurrence { seed } else { 0 }
+            chance = SplitMix64(seed: seed)
         }
 
         mutating func strikesNext() -> Bool {
@@ -34,32 +32,11 @@ struct FaultPlan {
     /// A plan of rules that have seen nothing yet.
     init(_ rules: [FaultRule]) { entries = rules.map(Entry.init) }
 
-    /// The rules, in their order.
-    var rules: [FaultRule] { entries.map(\.rule) }
-
     /// The effect of the first rule that strikes this request; nil leaves it alone.
     mutating func effect(vendor: String, method: String, path: String) -> FaultRule.Effect? {
         for index in entries.indices where entries[index].rule.covers(vendor: vendor, method: method, path: path) {
             if entries[index].strikesNext() { return entries[index].rule.effect }
         }
         return nil
-    }
-}
-
-/// A small generator with a seed (Steele, Lea and Flood, 2014): the same on every machine and in every version.
-struct SplitMix64 {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    /// The next number, 0 to below 1.
-    mutating func nextUnit() -> Double { Double(next() >> 11) * 0x1p-53 }
-
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

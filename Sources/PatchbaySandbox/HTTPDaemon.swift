@@ -2,33 +2,6 @@ import CMicroHTTPD
 import Foundation
 import PatchbayAdapterKit
 
-/// One request as it came over the socket.
-struct HTTPRequest: Sendable {
-    let method: String
-    /// `http://127.0.0.1:port`, without a slash at the end.
-    let origin: String
-    let target: RequestTarget
-    let headers: [WireHeader]
-    let body: [UInt8]
-    /// The body went over the limit; it was read to its end and thrown away.
-    let isTooLarge: Bool
-}
-
-/// What happens on the socket.
-enum HTTPAnswer: Sendable {
-    /// This response, perhaps late.
-    case reply(WireResponse, delayMilliseconds: Int = 0)
-    /// Nothing, and the connection ends in order.
-    case close
-    /// Nothing, and the connection is reset.
-    case reset
-    /// Nothing, until the client leaves or the daemon stops.
-    case hang
-
-    /// The response's status, if there is one.
-    var status: Int? { if case .reply(let response, _) = self { response.status } else { nil } }
-}
-
 /// An HTTP/1.1 server on the loopback interface by GNU libmicrohttpd, one thread per connection, so that a request
 /// that waits holds nobody else.
 ///
@@ -85,8 +58,8 @@ final class HTTPDaemon {
         bodyLimit: Int,
         answer: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
     ) throws(SandboxError) {
-        let socket = try ListeningSocket(port: port)
         let stopSignal = try StopSignal()
+        let socket = try ListeningSocket(port: port)
         let context = Unmanaged.passRetained(
             Context(
                 origin: "http://127.0.0.1:\(socket.port)",
@@ -114,8 +87,8 @@ final class HTTPDaemon {
             MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
         ]
         guard let daemon = Self.start(flags, options: &options, context: context.toOpaque()) else {
+            // The socket may be closed already: the library owns it from its first line on.
             context.release()
-            socket.close()
             throw SandboxError(
                 .serverFailed,
                 at: "port \(socket.port)",
@@ -240,10 +213,13 @@ final class HTTPDaemon {
         }
     }
 
+    /// Statuses that can end a request.
+    private static let sendable = 200...599
     /// Headers that the library writes itself.
     private static let framing: Set = ["content-length", "transfer-encoding"]
 
     private static func send(_ response: WireResponse, on connection: OpaquePointer) -> MHD_Result {
+        guard sendable.contains(response.status) else { return send(.unsendable("status"), on: connection) }
         var body = response.body
         let message = body.withUnsafeMutableBytes { bytes in
             MHD_create_response_from_buffer(bytes.count, bytes.baseAddress, .RESPMEM_MUST_COPY)

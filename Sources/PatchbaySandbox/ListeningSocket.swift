@@ -46,8 +46,7 @@ struct ListeningSocket {
         }
     }
 
-    /// Closes a socket that nobody took over.
-    func close() {
+    private func close() {
         #if canImport(Glibc)
         _ = Glibc.close(descriptor)
         #else

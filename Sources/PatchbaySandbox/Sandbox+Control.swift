@@ -1,6 +1,5 @@
 import PatchbayAdapterKit
 import PatchbayJSON
-import Synchronization
 
 /// The endpoints under `/sandbox/`, by which a test or a person looks at the sandbox and arranges its faults.
 extension Sandbox {
@@ -36,14 +35,11 @@ extension Sandbox {
         },
         Endpoint(method: "PUT", path: "/faults") { sandbox, request, _ in
             let rules = try FaultRule.list(from: JSONValue(parsing: request.body))
-            if let vendor = rules.compactMap(\.vendor).first(where: { sandbox.doors[$0] == nil }) {
-                return sandbox.unknown(vendor)
-            }
-            sandbox.faults.withLock { $0 = FaultPlan(rules) }
+            try sandbox.setFaults(rules)
             return .json(["rules": .integer(rules.count)])
         },
         Endpoint(method: "DELETE", path: "/faults") { sandbox, _, _ in
-            sandbox.faults.withLock { $0 = FaultPlan([]) }
+            try sandbox.setFaults([])
             return .json(["rules": 0])
         },
         Endpoint(method: "POST", path: "/reset") { sandbox, _, _ in

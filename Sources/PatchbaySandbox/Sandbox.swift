@@ -10,7 +10,7 @@ final class Sandbox: Sendable {
 
     let doors: [String: any VendorDoor]
     let log: RequestLog
-    let faults: Mutex<FaultPlan>
+    private let faults: Mutex<FaultPlan>
     private let startFaults: [FaultRule]
     private let clock: @Sendable () -> Instant
 
@@ -40,6 +40,13 @@ final class Sandbox: Sendable {
         self.faults = Mutex(FaultPlan(faults))
         self.clock = clock
         startFaults = faults
+        try refuseStrangers(in: faults)
+    }
+
+    /// Puts rules in force that have seen nothing yet.
+    func setFaults(_ rules: [FaultRule]) throws(SandboxError) {
+        try refuseStrangers(in: rules)
+        faults.withLock { $0 = FaultPlan(rules) }
     }
 
     /// The sandbox's answer to a request for one of its vendors, or for itself.
@@ -120,6 +127,15 @@ final class Sandbox: Sendable {
         } catch {
             return .reply(.problem(500, error))
         }
+    }
+
+    /// A rule for a vendor that is not here would never strike, and nobody would know why.
+    private func refuseStrangers(in rules: [FaultRule]) throws(SandboxError) {
+        let problems = rules.enumerated().compactMap { index, rule -> SandboxError.Problem? in
+            guard let vendor = rule.vendor, doors[vendor] == nil else { return nil }
+            return SandboxError.Problem("/\(index)/vendor", "no vendor has that name", remedy: "Known: \(vendorNames).")
+        }
+        if !problems.isEmpty { throw SandboxError(.badFaultRule, problems) }
     }
 
     private static func door(_ simulator: some VendorSimulator) -> any VendorDoor { SimulatorDoor(simulator) }

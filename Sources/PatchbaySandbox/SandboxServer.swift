@@ -39,7 +39,8 @@ public final class SandboxServer: Sendable {
     ///   - bodyLimit: The most bytes of a request's body; a longer one is answered with 413.
     ///   - clock: The time that the simulators and the log are told.
     /// - Returns: The server, which answers already.
-    /// - Throws: ``SandboxError`` if the port or the log can't be opened, or two simulators share an id.
+    /// - Throws: ``SandboxError`` if the port or the log can't be opened, or two simulators share an id, or a rule
+    ///   names a vendor that is not there.
     public static func start(
         _ simulators: [any VendorSimulator],
         port: UInt16 = 0,

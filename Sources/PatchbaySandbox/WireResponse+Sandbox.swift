@@ -41,8 +41,13 @@ extension WireResponse {
         remedy: "Send less at once, or start the sandbox with a higher limit."
     )
 
-    /// The answer when a simulator's header can't be written to the wire.
+    /// The answer when a header or the status of a simulator's answer can't be written to the wire.
     static func unsendable(_ name: String) -> WireResponse {
-        .problem(500, at: name, "the simulator's header can't be sent", remedy: "Keep line ends out of its value.")
+        .problem(
+            500,
+            at: name,
+            "this part of the simulator's answer can't be sent",
+            remedy: "Keep line ends out of headers, and the status between 200 and 599."
+        )
     }
 }

@@ -105,8 +105,8 @@ import Testing
         [
             Fault(method: method, effect: .drop, code: closed, timeout: .seconds(60)),
             Fault(method: method, effect: .reset, code: "connectionLost", timeout: .seconds(60)),
-            Fault(method: method, effect: .hang, code: "timedOut", timeout: .milliseconds(300)),
-            Fault(method: method, effect: .delay(milliseconds: 60_000), code: "timedOut", timeout: .milliseconds(300)),
+            Fault(method: method, effect: .hang, code: "timedOut", timeout: .seconds(2)),
+            Fault(method: method, effect: .delay(milliseconds: 3_600_000), code: "timedOut", timeout: .seconds(2)),
         ]
     }
 

@@ -47,12 +47,19 @@ final class Connection {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: sandbox\r\n"
         for header in headers { head += header + "\r\n" }
         if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
-        let bytes = Array((head + "\r\n").utf8) + body
+        try write(Array((head + "\r\n").utf8) + body)
+    }
+
+    /// Sends bytes as they are.
+    func write(_ bytes: [UInt8]) throws {
+        #if canImport(Glibc)
+        let flags = Int32(MSG_NOSIGNAL)
+        #else
+        let flags: Int32 = 0
+        #endif
         var sent = 0
         while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes {
-                Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
+            let count = bytes[sent...].withUnsafeBytes { Foundation.send(socket, $0.baseAddress, $0.count, flags) }
             guard count > 0 else { throw Failed(reason: "not sent: \(errno)") }
             sent += count
         }

@@ -77,6 +77,41 @@ import Testing
         #expect(whole["bytes"]?.integer == 10_000_000 && whole["sum"]?.integer == Int64(sum))
     }
 
+    @Test func `a body in chunks arrives whole`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        try connection.send("POST", "/echo", headers: ["Transfer-Encoding: chunked"])
+        try connection.write(Array("3\r\nabc\r\n5\r\ndefgh\r\n0\r\n\r\n".utf8))
+        #expect(try connection.reply().json["bytes"] == 8)
+        #expect(try connection.exchange("GET", "/sandbox/log").json["body"] == "abcdefgh")
+    }
+
+    struct Unsendable: CustomTestStringConvertible {
+        let response: WireResponse
+        let place: String
+        var testDescription: String { place }
+    }
+
+    @Test(arguments: [
+        Unsendable(response: WireResponse(200, headers: [WireHeader("X-Broken", "a\r\nb")]), place: "X-Broken"),
+        Unsendable(response: WireResponse(99), place: "status"),
+        Unsendable(response: WireResponse(1000), place: "status"),
+    ])
+    func `an answer that HTTP can't carry becomes a 500 that says why`(_ row: Unsendable) throws {
+        let server = try SandboxServer.echo(faults: [FaultRule(.answer(row.response, processed: false))])
+        let reply = try Connection(port: server.port).exchange("GET", "/echo")
+        #expect(reply.status == 500)
+        #expect(try reply.json["errors"]?[0]?["where"]?.string == row.place)
+    }
+
+    @Test func `an unreadable request is refused, and the server goes on`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        try connection.write(Array("POST /echo HTTP/1.1\r\nContent-Length: many\r\n\r\n".utf8))
+        #expect(try connection.reply().status == 400)
+        #expect(try Connection(port: server.port).exchange("GET", "/echo").status == 201)
+    }
+
     @Test func `many clients at once are each served, and the state counts them all`() async throws {
         let server = try SandboxServer.echo()
         let port = server.port
@@ -109,6 +144,14 @@ import Testing
         }
         #expect(error?.code == .portUnavailable)
         #expect(error?.problems.first?.place == "127.0.0.1:\(first.port)")
+    }
+
+    @Test func `a rule for a vendor that is not there is refused at the start`() {
+        let error = #expect(throws: SandboxError.self) {
+            _ = try SandboxServer.echo(faults: [FaultRule(.drop), FaultRule(.drop, vendor: "nobody")])
+        }
+        #expect(error?.code == .badFaultRule)
+        #expect(error?.problems.map(\.place) == ["/1/vendor"])
     }
 
     @Test func `a vendor twice, and a vendor named like the sandbox, are refused`() {

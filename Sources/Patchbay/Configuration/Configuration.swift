@@ -53,12 +53,7 @@ public struct Configuration: Sendable {
     /// Where operations go.
     public struct Route: Hashable, Sendable {
         /// What becomes of operations on a route.
-        public enum Mode: String, NeutralWord {
-            /// They are captured and delivered.
-            case live
-            /// They are captured and wait.
-            case paused
-        }
+        public typealias Mode = RoutingPlan.Mode
 
         /// The provider's name.
         public let provider: String
@@ -70,12 +65,7 @@ public struct Configuration: Sendable {
     }
 
     /// What happens to pending work of a provider that is no longer routed.
-    public enum SwitchPolicy: String, NeutralWord {
-        /// It is still delivered to the provider that it was captured for.
-        case drain
-        /// It moves to the providers that are routed now.
-        case retarget
-    }
+    public typealias SwitchPolicy = RoutingPlan.SwitchPolicy
 
     /// Where operations are kept until every vendor has answered.
     public struct Outbox: Hashable, Sendable {

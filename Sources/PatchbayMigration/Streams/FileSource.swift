@@ -16,7 +16,9 @@ public struct FileSource: ByteSource {
 
     /// Opens a file.
     ///
-    /// - Parameter chunk: bytes that are read at once.
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - chunk: bytes that are read at once.
     /// - Throws: ``FileError`` if there is none, if it is a folder, or if it may not be read.
     public init(path: String, chunk: Int = 256 << 10) throws(FileError) {
         try self.init(FileDescriptor(path, O_RDONLY), chunk: chunk)

@@ -89,19 +89,25 @@ let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
 let houseTests: [Target] = [
     tests("PatchbayJSONTests", ["PatchbayJSON"]),
     tests("PatchbayModelTests", ["PatchbayJSON", "PatchbayModel"]),
-    tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
+    tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayTesting"]),
     tests("PatchbayOutboxTests", ["PatchbayOutbox"]),
     tests(
         "PatchbayTests",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation"]
             + ["PatchbayTesting"] + vendorModules + vendorSimulators
     ),
-    tests("PatchbayHTTPTests", ["PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]),
+    tests(
+        "PatchbayHTTPTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]
+    ),
     tests(
         "PatchbayMigrationTests",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules
     ),
-    tests("PatchbaySandboxTests", ["PatchbayJSON", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators),
+    tests(
+        "PatchbaySandboxTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators
+    ),
     tests("PatchbayCommandTests", ["PatchbayJSON"]),
     tests("RepositoryTests", ["PatchbayJSON"]),
 ]

@@ -35,6 +35,9 @@ extension OutboxStore {
     /// A settle compares it inside its transaction.
     package func leaseEpoch() throws(OutboxError) -> Int64 { try lease()?.epoch ?? 0 }
 
+    /// Who holds the lease, if anybody ever did; empty after it was given back.
+    package func leaseOwner() throws(OutboxError) -> String? { try lease()?.owner }
+
     private func lease() throws(OutboxError) -> (owner: String, epoch: Int64, expiresAt: Int64)? {
         try soundRows(.lease, where: "number = 1", order: "number") { row in
             (owner: row.text(1), epoch: row.integer(2), expiresAt: row.integer(3))

@@ -1,0 +1,128 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Readable people and orders, the same for every vendor: the samples behind goldens and conformance checks.
+///
+/// Nothing in it is random, and a sample keeps its ids when others are added.
+public struct Corpus: Sendable {
+    /// Whose state the operations change: the installation at a device door, the contact at a server door.
+    public let subject: Subject
+    /// The vendor's own push message.
+    public let pushPayload: JSONObject
+    /// A question that the vendor's door answers.
+    public let readBack: ReadRequest
+
+    /// The corpus as one door sees it.
+    ///
+    /// - Parameters:
+    ///   - door: device or server.
+    ///   - pushPayload: a push message as this vendor sends it, without a person's data.
+    ///   - readBack: a question in the adapter's words.
+    public init(
+        door: AdapterDescriptor.Door = .device,
+        pushPayload: JSONObject = Corpus.plainPush,
+        readBack: ReadRequest = ReadRequest("profile")
+    ) {
+        subject = door == .server ? Subject(rawValue: Corpus.customerNumber) : Corpus.installation
+        (self.pushPayload, self.readBack) = (pushPayload, readBack)
+    }
+
+    /// The installation of all device samples.
+    public static let installation: Subject = "3f2a8c1e-6b54-4d0f-9a77-51c0de2b8e90"
+    /// Aino's customer number: the contact of all samples that do not say otherwise.
+    public static let customerNumber = "c-1001"
+    /// When the first sample was captured, by the wall clock: 2031-03-09T07:05:11.042Z.
+    public static let start = Instant(milliseconds: 1_930_806_311_042)
+    /// A push message of no vendor.
+    public static let plainPush: JSONObject = [
+        "aps": ["alert": ["title": "Spring sale", "body": "Everything in blue"]]
+    ]
+    /// A push message of some other vendor, which no adapter may take for its own.
+    public static let foreignPush: JSONObject = [
+        "aps": ["alert": "Your parcel is on its way"], "parcel_service": ["shipment": "98-1177"],
+    ]
+
+    /// Every attribute name of the ordinary samples, with its type: what an account has to know.
+    public static let attributes: [(name: AttributeName, type: AttributeType)] = [
+        (.givenName, .string), (.familyName, .string), (.birthDate, .date), (.country, .country), (.city, .string),
+        (.loyaltyTier, .string), ("favourite_colour", .string), ("visits", .integer), ("lifetime_value", .decimal),
+        ("newsletter_reader", .boolean), ("first_purchase", .date), ("delivery_hour", .time),
+        ("last_visit", .timestamp), ("shipping_country", .country), ("interests", .choices), ("recent_orders", .list),
+        ("address", .object),
+    ]
+
+    /// An operation with the corpus's ids: `number` names the sample, `position` the operation in it, from 0.
+    ///
+    /// Adapter authors use it for samples of their own, with numbers from 500.
+    public func operation(
+        _ number: Int,
+        _ position: Int = 0,
+        contact: String? = Corpus.customerNumber,
+        group: String? = nil,
+        appState: AppState? = .active,
+        options: [AdapterID: JSONObject] = [:],
+        _ action: Action
+    ) -> EngagementOperation {
+        let digits = String(number * 1000 + position)
+        let tail = String(repeating: "0", count: max(0, 12 - digits.utf8.count)) + digits
+        return EngagementOperation(
+            id: OperationID(rawValue: "0b5e4c1a-2d3f-4a6b-8c7d-\(tail)"),
+            subject: subject,
+            contact: contact,
+            group: group,
+            capturedAt: Corpus.start + .seconds(number * 60 + position),
+            appState: appState,
+            options: options,
+            action: action
+        )
+    }
+
+    /// What happened before every sample that does not start afresh: the app was installed and Aino logged in.
+    public var installation: [EngagementOperation] {
+        [
+            operation(0, 0, contact: nil, .registerDevice(Corpus.phone)),
+            operation(0, 1, .switchContact(ContactSwitch(.logIn, identifiers: Corpus.aino))),
+        ]
+    }
+
+    /// Aino's identifiers.
+    public static let aino: [Identifier] = [
+        Identifier(.external, customerNumber), Identifier(.email, "aino.virtanen@example.com"),
+        Identifier(.phone, "+358401234567"),
+    ]
+
+    /// Aino's phone, with a token.
+    public static let phone = Device(
+        pushToken: PushToken(
+            "7c1f3ad09be24c5588aa10d2f6e7b3941d0c5e8f72ab46c98e03d1f5a6b7c8d9",
+            environment: .production,
+            appID: "com.example.shop"
+        ),
+        facts: DeviceFacts(
+            platform: "iOS",
+            platformVersion: "24.3",
+            model: "iPhone21,2",
+            deviceName: "Aino's phone",
+            locale: "fi_FI",
+            timeZone: "Europe/Helsinki",
+            utcOffsetSeconds: 7200,
+            appID: "com.example.shop",
+            appVersion: "8.4.1"
+        ),
+        allowsBackgroundPush: true
+    )
+
+    /// Texts that break careless encoders.
+    public static let hostileTexts: [(name: String, text: String)] = [
+        ("quotes", #"He said "no", she said 'yes' \ maybe"#),
+        ("markup", "<b>&amp;</b> ]]> <![CDATA[ x ]]> <!-- -->"),
+        ("emoji", "Grüße 👩🏽‍🚀🇫🇮 e\u{301}"),
+        ("right_to_left", "\u{202E}שלום עולם\u{202C} مرحبا"),
+        ("lines", "one\r\ntwo\tthree\u{0}\u{1F}\u{2028}four"),
+        ("separators", "a;b,c|d&e=f?g#h%20+i/j"),
+    ]
+
+    /// A text of 10,000 characters.
+    public static let longText = String(repeating: "Patchwork ", count: 1000)
+}

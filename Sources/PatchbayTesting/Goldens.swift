@@ -1,0 +1,145 @@
+public import Foundation
+public import Testing
+
+/// Checked-in texts that tests compare with: one file per sample, read by a person before it is committed.
+///
+/// `UPDATE_GOLDENS=1` in the environment rewrites the files that differ, each with a warning; where `CI` is set it is
+/// refused. A missing or different golden fails with the actual text attached.
+public struct Goldens: Sendable {
+    /// What a golden holds; each kind has its own folder.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// What leaves for a sample.
+        case requests = "Requests"
+        /// Why a sample does not leave.
+        case refusals = "Refusals"
+        /// What a reply means.
+        case replies = "Replies"
+        /// A talk of several requests, with times.
+        case conversations = "Conversations"
+        /// A record of an export or import file.
+        case records = "Records"
+    }
+
+    /// The folder that holds a folder per kind.
+    public let folder: URL
+    private let isUpdating: Bool
+    private let isCI: Bool
+
+    /// Goldens in a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: where the goldens are; made when they are first written.
+    ///   - environment: `UPDATE_GOLDENS` and `CI` are looked at.
+    public init(folder: URL, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.folder = folder
+        isUpdating = environment["UPDATE_GOLDENS"] == "1"
+        isCI = environment["CI"].map { !$0.isEmpty && $0 != "false" && $0 != "0" } ?? false
+    }
+
+    /// Goldens in a folder given from a source file's place: by default `Goldens` beside the file's folder.
+    public init(from file: String = #filePath, at relativePath: String = "../Goldens") {
+        let url = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent(relativePath)
+        self.init(folder: url.standardizedFileURL)
+    }
+
+    /// Whether this run rewrites goldens.
+    public var isRewriting: Bool { isUpdating && !isCI }
+
+    /// Compares a text with its golden, or rewrites the golden.
+    ///
+    /// - Parameters:
+    ///   - text: the actual text; one line break is added at its end.
+    ///   - kind: what it is.
+    ///   - name: the sample's name.
+    ///   - sourceLocation: where an issue is shown.
+    public func check(
+        _ text: String,
+        _ kind: Kind,
+        _ name: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let label = "\(kind.rawValue)/\(name).txt"
+        guard !isUpdating || !isCI else {
+            Issue.record(
+                "UPDATE_GOLDENS is refused where CI is set. Run `make goldens` at your desk, read the diff, commit it.",
+                sourceLocation: sourceLocation
+            )
+            return
+        }
+        let actual = Data((text + "\n").utf8)
+        let golden = try? Data(contentsOf: url(kind, name))
+        guard golden != actual else { return }
+        if isUpdating {
+            write(actual, to: url(kind, name), label, sourceLocation)
+            return
+        }
+        Attachment.record(text + "\n", named: "\(kind.rawValue)-\(name).actual.txt", sourceLocation: sourceLocation)
+        let what = golden.map { difference($0, actual) } ?? "there is no golden yet."
+        Issue.record(
+            "\(label): \(what) If the new text is right, run `make goldens`, read the diff and commit it.",
+            sourceLocation: sourceLocation
+        )
+    }
+
+    /// The names of the goldens of a kind that are there.
+    public func names(of kind: Kind) -> Set<String> {
+        let files =
+            (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(kind.rawValue).path))
+        return Set((files ?? []).filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) })
+    }
+
+    /// Finds goldens that no sample has; rewriting removes them.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind to look at.
+    ///   - expected: the names that belong there.
+    ///   - sourceLocation: where an issue is shown.
+    public func checkNoOrphans(
+        _ kind: Kind,
+        expected: Set<String>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for name in names(of: kind).subtracting(expected).sorted() {
+            let label = "\(kind.rawValue)/\(name).txt"
+            guard isRewriting else {
+                Issue.record(
+                    "\(label) belongs to no sample. Run `make goldens` to remove it, or bring its sample back.",
+                    sourceLocation: sourceLocation
+                )
+                continue
+            }
+            do {
+                try FileManager.default.removeItem(at: url(kind, name))
+                Issue.record("\(label) was removed.", severity: .warning, sourceLocation: sourceLocation)
+            } catch {
+                Issue.record(error, "\(label) can't be removed.", sourceLocation: sourceLocation)
+            }
+        }
+    }
+
+    private func url(_ kind: Kind, _ name: String) -> URL {
+        folder.appendingPathComponent(kind.rawValue).appendingPathComponent("\(name).txt")
+    }
+
+    private func write(_ data: Data, to url: URL, _ label: String, _ sourceLocation: SourceLocation) {
+        do {
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try data.write(to: url, options: .atomic)
+            Issue.record("\(label) was rewritten.", severity: .warning, sourceLocation: sourceLocation)
+        } catch {
+            Issue.record(error, "\(label) can't be written.", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// The first line that differs.
+    private func difference(_ golden: Data, _ actual: Data) -> String {
+        let old = String(decoding: golden, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let new = String(decoding: actual, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        let line = zip(old, new).prefix { $0 == $1 }.count
+        func show(_ lines: [Substring]) -> String { lines.indices.contains(line) ? "‹\(lines[line])›" : "the end" }
+        return "line \(line + 1) should be \(show(old)) and is \(show(new))."
+    }
+}

@@ -1,0 +1,104 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+import Synchronization
+public import Testing
+
+/// A test's claim to show rules of a vendor, checked while the test runs.
+///
+/// A claim holds if the rule fired at least once between the start and the end of the test function; a parameterised
+/// test counts as a whole, so one argument is enough. On a suite it is a claim of every test in it.
+public struct RuleTrait: TestTrait, SuiteTrait, TestScoping {
+    /// The claimed rules, as written: `vendor/A3`.
+    public let claims: [String]
+    /// The door whose rules are known, so that a misspelt claim is found.
+    let adapter: (any VendorAdapter.Type)?
+    let sourceLocation: SourceLocation
+
+    public var isRecursive: Bool { true }
+
+    /// The whole test function is one scope: its cases share a recorder.
+    public func scopeProvider(for test: Test, testCase: Test.Case?) -> RuleTrait? {
+        test.isSuite || testCase != nil ? nil : self
+    }
+
+    /// Runs a test with a recorder, then checks the claims.
+    ///
+    /// An issue that the test itself records passes through unchanged; it only keeps the test out of the evidence.
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        // Traits stack: what fires here is heard by the scopes around it, too.
+        let outer = RuleTrace.recorder
+        let recorder = RuleRecorder()
+        let failure = Flag()
+        try await withKnownIssue(isIntermittent: true) {
+            try await RuleTrace.$recorder.withValue(recorder) { try await function() }
+        } matching: { issue in
+            if issue.isFailure { failure.raise() }
+            return false
+        }
+        for rule in recorder.fired { outer?.record(rule) }
+
+        var shown: [RuleID] = []
+        for claim in claims {
+            switch judge(claim, fired: recorder.fired) {
+            case .shown(let rule): shown.append(rule)
+            case .refuted(let reason): Issue.record("\(reason)", sourceLocation: sourceLocation)
+            }
+        }
+        if !failure.isRaised, shown.count == claims.count {
+            RuleEvidence.note(shown, test: test)
+        }
+    }
+
+    private enum Judgement {
+        case shown(RuleID)
+        case refuted(String)
+    }
+
+    private func judge(_ claim: String, fired: Set<RuleID>) -> Judgement {
+        guard let rule = RuleID(text: claim) else {
+            return .refuted("The test claims \"\(claim)\", which names no rule. Write it as <adapter>/<number>.")
+        }
+        if fired.contains(rule) { return .shown(rule) }
+        if let adapter, !adapter.descriptor.rules.contains(where: { $0.id == rule }) {
+            return .refuted(
+                "The test claims \(rule), which is no rule of \(adapter.descriptor.id.rawValue). Mend the name."
+            )
+        }
+        let others = fired.filter { $0.adapter == rule.adapter }.sorted().map(\.text).joined(separator: ", ")
+        return .refuted(
+            """
+            The test claims \(rule), but the rule did not fire here; fired: \(others.isEmpty ? "none" : others). \
+            Make the test reach the rule's table row, finding or fire(), or take the claim away.
+            """
+        )
+    }
+}
+
+extension Trait where Self == RuleTrait {
+    /// The test shows these rules: each of them must fire while it runs.
+    ///
+    /// - Parameters:
+    ///   - rules: the rules' names: `vendor/A3`.
+    ///   - adapter: the door whose rules they are; then a name that it does not have is told apart from one that only
+    ///     did not fire.
+    ///   - sourceLocation: where an issue is shown.
+    /// - Returns: the trait.
+    public static func shows(
+        _ rules: String...,
+        of adapter: (any VendorAdapter.Type)? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> RuleTrait {
+        RuleTrait(claims: rules, adapter: adapter, sourceLocation: sourceLocation)
+    }
+}
+
+/// Something that happened, or not, seen from several tasks.
+private final class Flag: Sendable {
+    private let state = Mutex(false)
+    var isRaised: Bool { state.withLock { $0 } }
+    func raise() { state.withLock { $0 = true } }
+}

@@ -52,6 +52,11 @@ public final class OutputFile: ByteSink {
         OutputFile(FileDescriptor(STDOUT_FILENO, path: "standard output", closesAtEnd: false))
     }
 
+    /// Standard error, which is written as it is.
+    public static func standardError() -> OutputFile {
+        OutputFile(FileDescriptor(STDERR_FILENO, path: "standard error", closesAtEnd: false))
+    }
+
     private init(_ file: FileDescriptor) {
         (self.file, path, target, draft) = (file, file.path, file.path, nil)
     }

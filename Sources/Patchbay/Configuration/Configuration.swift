@@ -52,14 +52,20 @@ public struct Configuration: Sendable {
 
     /// Where operations go.
     public struct Route: Hashable, Sendable {
+        /// What becomes of operations on a route.
+        public typealias Mode = RoutingPlan.Mode
+
         /// The provider's name.
         public let provider: String
         /// What becomes of operations.
-        public let mode: RoutingPlan.Mode
+        public let mode: Mode
 
         /// A route.
-        public init(to provider: String, mode: RoutingPlan.Mode = .live) { (self.provider, self.mode) = (provider, mode) }
+        public init(to provider: String, mode: Mode = .live) { (self.provider, self.mode) = (provider, mode) }
     }
+
+    /// What happens to pending work of a provider that is no longer routed.
+    public typealias SwitchPolicy = RoutingPlan.SwitchPolicy
 
     /// Where operations are kept until every vendor has answered.
     public struct Outbox: Hashable, Sendable {
@@ -77,7 +83,7 @@ public struct Configuration: Sendable {
     /// The routes, in the order of the file.
     public let routes: [Route]
     /// What happens to pending work of a provider that is no longer routed.
-    public let onSwitch: RoutingPlan.SwitchPolicy
+    public let onSwitch: SwitchPolicy
     /// What the attributes are.
     public let catalogue: AttributeCatalogue
     /// Purposes that a person must have granted before anything about them is sent.
@@ -91,7 +97,7 @@ public struct Configuration: Sendable {
     public init(
         providers: [Provider],
         routes: [Route],
-        onSwitch: RoutingPlan.SwitchPolicy = .drain,
+        onSwitch: SwitchPolicy = .drain,
         catalogue: AttributeCatalogue = AttributeCatalogue(),
         requiredPurposes: Set<Purpose> = [],
         outbox: Outbox,
@@ -100,20 +106,6 @@ public struct Configuration: Sendable {
         (self.providers, self.routes, self.onSwitch) = (providers, routes, onSwitch)
         (self.catalogue, self.requiredPurposes) = (catalogue, requiredPurposes)
         (self.outbox, self.findings) = (outbox, findings)
-    }
-
-    /// The providers and routes as the engine takes them; a provider without a route is drained.
-    public var plan: RoutingPlan {
-        let modes = Dictionary(routes.map { ($0.provider, $0.mode) }) { first, _ in first }
-        let providers = providers.map { provider in
-            RoutingPlan.Provider(
-                name: provider.name,
-                adapter: provider.adapter,
-                mode: modes[provider.name],
-                settingsDigest: provider.settingsDigest
-            )
-        }
-        return RoutingPlan(providers: providers, onSwitch: onSwitch, requiredConsent: requiredPurposes)
     }
 
     /// The provider of that name.

@@ -93,7 +93,7 @@ struct ConfigurationReader {
             let path = "routes[\(place)]"
             guard let members = object(element, at: path, known: ["provider", "mode"]) else { continue }
             let mode = required(members["mode"], at: path.dot("mode"))
-                .flatMap { word($0, as: RoutingPlan.Mode.self, at: path.dot("mode")) }
+                .flatMap { word($0, as: Configuration.Route.Mode.self, at: path.dot("mode")) }
             let name = required(members["provider"], at: path.dot("provider"))
                 .flatMap { text($0, at: path.dot("provider")) }
             guard let name else { continue }

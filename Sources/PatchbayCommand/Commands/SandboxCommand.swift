@@ -16,7 +16,7 @@ extension Command {
     ) { session in
         let simulators = try session.simulators()
         let faults = try session.invocation.text(.faults).map { try FaultRule.list(from: session.json($0)) } ?? []
-        let host = SystemHost()
+        let host = try session.host()
         let server = try SandboxServer.start(
             simulators,
             port: UInt16(session.invocation.number(.port) ?? 0),

@@ -19,16 +19,18 @@ extension Command {
         optional: [.subject, .untilIdle, .json]
     ) { session in
         let configuration = try session.configuration()
+        let host = try session.host()
         let client = try await EngagementClient(
             outbox: .file(configuration.outbox.path),
             subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
             plan: configuration.plan,
             transport: URLSessionTransport(),
             historyLimit: configuration.outbox.history,
-            credentials: { provider, contact in configuration.provider(provider)?.credentials[contact] }
+            credentials: { configuration.credential(of: $0, for: $1) },
+            host: host
         )
         do {
-            var delivery = Delivery(session: session, client: client, catalogue: configuration.catalogue)
+            var delivery = Delivery(session: session, client: client, host: host, catalogue: configuration.catalogue)
             try await delivery.capture(session.invocation.argument(0))
             try await delivery.deliver(atMost: .seconds(session.invocation.number(.untilIdle) ?? 30))
             let accounts = try await client.accounts()
@@ -46,16 +48,17 @@ extension Command {
 @MainActor private struct Delivery {
     let session: Session
     let client: EngagementClient
+    let host: any EngineHost
     let catalogue: AttributeCatalogue
     var status = ExitStatus.fine
 
-    init(session: Session, client: EngagementClient, catalogue: AttributeCatalogue) {
-        (self.session, self.client, self.catalogue) = (session, client, catalogue)
+    init(session: Session, client: EngagementClient, host: any EngineHost, catalogue: AttributeCatalogue) {
+        (self.session, self.client, self.host, self.catalogue) = (session, client, host, catalogue)
     }
 
     /// Captures a file's operations, chunk by chunk, and prints a receipt for each that is safe.
     mutating func capture(_ path: String?) async throws {
-        let host = SystemHost()
+        let host = host
         let subject = session.invocation.text(.subject)
         let defaults = { (_: Int) -> JSONObject in
             var members: JSONObject = ["id": .string(host.makeID().rawValue), "capturedAt": .string(host.date().text)]

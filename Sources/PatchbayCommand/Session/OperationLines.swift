@@ -56,9 +56,9 @@ struct OperationLines {
             }
             return .success(try EngagementOperation(json: json, at: ""))
         } catch let error as ModelError {
-            var finding = Self.notOperation.at(error.path, detail: error.reason)
-            finding.remedy = error.remedy
-            return .failure(Fault(finding: finding))
+            return .failure(
+                Fault(finding: Self.notOperation.at(error.path, detail: error.reason, remedy: error.remedy))
+            )
         } catch {
             let detail = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
             return .failure(Fault(finding: Self.notJSON.at(detail: detail)))

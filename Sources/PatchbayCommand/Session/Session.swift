@@ -4,6 +4,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
+import PatchbaySimulation
 
 /// One run of the program: what was asked, and the world around it.
 @MainActor struct Session {
@@ -18,6 +19,16 @@ import PatchbayModel
 
     /// Whether JSON is wanted.
     var isJSON: Bool { invocation.has(.json) }
+
+    /// The machine, or one whose clock runs as `PATCHBAY_CLOCK` says: for demonstrations.
+    func host() throws -> any EngineHost {
+        guard let text = environment["PATCHBAY_CLOCK"] else { return SystemHost() }
+        do {
+            return try FastHost(json: JSONValue(parsing: text))
+        } catch {
+            throw SettingsError([SessionFinding.notClock.at()])
+        }
+    }
 
     /// The configuration that `--config` names, its warnings told.
     func configuration() throws -> Configuration {
@@ -36,6 +47,12 @@ import PatchbayModel
         } catch {
             throw ConfigurationError(file: path, error.finding)
         }
+        return try .load(bytes: bytes, path: path, environment: environment, modules: Vendors.modules)
+    }
+
+    /// A configuration that stands inside another file.
+    func configuration(_ json: JSONValue, of path: String) throws(ConfigurationError) -> Configuration {
+        let bytes = Array(json.prettyText.utf8)
         return try .load(bytes: bytes, path: path, environment: environment, modules: Vendors.modules)
     }
 
@@ -87,6 +104,20 @@ enum SessionFinding {
         reason: "The file holds something else than a JSON object",
         remedy: "Write {…}."
     )
+    static let notScenario = FindingRow(
+        "scenario.invalid",
+        .error,
+        .invalid,
+        reason: "The file is no scenario",
+        remedy: "Mend the value at that path."
+    )
+    static let notClock = FindingRow(
+        "clock.invalid",
+        .error,
+        .invalid,
+        reason: "PATCHBAY_CLOCK is no clock",
+        remedy: "Write {\"date\": \"2031-03-09T06:00:00Z\", \"speed\": 600}."
+    )
     static let notJSON = FindingRow(
         "settings.json",
         .error,
@@ -111,5 +142,14 @@ struct PatientSource: ByteSource {
     mutating func next() throws(FileError) -> [UInt8]? {
         interruption?.waitForInput()
         return interruption?.signalNumber == nil ? try source.next() : nil
+    }
+}
+
+extension FindingRow {
+    /// The finding at a place, with a remedy that fits it better than the row's.
+    func at(_ path: String, detail: String, remedy: String) -> Finding {
+        var finding = at(path, detail: detail)
+        finding.remedy = remedy
+        return finding
     }
 }

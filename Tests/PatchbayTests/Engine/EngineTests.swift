@@ -31,7 +31,9 @@ import Testing
 
     @Test func `a refusal is rejected with its finding and kept for replay, and the next goes on`() throws {
         let world = try VirtualWorld()
-        world.network = { $0.number == 1 ? .outcome(.replied(WireResponse(422))) : .outcome(.replied(WireResponse(200))) }
+        world.network = {
+            $0.number == 1 ? .outcome(.replied(WireResponse(422))) : .outcome(.replied(WireResponse(200)))
+        }
         try world.start(.probe())
         let first = try world.capture(.event("a"))
         let second = try world.capture(.event("b"))
@@ -59,7 +61,8 @@ import Testing
     @Test func `a failing queue waits and does not hide its neighbour`() throws {
         let world = try VirtualWorld()
         world.network = { sent in
-            sent.request.url.hasSuffix("/track") ? .outcome(.replied(WireResponse(503))) : .outcome(.replied(WireResponse(200)))
+            sent.request.url.hasSuffix("/track")
+                ? .outcome(.replied(WireResponse(503))) : .outcome(.replied(WireResponse(200)))
         }
         try world.start(.probe())
         for _ in 1...100 { try world.capture(.event("e")) }
@@ -85,7 +88,9 @@ import Testing
     @Test func `a talk of two requests keeps its place at the head of the queue`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.separatesEvents = false })
-        let login = try world.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-1")])))
+        let login = try world.capture(
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-1")]))
+        )
         let event = try world.capture(.event("after"))
         #expect(try world.drain())
         #expect(world.sentOperations == [login.id, login.id, event.id].map(\.rawValue))
@@ -175,7 +180,11 @@ import Testing
         try world.capture(.event("e"))
         try world.advance(by: .seconds(59))
         #expect(world.sent.count == 1)
-        #expect(world.told.contains { if case .noticed("p", let f) = $0.event { f.code == "engine.adapter.verdictMissing" } else { false } })
+        #expect(
+            world.told.contains {
+                if case .noticed("p", let f) = $0.event { f.code == "engine.adapter.verdictMissing" } else { false }
+            }
+        )
         try world.advance(by: .seconds(3))
         #expect(world.sent.count == 2)
     }
@@ -233,7 +242,10 @@ import Testing
             try world.restart()
             #expect(try world.drain())
             #expect(world.sent.count == (isJournaled ? 1 : 2))
-            #expect(world.outcome(of: operation.id, on: "p")?.finding?.reason.contains("interrupted") ?? false == isJournaled)
+            #expect(
+                world.outcome(of: operation.id, on: "p")?.finding?.reason.contains("interrupted") ?? false
+                    == isJournaled
+            )
             #expect(try world.account("p").balances)
         }
     }
@@ -336,7 +348,9 @@ import Testing
 
     @Test func `what the old provider has begun, it finishes`() throws {
         let world = try VirtualWorld()
-        world.network = { $0.number == 1 ? .outcome(.replied(WireResponse(200))) : .outcome(.replied(WireResponse(500))) }
+        world.network = {
+            $0.number == 1 ? .outcome(.replied(WireResponse(200))) : .outcome(.replied(WireResponse(500)))
+        }
         try world.start(.probe("old"))
         let login = try world.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c")])))
         try world.advance(by: .seconds(1))
@@ -352,7 +366,11 @@ import Testing
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         try world.capture(.event("a"))
         try world.restart(.probe("new"))
-        #expect(world.told.contains { if case .noticed("old", let f) = $0.event { f.code == "engine.provider.unconfigured" } else { false } })
+        #expect(
+            world.told.contains {
+                if case .noticed("old", let f) = $0.event { f.code == "engine.provider.unconfigured" } else { false }
+            }
+        )
         #expect(try world.account("old").pending == 1)
         #expect(try world.account("old").balances)
     }

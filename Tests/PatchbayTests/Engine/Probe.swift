@@ -72,7 +72,9 @@ struct ProbeDevice: VendorAdapter {
 
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let head = pending[0]
-        if settings.circles { return .settle([:], remembering: Memory(accepted: memory.accepted, count: memory.count + 1)) }
+        if settings.circles {
+            return .settle([:], remembering: Memory(accepted: memory.accepted, count: memory.count + 1))
+        }
         if settings.courtesy > 0, !moment.flush, !head.isImmediate {
             let due = head.since + .milliseconds(settings.courtesy)
             if due > moment.now { return .wait(until: due, because: Self.waiting.at()) }

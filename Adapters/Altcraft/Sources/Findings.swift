@@ -17,7 +17,7 @@ extension FindingRow {
         identityInCredential, consentKept, eraseByHand, nothingToLeave, actionUnknown,
         replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
         retryLimit, replyErrorInSuccess,
-    ]
+    ] + altcraftRecords
 
     // MARK: Credentials
 

@@ -2,11 +2,17 @@
 extension OutboxStore {
     /// Takes the lease until `now + duration` (milliseconds) and gives its new epoch.
     ///
-    /// - Returns: nil while another owner holds it. The same owner always gets it, with a new epoch.
-    package func acquireLease(owner: String, now: Int64, duration: Int64) throws(OutboxError) -> Int64? {
+    /// - Returns: nil while another owner holds it. The same owner always gets it, with a new epoch; so does everybody while
+    ///   the holder `isDead`.
+    package func acquireLease(
+        owner: String,
+        now: Int64,
+        duration: Int64,
+        isDead: (String) -> Bool = { _ in false }
+    ) throws(OutboxError) -> Int64? {
         try atomically { () throws(OutboxError) in
             let held = try lease()
-            if let held, held.owner != owner, held.expiresAt > now { return nil }
+            if let held, held.owner != owner, held.expiresAt > now, !isDead(held.owner) { return nil }
             let epoch = (held?.epoch ?? 0) + 1
             try setLease(owner: owner, epoch: epoch, expiresAt: now + duration)
             return epoch
@@ -34,9 +40,6 @@ extension OutboxStore {
     ///
     /// A settle compares it inside its transaction.
     package func leaseEpoch() throws(OutboxError) -> Int64 { try lease()?.epoch ?? 0 }
-
-    /// Who holds the lease, if anybody ever did; empty after it was given back.
-    package func leaseOwner() throws(OutboxError) -> String? { try lease()?.owner }
 
     private func lease() throws(OutboxError) -> (owner: String, epoch: Int64, expiresAt: Int64)? {
         try soundRows(.lease, where: "number = 1", order: "number") { row in

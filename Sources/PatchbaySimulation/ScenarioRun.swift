@@ -23,6 +23,8 @@ public struct ScenarioRun {
         var standing: Scenario.Reply?
         var isUp = true
         var credentials: [String?: Secret?] = [:]
+        /// The process was told to die inside a transaction; whatever error comes out is that.
+        var isDying = false
     }
 
     private struct Death: Error {}
@@ -58,7 +60,8 @@ public struct ScenarioRun {
         for step in scenario.steps {
             do {
                 try play(step)
-            } catch is Death {
+            } catch  where script.isDying {
+                script.isDying = false
                 world.onStorage(nil)
                 world.kill()
                 try tell(["at": .string(world.host.date().text), "died": true])
@@ -85,8 +88,10 @@ public struct ScenarioRun {
         case .defaultReply(let reply): script.standing = reply
         case .kill: world.kill()
         case .killAtSettle(let before):
-            world.onStorage { point in
-                if point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)) { throw Death() }
+            world.onStorage { [script] point in
+                guard point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)) else { return }
+                script.isDying = true
+                throw Death()
             }
         case .start: if !world.isAlive { try world.start(configuration.plan) }
         case .restart: try world.restart(configuration.plan)

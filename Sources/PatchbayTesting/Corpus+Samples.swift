@@ -23,7 +23,7 @@ extension Corpus {
             summary,
             startsAfresh: startsAfresh,
             isOrdinary: isOrdinary,
-            [operation(number, contact: contact, appState: appState, action)]
+            [operation(number, 0, contact: contact, appState: appState, action)]
         )
     }
 

@@ -57,7 +57,7 @@ public struct Corpus: Sendable {
     /// Adapter authors use it for samples of their own, with numbers from 500.
     public func operation(
         _ number: Int,
-        _ position: Int = 0,
+        _ position: Int,
         contact: String? = Corpus.customerNumber,
         group: String? = nil,
         appState: AppState? = .active,

@@ -55,21 +55,14 @@ package final class Engine {
     package var delivers: Bool { context.epoch != nil }
 
     private func takeLease() throws -> Bool {
-        let store = context.store
-        let host = context.host
-        // A holder that is surely dead holds nothing: asking as of the end of time takes its place.
-        let isFree = try store.leaseOwner().map { $0.isEmpty || host.isDead($0) } ?? true
-        let asOf = isFree ? Int64.max - Self.leaseDuration : host.date().milliseconds
-        guard try store.acquireLease(owner: host.process, now: asOf, duration: Self.leaseDuration) != nil else {
-            return false
-        }
-        let epoch = try store.leaseEpoch()
-        _ = try store.renewLease(
-            owner: host.process,
-            epoch: epoch,
-            now: host.date().milliseconds,
-            duration: Self.leaseDuration
+        // A holder that is surely dead holds nothing: nobody waits for its time to run out.
+        let epoch = try context.store.acquireLease(
+            owner: context.host.process,
+            now: context.date.milliseconds,
+            duration: Self.leaseDuration,
+            isDead: context.host.isDead
         )
+        guard let epoch else { return false }
         context.epoch = epoch
         return true
     }

@@ -1,0 +1,187 @@
+import Foundation
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// An adapter under test: its settings, its vendor played in memory, its samples and its goldens.
+public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
+    /// The adapter.
+    public let adapter: Adapter
+    /// The settings as a configuration holds them.
+    public let settings: JSONObject
+    /// What the app gives for every contact.
+    public let credential: Secret?
+    /// People and orders as this door sees them.
+    public let corpus: Corpus
+    /// The corpus's samples and the adapter's own.
+    public let samples: [Sample]
+    /// The adapter's goldens.
+    public let goldens: Goldens
+    /// What happened before each sample that does not start afresh.
+    public let preparation: [EngagementOperation]
+    /// A final no of this vendor; nil where the vendor's law has none.
+    public let refusal: WireResponse?
+    /// One stored memory and step per state version.
+    public let storedStates: [StoredState]
+    /// Checks that a rule of the vendor forbids, by name, with that rule.
+    public let exemptions: [String: RuleID]
+    let makeVendor: @Sendable () -> any PlayedVendor
+
+    /// An adapter under test.
+    ///
+    /// - Parameters:
+    ///   - settings: what a configuration holds, secrets filled in.
+    ///   - credential: what the app gives for every contact.
+    ///   - pushPayload: a push message as this vendor sends it.
+    ///   - readBack: a question in the adapter's words.
+    ///   - simulator: the vendor, played; without one `answer` says yes to everything.
+    ///   - answer: the yes of a vendor without a simulator, by endpoint.
+    ///   - refusal: a final no of this vendor; nil where its law has none.
+    ///   - preparation: what happened before each sample; by default a device door registers and logs in.
+    ///   - extras: samples of the adapter alone.
+    ///   - storedStates: one stored memory and step per state version.
+    ///   - exemptions: checks that a rule of the vendor forbids, with that rule.
+    ///   - goldens: where the goldens are.
+    /// - Throws: ``SettingsError`` if the settings can't be used.
+    public init(
+        _ type: Adapter.Type = Adapter.self,
+        settings: JSONObject,
+        credential: Secret? = nil,
+        pushPayload: JSONObject = Corpus.plainPush,
+        readBack: ReadRequest = ReadRequest("profile"),
+        simulator: (any VendorSimulator)? = nil,
+        answer: @escaping @Sendable (String, WireRequest) -> WireResponse = { _, _ in WireResponse(200, json: [:]) },
+        refusal: WireResponse? = WireResponse(400, json: [:]),
+        preparation: [EngagementOperation]? = nil,
+        extras: [Sample] = [],
+        storedStates: [StoredState] = [],
+        exemptions: [String: RuleID] = [:],
+        goldens: Goldens
+    ) throws(SettingsError) {
+        adapter = try AdapterHarness.make(settings)
+        (self.settings, self.credential, self.refusal) = (settings, credential, refusal)
+        corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
+        samples = corpus.samples + extras
+        (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
+        self.preparation = preparation ?? (Adapter.descriptor.door == .device ? corpus.installation : [])
+        makeVendor = {
+            if let simulator { AdapterHarness.play(simulator) } else { AnsweringVendor(answer: answer) }
+        }
+    }
+
+    /// One sample as its golden shows it: what leaves, or why nothing leaves.
+    public func text(of sample: Sample) -> String {
+        let drive = drive(sample)
+        return drive.sent.isEmpty ? drive.refusalText : drive.requestText(hiding: secrets)
+    }
+
+    private static func make(_ settings: JSONObject) throws(SettingsError) -> Adapter {
+        try Adapter(settings: Adapter.Settings.table.read(settings, over: Adapter.Settings(), at: "settings"))
+    }
+
+    private static func play(_ simulator: some VendorSimulator) -> any PlayedVendor { SimulatedVendor(simulator) }
+}
+
+/// A memory or step as an older version of the adapter stored it.
+public struct StoredState: Sendable {
+    /// The version that stored it.
+    public let version: Int
+    /// Memory or step.
+    public let part: StatePart
+    /// The stored JSON.
+    public let json: JSONValue
+
+    /// A stored state.
+    public init(version: Int, part: StatePart, json: JSONValue) {
+        (self.version, self.part, self.json) = (version, part, json)
+    }
+}
+
+/// What conformance checks need of a harness, whatever its adapter.
+protocol ConformanceSubject: Sendable {
+    var descriptor: AdapterDescriptor { get }
+    var corpus: Corpus { get }
+    var samples: [Sample] { get }
+    var goldens: Goldens { get }
+    var settings: JSONObject { get }
+    var refusal: WireResponse? { get }
+    var storedStates: [StoredState] { get }
+    var exemptions: [String: RuleID] { get }
+    /// Secrets in settings and credential.
+    var secrets: [String] { get }
+    var endpoints: [String] { get }
+    var settingNames: [(name: String, isRequired: Bool, rule: RuleID?)] { get }
+    var remembersSomething: Bool { get }
+
+    func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive
+    /// Each operation is captured when the ones before it have ended, or wait.
+    func drive(inTurn operations: [EngagementOperation], _ script: Script) -> Drive
+    func examine(_ operation: EngagementOperation) -> [Finding]
+    func place(_ operation: EngagementOperation) -> Place
+    /// What is wrong with these settings.
+    func findings(in settings: JSONObject) -> [Finding]
+    /// Why a stored state can't be restored; nil if it can.
+    func problem(restoring state: StoredState) -> String?
+}
+
+extension ConformanceSubject {
+    func drive(_ sample: Sample, _ change: (inout Script) -> Void = { _ in }) -> Drive {
+        var script = Script(isPrepared: !sample.startsAfresh)
+        change(&script)
+        return drive(sample.operations, script)
+    }
+}
+
+extension AdapterHarness: ConformanceSubject {
+    var descriptor: AdapterDescriptor { Adapter.descriptor }
+    var endpoints: [String] { Adapter.Endpoint.allCases.map(\.rawValue) }
+    var remembersSomething: Bool { Adapter.Memory.self != NoMemory.self }
+
+    var secrets: [String] {
+        Adapter.Settings.table.secretNames.compactMap { settings[$0]?.string } + [credential?.value].compactMap { $0 }
+    }
+
+    var settingNames: [(name: String, isRequired: Bool, rule: RuleID?)] {
+        Adapter.Settings.table.rows.map { ($0.name, $0.isRequired, $0.rule) }
+    }
+
+    func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive {
+        var engine = MiniEngine(adapter, credential: credential, vendor: makeVendor(), script: script)
+        if script.isPrepared { engine.prepare(preparation) }
+        engine.deliver(operations)
+        return engine.drive
+    }
+
+    func drive(inTurn operations: [EngagementOperation], _ script: Script) -> Drive {
+        var engine = MiniEngine(adapter, credential: credential, vendor: makeVendor(), script: script)
+        if script.isPrepared { engine.prepare(preparation) }
+        for operation in operations { engine.deliver([operation]) }
+        return engine.drive
+    }
+
+    func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
+
+    func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
+
+    func findings(in settings: JSONObject) -> [Finding] {
+        do {
+            _ = try AdapterHarness.make(settings)
+            return []
+        } catch {
+            return error.findings
+        }
+    }
+
+    func problem(restoring state: StoredState) -> String? {
+        do {
+            let json = try Adapter.upgrade(state.json, of: state.part, from: state.version)
+            switch state.part {
+            case .memory: _ = try JSONDecoder().decode(Adapter.Memory.self, from: Data(json.text.utf8))
+            case .step: _ = try JSONDecoder().decode(Adapter.Step.self, from: Data(json.text.utf8))
+            }
+            return nil
+        } catch {
+            return "The stored \(state.part.rawValue) of version \(state.version) can't be read: \(type(of: error))."
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension ConformanceCheck {
+    /// Obligations that hold in every plan and every interpretation, watched while all samples are driven.
+    static let promises: [ConformanceCheck] = [
+        unbroken("the same values give the same plan and meaning", "A1"),
+        unbroken("a plan names only operations of its window", "A2"),
+        unbroken("every carried operation gets a verdict, and no other", "A3"),
+        unbroken("waits lie in the future and within a day", "A6"),
+        unbroken("nothing overtakes its own kind in a queue", "A11"),
+        unbroken("a step is small and comes back from storage", "A13"),
+        unbroken("memory comes back from storage", "A14"),
+        unbroken("what examine passes is rejected only for reasons of state", "A17"),
+        unbroken("every finding has a row and a remedy", "A20"),
+        ConformanceCheck("every reply gets a verdict, nonsense too", "A3") { subject in
+            subject.samples.flatMap { sample in
+                Play.nonsense.flatMap { play -> [String] in
+                    let drive = subject.drive(sample) { play.set(&$0, nil) }
+                    let stuck = drive.end == .limit ? ["\(sample.name) after \(play.name) goes on without end."] : []
+                    return drive.breaches.map { "\($0.requirement) after \(play.name): \($0.text)" }.sorted() + stuck
+                }
+            }
+        },
+    ]
+
+    /// Behaviour in time: what follows a failure, a doubt, a changed clock.
+    static let behaviour: [ConformanceCheck] = [
+        ConformanceCheck("quiet after a failure", "A4") { subject in
+            subject.samples.flatMap { sample in
+                Play.failing.flatMap { play in
+                    let sent = subject.drive(sample) { play.set(&$0, nil) }.sent
+                    return zip(sent, sent.dropFirst()).compactMap { first, second -> String? in
+                        guard first.isFailure, first.isInterpreted, second.at - first.at < .milliseconds(10),
+                            second.endpoint == first.endpoint,
+                            !Set(first.operations).isDisjoint(with: second.operations)
+                        else { return nil }
+                        return "\(first.endpoint) is sent again at once after \(play.name) (sample \(sample.name))."
+                    }
+                }
+            }
+        },
+        ConformanceCheck("a failed chore is not repeated at once", "A4") { subject in
+            subject.samples.prefix(30).flatMap { sample in
+                Play.failing.compactMap { play -> String? in
+                    guard let outcome = play.outcome else { return nil }
+                    let spent = Once()
+                    let sent = subject.drive(sample) { script in
+                        script.isPrepared = false
+                        script.answer = { $0.isChore && spent.take() ? outcome : nil }
+                    }.sent
+                    let again = zip(sent, sent.dropFirst()).contains { first, second in
+                        first.operations.isEmpty && second.operations.isEmpty && first.isFailure && first.isInterpreted
+                            && first.endpoint == second.endpoint && second.at - first.at < .milliseconds(10)
+                    }
+                    return again ? "a chore is sent again at once after \(play.name)." : nil
+                }
+            }
+        },
+        ConformanceCheck("after doubt nothing is suppressed", "A7") { subject in afterDoubt(subject) },
+        ConformanceCheck("the wall clock changes bytes, never times", "A8") { subject in
+            subject.samples.flatMap { sample -> [String] in
+                let plays = [Play.accepting] + Play.failing
+                return plays.compactMap { play in
+                    let drives = [Duration.zero, .seconds(400 * 86_400), .seconds(-3 * 86_400)].map { shift in
+                        subject.drive(sample) {
+                            play.set(&$0, nil)
+                            $0.dateShift = shift
+                        }.timing
+                    }
+                    return drives.contains { $0 != drives[0] }
+                        ? "sample \(sample.name) is sent at other times when the wall clock is another (\(play.name))."
+                        : nil
+                }
+            }
+        },
+        ConformanceCheck("flush never shortens pacing", "A18") { subject in
+            let throttled = WireResponse(429, headers: [WireHeader("Retry-After", "3600")])
+            return subject.samples.compactMap { sample in
+                let gaps = [false, true].map { flush -> Duration? in
+                    let spent = Once()
+                    let sent = subject.drive(sample) { script in
+                        script.flush = flush
+                        script.answer = { !$0.isChore && spent.take() ? .replied(throttled) : nil }
+                    }.sent
+                    guard let first = sent.firstIndex(where: { $0.outcome.reply?.status == 429 }) else { return nil }
+                    let next = sent[(first + 1)...].first { $0.endpoint == sent[first].endpoint }
+                    return next.map { $0.at - sent[first].at }
+                }
+                guard let calm = gaps[0], let flushed = gaps[1], flushed < calm else { return nil }
+                return "after a 429, \(sample.name) leaves earlier with flush than without."
+            }
+        },
+        ConformanceCheck("an interrupted exchange ends well", "A10") { subject in
+            subject.samples.flatMap { sample -> [String] in
+                let count = subject.drive(sample).sent.count
+                return (0..<min(count, 8)).flatMap { cut -> [String] in
+                    let drive = subject.drive(sample) { script in
+                        let spent = Once()
+                        script.answer = { call in
+                            call.number == cut && spent.take()
+                                ? .failed(TransportFailure(.interrupted, "processDied")) : nil
+                        }
+                    }
+                    let end =
+                        drive.end == .limit ? ["\(sample.name), cut at request \(cut + 1), goes on without end."] : []
+                    return drive.breaches.map { "\($0.requirement): \($0.text)" }.sorted() + end
+                }
+            }
+        },
+        ConformanceCheck("queues and lanes are few", "A12") { subject in
+            let operations = subject.samples.flatMap(\.operations)
+            let queues = Set(operations.filter { $0.action.kind != .track }.map { subject.place($0).queue })
+            guard subject.descriptor.door == .server else {
+                let lanes = Set(operations.map { subject.place($0).lane })
+                return (queues.count > 16 ? ["\(queues.count) queues wait for one another; at most 16 may."] : [])
+                    + (lanes.count > 1
+                        ? ["one installation has \(lanes.count) lanes; a device door has one each."] : [])
+            }
+            var lanes: Set<String> = []
+            for number in 1...1000 {
+                var operation = operations[0]
+                operation.subject = Subject(rawValue: "c-\(number)")
+                lanes.insert(subject.place(operation).lane)
+            }
+            return lanes.count > 16 ? ["1000 subjects use \(lanes.count) lanes; a pool has at most 16."] : []
+        },
+    ]
+
+    /// Set a, then b with a lost answer, then a again: the vendor must hear a again.
+    private static func afterDoubt(_ subject: any ConformanceSubject) -> [String] {
+        let name: AttributeName = "favourite_colour"
+        let values = ["doubt-a", "doubt-b", "doubt-a"]
+        let operations = values.enumerated().map { position, value in
+            var operation = subject.corpus.operation(400, position, .changeAttributes([name: .set(.string(value))]))
+            // Hours apart, so that each leaves before the next is captured.
+            operation.capturedAt = operation.capturedAt + .seconds(position * 36_000)
+            return operation
+        }
+        guard Capabilities.needs(of: operations[0]).allSatisfy({ subject.descriptor.capabilities[$0].isAvailable })
+        else {
+            return []
+        }
+        return [Outcome.failed(TransportFailure(.lost, "timedOut")), .replied(WireResponse(500))].compactMap { doubt in
+            var script = Script()
+            script.answer = { call in
+                let text = String(decoding: call.request.body, as: UTF8.self) + call.request.url
+                return text.contains("doubt-b") ? doubt : nil
+            }
+            let drive = subject.drive(inTurn: operations, script)
+            let texts = drive.sent.map { String(decoding: $0.request.body, as: UTF8.self) + $0.request.url }
+            guard let doubted = texts.lastIndex(where: { $0.contains("doubt-b") }) else {
+                return "the second of three changed values never left."
+            }
+            return texts[(doubted + 1)...].contains { $0.contains("doubt-a") }
+                ? nil : "a value is not sent again after \(doubt.name) left the vendor's state in doubt."
+        }
+    }
+}
+
+extension Drive.Sent {
+    /// Whether a repeat may work but must wait.
+    var isFailure: Bool {
+        switch outcome {
+        case .replied(let response): response.status == 429 || response.status >= 500
+        case .failed: true
+        }
+    }
+}
+
+extension Drive {
+    /// When what left, without bytes.
+    var timing: [String] {
+        sent.map { "\($0.at.milliseconds) \($0.endpoint) \($0.operations.map(\.rawValue).joined(separator: ","))" }
+            + waits.map { "wait \($0.milliseconds)" }
+            + endings.map { "\($0.key.rawValue) \($0.value.word)" }.sorted()
+    }
+}

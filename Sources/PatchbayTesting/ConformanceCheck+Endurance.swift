@@ -1,0 +1,120 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+extension ConformanceCheck {
+    /// Many operations: that it ends, stays small, and finds the one that the vendor refuses.
+    static let endurance: [ConformanceCheck] = [
+        ConformanceCheck("it ends with a vendor that always accepts", "A5") { subject in
+            subject.samples.compactMap { ends($0, subject, .accepting) }
+        },
+        ConformanceCheck("it ends with a vendor that always refuses", "A5") { subject in
+            subject.refusal == nil ? [] : subject.samples.compactMap { ends($0, subject, .refusing) }
+        },
+        ConformanceCheck("many operations end", "A5") { subject in
+            manySorts(subject).compactMap { name, operations in
+                var script = Script()
+                script.limit = 8 * operations.count + 16
+                let drive = subject.drive(operations, script)
+                guard drive.end != .settled else { return nil }
+                let open = operations.count - drive.endings.count
+                return "\(open) of \(operations.count) operations (\(name)) did not end: \(drive.end.text)."
+            }
+        },
+        ConformanceCheck("memory does not grow with operations", "A14") { subject in
+            manySorts(subject).compactMap { name, operations in
+                var script = Script()
+                script.limit = 8 * operations.count + 16
+                let few = subject.drive(inTurn: Array(operations.prefix(50)), script).memorySizes.last ?? 0
+                let many = subject.drive(inTurn: operations, script).memorySizes.last ?? 0
+                guard many > few + few / 4 + 512 else { return nil }
+                return
+                    "memory took \(few) bytes after 50 operations (\(name)) on the same things and \(many) after 500."
+            }
+        },
+        ConformanceCheck("a refused operation falls alone", "A11") { subject in
+            guard let refusal = subject.refusal else { return [] }
+            return poisonSorts(subject).flatMap { name, operations -> [String] in
+                var script = Script()
+                script.answer = { call in
+                    String(decoding: call.request.body, as: UTF8.self).contains("poison-7")
+                        || call.request.url.contains("poison-7") ? .replied(refusal) : nil
+                }
+                let drive = subject.drive(operations, script)
+                let innocent = operations.indices.filter { $0 != 7 }
+                let lost = innocent.filter { drive.endings[operations[$0].id]?.isTaken != true }
+                var problems: [String] = []
+                if !lost.isEmpty {
+                    problems.append("\(lost.count) of 15 harmless operations (\(name)) fell with a refused one.")
+                }
+                if drive.endings[operations[7].id]?.isTaken == true {
+                    problems.append("a refused operation (\(name)) counts as taken.")
+                }
+                return problems
+            }
+        },
+    ]
+
+    private static func ends(_ sample: Sample, _ subject: any ConformanceSubject, _ play: Play) -> String? {
+        let limit = 8 * sample.operations.count + 16
+        let drive = subject.drive(sample) {
+            play.set(&$0, subject.refusal)
+            $0.limit = limit + 1
+        }
+        switch drive.end {
+        case .settled where drive.sent.count <= limit: return nil
+        // A fresh installation may wait for its person, and a person may have to act.
+        case .held where sample.startsAfresh: return nil
+        case .parked where play.name == Play.refusing.name: return nil
+        default:
+            let done = sample.operations.count { drive.endings[$0.id] != nil }
+            return "\(sample.name), vendor \(play.name): \(done) of \(sample.operations.count) operations ended within "
+                + "\(limit) requests: \(drive.end.text)."
+        }
+    }
+
+    /// 500 operations of each sort that the door claims, on the same few things.
+    private static func manySorts(_ subject: any ConformanceSubject) -> [(String, [EngagementOperation])] {
+        sorts(subject, count: 500) { number in
+            [
+                .changeAttributes(["favourite_colour": .set(.string("colour \(number % 7)"))]),
+                .changeTags(TagChange(add: ["sports"], remove: number % 2 == 0 ? ["music"] : ["sailing"])),
+                .track(.custom(name: "Wishlist Opened")),
+            ]
+        }
+    }
+
+    /// 16 operations of each sort on different things; the eighth can be told by its text.
+    private static func poisonSorts(_ subject: any ConformanceSubject) -> [(String, [EngagementOperation])] {
+        sorts(subject, count: 16) { number in
+            [.track(.custom(name: "poison-\(number)")), .track(.messageViewed(messageID: "poison-\(number)"))]
+        }
+    }
+
+    private static func sorts(
+        _ subject: any ConformanceSubject,
+        count: Int,
+        actions: (Int) -> [Action]
+    ) -> [(String, [EngagementOperation])] {
+        actions(0).indices.compactMap { sort in
+            let operations = (0..<count).map { number in
+                subject.corpus.operation(410 + sort, number, actions(number)[sort])
+            }
+            let isClaimed = Capabilities.needs(of: operations[0]).allSatisfy {
+                subject.descriptor.capabilities[$0].isAvailable
+            }
+            return isClaimed ? (operations[0].action.kind.rawValue, operations) : nil
+        }
+    }
+}
+
+extension Drive.End {
+    /// The end in words.
+    var text: String {
+        switch self {
+        case .settled: "all ended"
+        case .parked(let finding): "parked by \(finding.code)"
+        case .held(let finding): "held by \(finding?.code ?? "a block that ends when the lane is woken")"
+        case .limit: "the limit of requests was reached"
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+extension ConformanceCheck {
+    /// The descriptor's tables agree with each other.
+    static let tables: [ConformanceCheck] = [
+        ConformanceCheck("rules are unique and bear the adapter's name", "rules") { subject in
+            let rules = subject.descriptor.rules
+            let names = Dictionary(grouping: rules, by: \.id).filter { $0.value.count > 1 }.keys.sorted()
+            return names.map { "the rule \($0) stands twice." }
+                + rules.filter { $0.id.adapter != subject.family }.map {
+                    "the rule \($0.id) bears another adapter's name."
+                }
+                + rules.filter { $0.text.trimmed.isEmpty || $0.source.trimmed.isEmpty }.map {
+                    "the rule \($0.id) has no text or no source."
+                }
+                + (rules.isEmpty ? ["there is no rule at all."] : [])
+        },
+        ConformanceCheck("every rule that a row names is there", "rules") { subject in
+            let descriptor = subject.descriptor
+            let known = Set(descriptor.rules.map(\.id))
+            let named: [(String, RuleID?)] =
+                descriptor.findings.map { ("finding \($0.code)", $0.rule) }
+                + descriptor.fields.flatMap { table in table.rows.map { ("field \($0.name)", $0.rule) } }
+                + descriptor.replies.rows.map { ("reply \($0.when)", $0.rule) }
+                + descriptor.limits.map { ("limit \($0.what)", $0.rule) }
+                + subject.settingNames.map { ("setting \($0.name)", $0.rule) }
+            return named.compactMap { row, rule in
+                guard let rule, !known.contains(rule) else { return nil }
+                return "the \(row) names \(rule), which is no rule of the descriptor."
+            }
+        },
+        ConformanceCheck("finding codes are unique and begin with the adapter's id", "A20") { subject in
+            let rows = subject.descriptor.findings
+            let twice = Dictionary(grouping: rows, by: \.code).filter { $0.value.count > 1 }.keys.sorted()
+            return twice.map { "the finding \($0) stands twice." }
+                + rows.filter { !$0.code.hasPrefix("\(subject.family.rawValue).") }.map {
+                    "the finding \($0.code) does not begin with \(subject.family.rawValue)."
+                }
+                + rows.filter { $0.remedy.trimmed.isEmpty }.map { "the finding \($0.code) has no remedy." }
+                + rows.filter { $0.severity == .error && $0.error == nil }.map {
+                    "the finding \($0.code) is an error without a normalised cause."
+                }
+                + subject.descriptor.reasonsOfState.filter { code in !rows.contains { $0.code == code } }.map {
+                    "the reason of state \($0) has no row."
+                }
+        },
+        ConformanceCheck("every reply has a row, and what is not accepted has a finding", "replies") { subject in
+            let replies = subject.descriptor.replies
+            let listed = Set(subject.descriptor.findings.map(\.code))
+            let outcomes =
+                (100...599).map { Outcome.replied(WireResponse($0)) }
+                + TransportFailure.Doubt.allCases.map { .failed(TransportFailure($0, "timedOut")) }
+            let silent = outcomes.filter { outcome in
+                let row = replies.row(for: outcome)
+                return row.meaning == .refused || row.meaning == .park ? row.finding == nil : false
+            }
+            return silent.map { "\($0.name) is refused without a finding." }
+                + replies.rows.compactMap(\.finding).filter { !listed.contains($0.code) }.map {
+                    "the reply table's finding \($0.code) is not in descriptor.findings."
+                }
+                + (replies.row(for: .failed(TransportFailure(.lost, "timedOut"))).meaning == .accepted
+                    ? ["no answer counts as accepted."] : [])
+        },
+        ConformanceCheck("all missing settings are named at once", "settings") { subject in
+            let required = subject.settingNames.filter(\.isRequired).map(\.name)
+            let findings = subject.findings(in: [:])
+            return required.filter { name in !findings.contains { $0.path == "settings.\(name)" } }.map {
+                "without any setting, the error does not name settings.\($0)."
+            } + findings.filter { $0.remedy.trimmed.isEmpty }.map { "\($0.path) has no remedy." }
+        },
+        ConformanceCheck("an unknown setting is named beside the others", "settings") { subject in
+            var settings = subject.settings
+            settings["no_such_setting"] = true
+            let unknown = subject.findings(in: settings).contains { $0.path == "settings.no_such_setting" }
+            let name = subject.settingNames.first { $0.isRequired }?.name
+            if let name { settings[name] = nil }
+            let both = name.map { name in subject.findings(in: settings).contains { $0.path == "settings.\(name)" } }
+            return (unknown ? [] : ["a setting that nobody knows is not reported."])
+                + (both == false ? ["an unknown setting hides a missing one."] : [])
+        },
+        ConformanceCheck("stored states of every version can be read", "A19") { subject in
+            let missing =
+                !subject.remembersSomething
+                ? []
+                : (1...subject.descriptor.stateVersion).filter { version in
+                    !subject.storedStates.contains { $0.version == version && $0.part == .memory }
+                }
+            return missing.map { "there is no stored memory of state version \($0). Give one in storedStates." }
+                + subject.storedStates.compactMap { subject.problem(restoring: $0) }
+        },
+    ]
+
+    /// Goldens of the samples.
+    static let goldens: [ConformanceCheck] = [
+        ConformanceCheck("every sample has exactly one golden", "goldens") { subject in
+            var names: [Goldens.Kind: Set<String>] = [.requests: [], .refusals: []]
+            for sample in subject.samples {
+                let drive = subject.drive(sample)
+                let kind: Goldens.Kind = drive.sent.isEmpty ? .refusals : .requests
+                let text = drive.sent.isEmpty ? drive.refusalText : drive.requestText(hiding: subject.secrets)
+                names[kind]?.insert(sample.name)
+                subject.goldens.check(text, kind, sample.name)
+            }
+            for (kind, expected) in names { subject.goldens.checkNoOrphans(kind, expected: expected) }
+            let twice = Dictionary(grouping: subject.samples, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
+            return twice.map { "two samples are called \($0)." }
+        },
+        ConformanceCheck("every endpoint is sent in some sample", "A20") { subject in
+            var open = Set(subject.endpoints)
+            for sample in subject.samples {
+                for play in [Play.accepting] + Play.failing where !open.isEmpty {
+                    for isPrepared in [true, false] {
+                        let drive = subject.drive(sample) {
+                            play.set(&$0, nil)
+                            $0.isPrepared = isPrepared
+                        }
+                        open.subtract(drive.sent.map(\.endpoint))
+                    }
+                }
+            }
+            return open.sorted().map { "no sample sends \($0). Add a sample in extras that does." }
+        },
+    ]
+}
+
+extension ConformanceSubject {
+    /// The vendor's id: what stands before the first point of a server door's id.
+    var family: AdapterID {
+        AdapterID(rawValue: String(descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" }))
+    }
+
+    func drive(_ operations: [EngagementOperation], _ change: (inout Script) -> Void) -> Drive {
+        var script = Script()
+        change(&script)
+        return drive(operations, script)
+    }
+}

@@ -1,0 +1,157 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension ConformanceCheck {
+    /// Texts: hostile ones come through, private ones do not come out.
+    static let texts: [ConformanceCheck] = [
+        ConformanceCheck("hostile texts survive or are refused", "texts") { subject in
+            let texts = Corpus.hostileTexts + [("long", Corpus.longText)]
+            return texts.enumerated().compactMap { position, hostile -> String? in
+                let operation = subject.corpus.operation(
+                    440,
+                    position,
+                    .changeAttributes(["favourite_colour": .set(.string(hostile.text))])
+                )
+                let drive = subject.drive([operation], Script())
+                let texts: [String] = drive.sent.flatMap { WireStrings.of($0.request) }
+                let found = texts.contains { $0.contains(hostile.text) }
+                let isRefused =
+                    drive.examined[operation.id]?.isEmpty == false
+                    || drive.endings[operation.id]?.isTaken == false || drive.endings[operation.id]?.finding != nil
+                return found || isRefused
+                    ? nil : "the text \"\(hostile.name)\" arrives changed, and no finding says so."
+            }
+        },
+        ConformanceCheck("JSON bodies are JSON", "texts") { subject in
+            subject.samples.flatMap { sample in
+                subject.drive(sample).sent.compactMap { sent -> String? in
+                    guard sent.request[header: "Content-Type"]?.contains("json") == true, !sent.request.body.isEmpty,
+                        sent.request.json == nil
+                    else { return nil }
+                    return "\(sent.endpoint) of \(sample.name) says that its body is JSON, and it is not."
+                }
+            }
+        },
+        ConformanceCheck("no value of a person in findings and descriptions", "A16") { subject in
+            let plays = [Play.accepting, .refusing] + Play.failing
+            return Canary.operations(subject.corpus).flatMap { operation in
+                plays.flatMap { play -> [String] in
+                    let drive = subject.drive([operation]) { play.set(&$0, subject.refusal) }
+                    let findings = drive.findings.filter { Canary.sings(in: "\($0.json.text)") }.map {
+                        "the finding \($0.code) shows a person's value (\(operation.action.kind.rawValue))."
+                    }
+                    let requests = drive.sent.filter { Canary.sings(in: $0.request.description) }.map {
+                        "the description of \($0.endpoint) shows a person's value."
+                    }
+                    return findings + requests
+                }
+            }
+        },
+        ConformanceCheck("no secret in findings and descriptions", "A16") { subject in
+            let secrets = subject.secrets.filter { $0.utf8.count >= 4 }
+            let plays = [Play.accepting, .refusing] + Play.failing
+            return subject.samples.flatMap { sample in
+                plays.flatMap { play -> [String] in
+                    let drive = subject.drive(sample) { play.set(&$0, subject.refusal) }
+                    func shows(_ text: String) -> Bool { secrets.contains { text.contains($0) } }
+                    return drive.findings.filter { shows($0.json.text) }.map {
+                        "the finding \($0.code) shows a secret."
+                    }
+                        + (drive.descriptions.contains(where: shows)
+                            ? ["the description of a memory, a step or a request shows a secret. Hold it as Secret."]
+                            : [])
+                        + drive.sent.filter { sent in sent.request.redacted.headers.contains { shows($0.value) } }.map {
+                            "a header of \($0.endpoint) holds a secret and is not marked as secret."
+                        }
+                }
+            }
+        },
+    ]
+}
+
+/// Operations whose every value can be told apart from all other text.
+enum Canary {
+    private static let marker = "Canary77"
+    private static let values = [
+        marker, marker + String(repeating: " sings", count: 2000), "\u{0}\(marker)\n", "=\(marker)",
+    ]
+
+    static func sings(in text: String) -> Bool { text.contains(marker) }
+
+    static func operations(_ corpus: Corpus) -> [EngagementOperation] {
+        var actions: [Action] = values.flatMap { value -> [Action] in
+            [
+                .changeAttributes([
+                    .givenName: .set(.string(value)), .birthDate: .set(.string(value)), "visits": .set(.string(value)),
+                    "address": .set(.object(["street": .string(value)])), "interests": .set(.choices([value])),
+                    "email": .set(.string(value)), "recent_orders": .append([.string(value)]),
+                ]),
+                .identify([Identifier(.external, value)]),
+                .identify([Identifier(.email, value)]),
+                .identify([Identifier(.phone, value)]),
+                .switchContact(
+                    ContactSwitch(.logIn, identifiers: [Identifier(.external, value), Identifier(.email, value)])
+                ),
+                .track(
+                    .custom(name: "Order Placed", attributes: ["order_id": .string(value), "total": .string(value)])
+                ),
+                .changeSubscription(
+                    Subscription(
+                        channel: .email,
+                        topic: "weekly_offers",
+                        state: .subscribed,
+                        source: value,
+                        evidence: value,
+                        fields: ["frequency": .string(value)]
+                    )
+                ),
+            ]
+        }
+        var device = Corpus.phone
+        device.pushToken?.value = marker
+        device.facts?.deviceName = marker
+        device.facts?.advertisingID = marker
+        actions.append(.registerDevice(device))
+        return actions.enumerated().map { corpus.operation(450, $0.offset, contact: marker, $0.element) }
+    }
+}
+
+/// The texts that a receiver finds in a request, whatever its encoding.
+enum WireStrings {
+    static func of(_ request: WireRequest) -> [String] {
+        var texts = URLText.queryItems(of: request.url).map(\.value)
+        texts += URLText.path(of: request.url).split(separator: "/").compactMap { URLText.decode($0) }
+        if let json = request.json {
+            texts += strings(in: json)
+        } else {
+            let body = String(decoding: request.body, as: UTF8.self)
+            texts += URLText.queryItems(of: "?" + body.replacing("+", with: "%20")).map(\.value)
+            texts.append(unescapedXML(body))
+        }
+        return texts
+    }
+
+    private static func strings(in json: JSONValue) -> [String] {
+        switch json {
+        case .string(let text):
+            // A text may hold another JSON text.
+            if text.hasPrefix("{") || text.hasPrefix("["), let inner = try? JSONValue(parsing: text) {
+                [text] + strings(in: inner)
+            } else {
+                [text]
+            }
+        case .array(let elements): elements.flatMap(strings)
+        case .object(let object): object.flatMap { strings(in: $0.value) }
+        default: []
+        }
+    }
+
+    private static func unescapedXML(_ text: String) -> String {
+        let plain = text.replacing("]]]]><![CDATA[>", with: "]]>")
+        let entities = [
+            ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#13;", "\r"), ("&#xD;", "\r"),
+        ]
+        return (entities + [("&amp;", "&")]).reduce(plain) { $0.replacing($1.0, with: $1.1) }
+    }
+}

@@ -1,0 +1,143 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+public import Testing
+
+/// One requirement of the adapter contract, checked with adapter code alone.
+///
+/// An adapter's tests run all of them:
+///
+/// ```swift
+/// @Test(arguments: ConformanceCheck.all)
+/// func conforms(_ check: ConformanceCheck) throws { try check.run(on: harness) }
+/// ```
+public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
+    /// The check's name, as exemptions use it: `plan is deterministic`.
+    public let name: String
+    /// The obligation of the adapter contract that it checks: `A1` to `A20`, or what it checks beyond them.
+    public let requirement: String
+    private let problems: @Sendable (any ConformanceSubject) -> [String]
+
+    init(
+        _ name: String,
+        _ requirement: String,
+        problems: @escaping @Sendable (any ConformanceSubject) -> [String]
+    ) {
+        (self.name, self.requirement, self.problems) = (name, requirement, problems)
+    }
+
+    /// Requirement and name.
+    public var testDescription: String { "\(requirement): \(name)" }
+
+    /// Every check there is: the only list of them.
+    public static let all: [ConformanceCheck] = promises + behaviour + endurance + claims + texts + tables + goldens
+
+    /// Runs the check and records an issue for each problem that it finds.
+    ///
+    /// - Throws: nothing today; a check that needs a resource may throw what hinders it.
+    public func run(
+        on harness: AdapterHarness<some VendorAdapter>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        if let rule = harness.exemptions[name] {
+            guard harness.descriptor.rules.contains(where: { $0.id == rule }) else {
+                Issue.record(
+                    "The exemption of \"\(name)\" names \(rule), which is no rule.",
+                    sourceLocation: sourceLocation
+                )
+                return
+            }
+            return
+        }
+        for problem in unique(problems(harness)).prefix(20) {
+            Issue.record("\(requirement) (\(name)): \(problem)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// The same problem shows in many samples; once is enough.
+    private func unique(_ problems: [String]) -> [String] {
+        var seen: Set<String> = []
+        return problems.filter { seen.insert($0).inserted }
+    }
+}
+
+extension ConformanceCheck {
+    /// A check that no drive of a set breaks one obligation.
+    static func unbroken(
+        _ name: String,
+        _ requirement: String,
+        _ plays: [Play] = [.accepting, .refusing] + Play.failing
+    ) -> ConformanceCheck {
+        ConformanceCheck(name, requirement) { subject in
+            subject.samples.flatMap { sample in
+                plays.flatMap { play in
+                    subject.drive(sample) { play.set(&$0, subject.refusal) }.breaches
+                        .filter { $0.requirement == requirement }.map(\.text).sorted()
+                }
+            }
+        }
+    }
+}
+
+/// How the vendor behaves towards the first request that carries something.
+struct Play: Sendable {
+    let name: String
+    let outcome: Outcome?
+    let isForEver: Bool
+    private let usesRefusal: Bool
+
+    private init(_ name: String, _ outcome: Outcome?, isForEver: Bool = false, usesRefusal: Bool = false) {
+        (self.name, self.outcome, self.isForEver, self.usesRefusal) = (name, outcome, isForEver, usesRefusal)
+    }
+
+    /// The vendor says yes to everything.
+    static let accepting = Play("accepting", nil)
+    /// The vendor gives a final no to everything but chores.
+    static let refusing = Play("refusing", nil, isForEver: true, usesRefusal: true)
+
+    /// One failure of each sort that may pass.
+    static let failing: [Play] = [
+        Play("timed out", .failed(TransportFailure(.lost, "timedOut"))),
+        Play("not sent", .failed(TransportFailure(.notSent, "hostNotFound"))),
+        Play("interrupted", .failed(TransportFailure(.interrupted, "processDied"))),
+        Play("429", .replied(WireResponse(429))),
+        Play("429 with Retry-After", .replied(WireResponse(429, headers: [WireHeader("Retry-After", "120")]))),
+        Play("500", .replied(WireResponse(500))),
+        Play("503", .replied(WireResponse(503, headers: [WireHeader("Retry-After", "30")]))),
+    ]
+
+    /// Replies of every class, and nonsense.
+    static let nonsense: [Play] = {
+        let bodies: [(String, WireResponse)] = [
+            ("200 without a body", WireResponse(200)),
+            ("200 with HTML", WireResponse(200, headers: html, body: Array("<html><body>Hello</body></html>".utf8))),
+            ("200 with half of a JSON text", WireResponse(200, body: Array(#"{"results":[{"id":"#.utf8))),
+            ("200 with a list", WireResponse(200, json: [1, "two", nil])),
+            ("200 with null", WireResponse(200, json: nil)),
+            ("200 with bytes that are no text", WireResponse(200, body: [0xFF, 0xFE, 0x00, 0xC3])),
+            ("200 with other members", WireResponse(200, json: ["unexpected": ["deeply": [["nested": 1]]]])),
+        ]
+        let statuses =
+            [100, 204, 206, 301, 302, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422]
+            + [451, 500, 501, 502, 504, 507, 599, 999]
+        return bodies.map { Play($0.0, .replied($0.1)) }
+            + statuses.map { Play("\($0) without a body", .replied(WireResponse($0))) }
+            + [400, 404, 500].map {
+                Play("\($0) with HTML", .replied(WireResponse($0, headers: html, body: Array("<p>".utf8))))
+            }
+    }()
+
+    private static let html = [WireHeader("Content-Type", "text/html")]
+
+    /// Makes a script behave so.
+    func set(_ script: inout Script, _ refusal: WireResponse?) {
+        let outcome = usesRefusal ? refusal.map(Outcome.replied) : outcome
+        let isForEver = isForEver
+        guard let outcome else { return }
+        let spent = Once()
+        script.answer = { call in
+            guard !call.isChore, isForEver || spent.take() else { return nil }
+            return outcome
+        }
+    }
+}

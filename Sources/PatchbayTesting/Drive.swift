@@ -1,0 +1,150 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// One request on its way to the played vendor.
+struct Call: Sendable {
+    let endpoint: String
+    let request: WireRequest
+    /// Its number among the requests after the preparation, from 0.
+    let number: Int
+    let isChore: Bool
+    let now: Instant
+}
+
+/// How the vendor and the clock behave while a sample is driven.
+struct Script {
+    /// The vendor's answer; nil lets the accepting vendor answer.
+    var answer: (Call) -> Outcome? = { _ in nil }
+    /// The wall clock against the engine's timeline, from the start.
+    var dateShift: Duration = .zero
+    /// Whether the caller asked to send at once.
+    var flush = false
+    /// Most requests before the driver gives up.
+    var limit = 400
+    /// Whether the harness registers and logs in first.
+    var isPrepared = true
+}
+
+/// What became of one operation, whatever the adapter.
+enum Ending: Sendable {
+    case accepted(Finding?)
+    case unchanged(Finding?)
+    case superseded
+    case rejected(Finding)
+    case dropped(Finding)
+    case foreign(Finding)
+
+    var word: String {
+        switch self {
+        case .accepted: "accepted"
+        case .unchanged: "unchanged"
+        case .superseded: "superseded"
+        case .rejected: "rejected"
+        case .dropped: "dropped"
+        case .foreign: "foreign"
+        }
+    }
+
+    var finding: Finding? {
+        switch self {
+        case .accepted(let finding), .unchanged(let finding): finding
+        case .rejected(let finding), .dropped(let finding), .foreign(let finding): finding
+        case .superseded: nil
+        }
+    }
+
+    /// Whether the vendor holds what the operation said.
+    var isTaken: Bool {
+        switch self {
+        case .accepted, .unchanged, .superseded: true
+        case .rejected, .dropped, .foreign: false
+        }
+    }
+}
+
+/// Everything that happened while operations were driven through an adapter.
+struct Drive: Sendable {
+    /// A request with its fate.
+    struct Sent: Sendable {
+        let endpoint: String
+        let request: WireRequest
+        let operations: [OperationID]
+        let at: Instant
+        let outcome: Outcome
+        /// Whether `interpret` heard of it: a crash forgets what is not journaled.
+        let isInterpreted: Bool
+    }
+
+    /// A broken obligation of the contract.
+    struct Breach: Sendable, Hashable {
+        let requirement: String
+        let text: String
+    }
+
+    /// How it ended.
+    enum End: Sendable, Equatable {
+        /// Nothing is pending.
+        case settled
+        /// The adapter wants a person to act.
+        case parked(Finding)
+        /// What is pending waits for an event.
+        case held(Finding?)
+        /// The limit of requests was reached.
+        case limit
+    }
+
+    /// The driven operations, the preparation left out.
+    var operations: [OperationID] = []
+    /// The requests after the preparation.
+    var sent: [Sent] = []
+    /// What `examine` said.
+    var examined: [OperationID: [Finding]] = [:]
+    /// What became of the operations.
+    var endings: [OperationID: Ending] = [:]
+    /// Every finding that was made anywhere.
+    var findings: [Finding] = []
+    /// Broken obligations.
+    var breaches: Set<Breach> = []
+    /// When each wait ended, on the engine's timeline.
+    var waits: [Instant] = []
+    /// Bytes of all memories after each exchange.
+    var memorySizes: [Int] = []
+    /// Descriptions that a log could show: of memories, steps and requests.
+    var descriptions: [String] = []
+    /// How it ended.
+    var end = End.settled
+
+    /// The text forms of the requests, parted as in an HTTP client's file.
+    func requestText(hiding secrets: [String]) -> String {
+        let requests = sent.map { WireText.text($0.request, hiding: secrets) }.joined(separator: "\n\n###\n\n")
+        let notes = findingLines
+        return notes.isEmpty ? requests : requests + "\n\n###\n\n" + notes.map { "# \($0)" }.joined(separator: "\n")
+    }
+
+    /// Why nothing was sent: one line per finding, or per operation that ended without one.
+    var refusalText: String {
+        var lines = findingLines
+        for (position, id) in operations.enumerated() {
+            if let ending = endings[id], ending.finding == nil {
+                lines.append("operation \(position + 1): \(ending.word)")
+            }
+        }
+        if case .held(let because) = end {
+            lines.append("held: \(because.map(WireText.text) ?? "until the lane is woken")")
+        }
+        if case .parked(let finding) = end { lines.append("parked: \(WireText.text(finding))") }
+        return lines.joined(separator: "\n")
+    }
+
+    private var findingLines: [String] {
+        var lines: [String] = []
+        for id in operations {
+            let examined = examined[id] ?? []
+            lines += examined.map(WireText.text)
+            if let ending = endings[id], let finding = ending.finding, !examined.contains(finding) {
+                lines.append("\(ending.word): \(WireText.text(finding))")
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,28 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// A vendor in the middle of a play: it has state.
+protocol PlayedVendor {
+    mutating func respond(to request: WireRequest, endpoint: String, now: Instant) -> WireResponse
+}
+
+/// A vendor's simulator with its state.
+struct SimulatedVendor<Simulator: VendorSimulator>: PlayedVendor {
+    private let simulator: Simulator
+    private var state: Simulator.State
+
+    init(_ simulator: Simulator) { (self.simulator, state) = (simulator, simulator.initialState) }
+
+    mutating func respond(to request: WireRequest, endpoint: String, now: Instant) -> WireResponse {
+        simulator.respond(to: request, state: &state, now: now)
+    }
+}
+
+/// A vendor that answers each endpoint by a closure.
+struct AnsweringVendor: PlayedVendor {
+    let answer: @Sendable (String, WireRequest) -> WireResponse
+
+    mutating func respond(to request: WireRequest, endpoint: String, now: Instant) -> WireResponse {
+        answer(endpoint, request)
+    }
+}

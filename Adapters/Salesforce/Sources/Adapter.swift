@@ -84,7 +84,10 @@ public struct SalesforceDevice: VendorAdapter {
         let path = "action.subscription"
         var findings: [Finding] = []
         if subscription.channel != .push { findings.append(FindingRow.subscriptionChannel.at("\(path).channel")) }
-        if subscription.topic != nil { findings.append(FindingRow.subscriptionTopic.at("\(path).topic")) }
+        if let topic = subscription.topic, subscription.channel == .push {
+            let problem = TagRules.problem(of: topic)?.at("\(path).topic").asError
+            findings.append(problem ?? FindingRow.subscriptionTopic.at("\(path).topic"))
+        }
         if subscription.state == .suspended { findings.append(FindingRow.subscriptionSuspended.at("\(path).state")) }
         if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil
             || !subscription.fields.isEmpty

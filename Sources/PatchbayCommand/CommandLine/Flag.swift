@@ -47,6 +47,7 @@ struct Flag: Hashable, Sendable {
     static let port = Flag("port", .number("N", 0...65_535), "the port to listen on, any free one unless given")
     static let provider = Flag("provider", .text("NAME"), "a provider of the configuration")
     static let rejects = Flag("rejects", .text("FILE"), "where rejected records go, with the reasons")
+    static let replay = Flag("replay", .none, "capture each operation when the clock reaches its capturedAt")
     static let rules = Flag("rules", .none, "the vendors' rules, each with the tests that show it")
     static let settings = Flag("settings", .text("FILE"), "settings, a JSON object")
     static let subject = Flag("subject", .text("NAME"), "the subject of operations that name none")

@@ -12,11 +12,12 @@ extension Command {
             Each operation that is safe on the disk gives a line {"id", "durable": true}. Then what is pending is
             delivered; what is not, the next run goes on with. Ctrl-C stops at once and loses nothing. Without a file it
             reads standard input; with - as well.
-            An operation may leave out id and capturedAt, and with --subject its subject.
+            An operation may leave out id and capturedAt, and with --subject its subject. One whose id the outbox knows,
+            pending or ended, is passed over, so the same file can be sent again after a crash.
             """,
         arguments: [.optional("FILE")],
         required: [.config],
-        optional: [.subject, .untilIdle, .json]
+        optional: [.subject, .untilIdle, .replay, .json]
     ) { session in
         let configuration = try session.configuration()
         let host = try session.host()
@@ -60,6 +61,8 @@ extension Command {
     mutating func capture(_ path: String?) async throws {
         let host = host
         let subject = session.invocation.text(.subject)
+        let isReplay = session.invocation.has(.replay)
+        let known = try await client.knownOperations()
         let defaults = { (_: Int) -> JSONObject in
             var members: JSONObject = ["id": .string(host.makeID().rawValue), "capturedAt": .string(host.date().text)]
             members["subject"] = subject.map(JSONValue.string)
@@ -67,11 +70,17 @@ extension Command {
         }
         let file = session.name(ofInput: path)
         var status = status
+        var knownCount = 0
         try await session.readOperations(path, defaults: defaults) { lines in
             var receipts: [(line: Int, receipt: Receipt)] = []
             for line in lines {
                 switch line.operation {
+                case .success(let operation) where known.contains(operation.id): knownCount += 1
                 case .success(let operation):
+                    if isReplay {
+                        try await print(&receipts, of: file, status: &status)
+                        guard try await reach(operation.capturedAt) else { return }
+                    }
                     let (coerced, lost) = catalogue.coerce(operation)
                     if lost.isEmpty { receipts.append((line.number, try client.capture(coerced))) }
                     for finding in lost { session.console.say(finding, at: "\(file):\(line.number)") }
@@ -81,17 +90,38 @@ extension Command {
                     status = .findings
                 }
             }
-            for (line, receipt) in receipts {
-                do {
-                    try await receipt.durable()
-                    try session.console.data(["id": .string(receipt.id.rawValue), "durable": true])
-                } catch let error as CaptureError where error.code != .storage {
-                    session.console.say("\(file):\(line): \(error)", .red)
-                    status = .findings
-                }
+            try await print(&receipts, of: file, status: &status)
+        }
+        if knownCount > 0 { session.console.say("\(file): \(knownCount) operations were known already") }
+        self.status = status
+    }
+
+    /// Prints each receipt once its operation is safe.
+    private func print(
+        _ receipts: inout [(line: Int, receipt: Receipt)],
+        of file: String,
+        status: inout ExitStatus
+    ) async throws {
+        for (line, receipt) in receipts {
+            do {
+                try await receipt.durable()
+                try session.console.data(["id": .string(receipt.id.rawValue), "durable": true])
+            } catch let error as CaptureError where error.code != .storage {
+                session.console.say("\(file):\(line): \(error)", .red)
+                status = .findings
             }
         }
-        self.status = status
+        receipts = []
+    }
+
+    /// Waits until the clock reaches an instant; false if a person ends the run before.
+    private func reach(_ instant: Instant) async throws -> Bool {
+        while session.interruption.signalNumber == nil {
+            let pause = host.realTime(instant - host.date())
+            guard pause > .zero else { return true }
+            try await Task.sleep(for: min(pause, .milliseconds(100)))
+        }
+        return false
     }
 
     /// Waits until nothing is pending that could move, the time is up, or a person ends it.

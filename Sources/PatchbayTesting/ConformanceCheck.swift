@@ -8,10 +8,10 @@ public import Testing
 /// An adapter's tests run all of them on one harness, which remembers what several checks look at:
 ///
 /// ```swift
-/// static let harness = try! AdapterHarness<…>(settings: …, simulator: …, goldens: Goldens())
+/// static let harness = Result { try AdapterHarness<…>(settings: …, simulator: …, goldens: Goldens()) }
 ///
 /// @Test(arguments: ConformanceCheck.all)
-/// func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness) }
+/// func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 /// ```
 public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
     /// The check's name, as exemptions use it: `plan is deterministic`.

@@ -73,7 +73,7 @@ struct TableScan {
             return last
         }
         while true {
-            guard let hasRow = try? statement.step() else { return last }
+            guard let hasRow = statement.stepIfReadable() else { return last }
             guard hasRow else { return nil }
             let number = statement.integer(columns + 1)
             try body(

@@ -98,6 +98,15 @@ import Glibc
         #expect(folder.names.isEmpty)
     }
 
+    @Test func `a folder that may not be written says so with a remedy`() throws {
+        // Root may write any ordinary folder, so it is tried on one that the kernel keeps for itself.
+        let place = geteuid() == 0 ? "/proc" : folder.path
+        if geteuid() != 0 { chmod(folder.path, 0o500) }
+        let error = try #require(outboxError { _ = try OutboxStore.open(.file(place + "/outbox.sqlite")) })
+        #expect(error.code == .cannotOpen)
+        #expect(error.remedy.contains("folder"))
+    }
+
     @Test func `a full volume loses nothing that was committed`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("first")

@@ -105,9 +105,13 @@ extension Command {
 }
 
 extension Session {
+    /// The time where nothing is sent: 2030-01-01, so that the same input gives the same output.
+    nonisolated static let dryTime = Instant(milliseconds: 1_893_456_000_000)
+
     /// What stands for members that an operation may leave out where nothing is sent.
     var operationDefaults: (Int) -> JSONObject {
         let subject = invocation.text(.subject) ?? "subject-1"
-        return { ["id": .string("line-\($0)"), "subject": .string(subject), "capturedAt": "2030-01-01T00:00:00.000Z"] }
+        let now = Session.dryTime.text
+        return { ["id": .string("line-\($0)"), "subject": .string(subject), "capturedAt": .string(now)] }
     }
 }

@@ -69,7 +69,7 @@ extension Command {
 
     init(_ provider: Configuration.Provider, of configuration: Configuration) throws {
         (self.provider, catalogue) = (provider, configuration.catalogue)
-        world = try VirtualWorld()
+        world = try VirtualWorld(start: Session.dryTime)
         world.credentials = { _, contact in provider.credentials[contact] }
         if let vendor = Vendors.simulatedVendor(provider.adapterID) {
             let host = world.host
@@ -86,13 +86,16 @@ extension Command {
     /// Captures an operation and lets time pass until it has ended, or waits for something that will not come.
     func map(_ operation: EngagementOperation) throws -> Mapped {
         let (coerced, lost) = catalogue.coerce(operation)
+        guard lost.isEmpty else {
+            return Mapped(operation: coerced, requests: [], outcome: OperationOutcome(.rejected), findings: lost)
+        }
         let sent = world.sent.count
         try world.capture([coerced])
         try world.flush()
         try world.drain(atMost: Self.patience)
         let outcome = world.outcome(of: operation.id, on: provider.name)
         let examined = provider.adapter.examine(coerced)
-        var findings = lost + catalogue.ownership(of: coerced, at: provider.descriptor.door) + examined
+        var findings = catalogue.ownership(of: coerced, at: provider.descriptor.door) + examined
         let told = try [outcome?.finding, world.parked(provider.name)].compactMap { $0 }
         let waits = outcome == nil ? try world.waits(of: provider.name) : []
         for finding in told + waits where !findings.contains(finding) { findings.append(finding) }

@@ -49,7 +49,7 @@ final class Interruption: Sendable {
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
-            source.setEventHandler { interruption.note(number) }
+            source.setEventHandler { @Sendable in interruption.note(number) }
             source.resume()
             return source
         }

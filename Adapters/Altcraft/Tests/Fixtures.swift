@@ -44,7 +44,9 @@ enum Fixture {
     static func adapter(_ changes: JSONObject = [:]) throws -> AltcraftDevice {
         var object = settings
         for change in changes { object[change.name] = change.value.isNull ? nil : change.value }
-        return try AltcraftDevice(settings: AltcraftSettings.table.read(object, over: AltcraftSettings(), at: "settings"))
+        return try AltcraftDevice(
+            settings: AltcraftSettings.table.read(object, over: AltcraftSettings(), at: "settings")
+        )
     }
 
     static func harness() throws -> AdapterHarness<AltcraftDevice> {
@@ -84,13 +86,19 @@ enum Fixture {
                         0,
                         options: [
                             "altcraft": [
-                                "sync": false, "profileFields": ["_fname": "Aino", "bonus": ["action": "incr", "value": 5]],
+                                "sync": false,
+                                "profileFields": ["_fname": "Aino", "bonus": ["action": "incr", "value": 5]],
                                 "customFields": ["onboarded": true, "_device_name": "phone", "note": nil],
                                 "cats": [["name": "tips", "active": false]], "replace": true, "skipTriggers": true,
                             ]
                         ],
                         .changeSubscription(
-                            Subscription(channel: .push, topic: "weekly_offers", state: .subscribed, fields: ["shop": 7])
+                            Subscription(
+                                channel: .push,
+                                topic: "weekly_offers",
+                                state: .subscribed,
+                                fields: ["shop": 7]
+                            )
                         )
                     )
                 ]

@@ -92,9 +92,10 @@ class Person:
         self.member, self.given, self.family, self.city, self.country, self.born, self.tier, self.model, self.shelves = row
         self.subject = str(uuid.uuid5(SPACE, f"installation {number}"))
         self.is_android = not self.model.startswith("iPhone")
+        self.allows_push = chance.random() < 0.85
         self.said = []
 
-    def device(self, allows_push=True, version="5.2.0"):
+    def device(self, version="5.2.0"):
         token = uuid.uuid5(SPACE, f"token {self.number}").hex + uuid.uuid5(SPACE, f"more {self.number}").hex
         return {
             "kind": "registerDevice",
@@ -110,7 +111,7 @@ class Person:
                     "appID": "example.bookshop",
                     "appVersion": version,
                 },
-                "allowsPush": allows_push,
+                "allowsPush": self.allows_push,
                 "allowsBackgroundPush": True,
             },
         }
@@ -137,8 +138,7 @@ def set_to(value):
 
 def first_start(day, person, minute):
     """The app is opened for the first time today: the device, a look around, then the log-in."""
-    allows_push = person.chance.random() < 0.85
-    day.add(person, minute, person.device(allows_push))
+    day.add(person, minute, person.device())
     day.add(person, minute + 0.2, custom("Screen Viewed", screen="home"))
     if person.member is None:
         return
@@ -150,7 +150,7 @@ def first_start(day, person, minute):
         loyalty_tier=set_to(person.tier), points=set_to(person.chance.randrange(0, 2000)),
     ), group=f"log-in {person.number}")
     day.add(person, minute + 1.7, {"kind": "changeTags", "tags": {"add": person.shelves}}, group=f"log-in {person.number}")
-    if allows_push:
+    if person.allows_push:
         subscription = {"channel": "push", "state": "subscribed", "source": "welcome screen"}
         day.add(person, minute + 2.5, {"kind": "changeSubscription", "subscription": subscription})
 
@@ -180,12 +180,13 @@ def evening(day, person, minute):
         day.add(person, minute, {"kind": "changeSubscription", "subscription": {"channel": "push", "state": "unsubscribed", "source": "settings"}})
     elif wish == 2:
         day.add(person, minute, attributes(loyalty_tier=set_to("platinum"), favourite_shop=set_to(person.city or "online")))
-    elif wish == 3:
+    elif wish == 3 and person.allows_push:
         day.add(person, minute, {"kind": "changeSubscription", "subscription": {"channel": "push", "topic": "new arrivals", "state": "subscribed"}})
     elif wish == 4:
         day.add(person, minute, attributes(favourite_shop={"unset": True}))
     else:
-        day.add(person, minute, person.device(allows_push=True, version="5.2.1"))
+        person.allows_push = True
+        day.add(person, minute, person.device(version="5.2.1"))
 
 
 def oddities(day, people):

@@ -37,7 +37,6 @@ class Shop:
     def __init__(self, chance):
         self.chance = chance
         self.subjects = {contact: self.new_id() for contact in CONTACTS}
-        self.is_known = set()
         self.count = 0
 
     def new_id(self):
@@ -50,12 +49,17 @@ class Shop:
             "capturedAt": "2031-03-09T06:00:00.000Z", "appState": "active", "action": action,
         }
 
-    def arrival(self, contact):
+    def start(self, contact):
+        """What an app says at each start: what a crash took before it was promised is said again."""
         facts = {"platform": "iOS", "platformVersion": "19.3", "model": "iPhone17,3", "locale": "fi_FI", "appVersion": "5.2.0"}
         token = {"value": uuid.uuid5(uuid.NAMESPACE_OID, contact).hex * 2}
-        yield {"kind": "registerDevice", "device": {"pushToken": token, "facts": facts, "allowsPush": True}}
-        yield {"kind": "switchContact", "switch": {"direction": "logIn", "identifiers": [{"kind": "external", "value": contact}]}}
-        yield {"kind": "changeSubscription", "subscription": {"channel": "push", "state": "subscribed"}}
+        identifiers = [{"kind": "external", "value": contact}]
+        for action in [
+            {"kind": "registerDevice", "device": {"pushToken": token, "facts": facts, "allowsPush": True}},
+            {"kind": "switchContact", "switch": {"direction": "logIn", "identifiers": identifiers}},
+            {"kind": "changeSubscription", "subscription": {"channel": "push", "state": "subscribed"}},
+        ]:
+            yield self.operation(contact, action)
 
     def change(self):
         number = self.chance.randrange(1000)
@@ -68,13 +72,17 @@ class Shop:
         ])
 
     def round(self):
+        """One run of the app: some people start it, and use it."""
+        present = self.chance.sample(CONTACTS, self.chance.randrange(1, len(CONTACTS)))
+        for contact in present:
+            yield from self.start(contact)
         for _ in range(self.chance.randrange(4, 40)):
-            contact = self.chance.choice(CONTACTS)
-            if contact not in self.is_known:
-                self.is_known.add(contact)
-                for action in self.arrival(contact):
-                    yield self.operation(contact, action)
-            yield self.operation(contact, self.change())
+            yield self.operation(self.chance.choice(present), self.change())
+
+    def last_round(self):
+        """Everybody starts the app once more, and nothing goes wrong."""
+        for contact in CONTACTS:
+            yield from self.start(contact)
 
 
 def play(folder, rounds, seed):
@@ -85,6 +93,14 @@ def play(folder, rounds, seed):
     clock = processes.clock(speed=3600)
     environment = {**accounts.ENVIRONMENT, "PATCHBAY_CLOCK": clock}
     ledger, said, talk = folder / "ledger.txt", folder / "operations.ndjson", folder / "talk.txt"
+    batch = folder / "round.ndjson"
+
+    def say(operations):
+        lines = "".join(json.dumps(operation, ensure_ascii=False) + "\n" for operation in operations)
+        batch.write_text(lines, encoding="utf-8")
+        with open(said, "a", encoding="utf-8") as file:
+            file.write(lines)
+
     with processes.Sandbox(folder, ["salesforce", "altcraft"], accounts.sandbox_settings(), environment) as sandbox:
         providers = {
             "crm": accounts.salesforce(sandbox.vendors["salesforce"]),
@@ -94,20 +110,15 @@ def play(folder, rounds, seed):
         configuration = accounts.write_configuration(folder / "patchbay.json", providers, live=["crm", "push"])
         died_at_work = 0
         for number in range(rounds):
-            lines = "".join(json.dumps(operation, ensure_ascii=False) + "\n" for operation in shop.round())
-            with open(said, "a", encoding="utf-8") as file:
-                file.write(lines)
-            batch = folder / "round.ndjson"
-            batch.write_text(lines, encoding="utf-8")
+            say(shop.round())
             rules = chance.sample(FAULTS, chance.randrange(0, 3))
             sandbox.set_faults(*({**rule, "seed": number} for rule in rules))
             sender = processes.Sender(configuration, ledger, batch, environment=environment, talk=talk)
-            time.sleep(0.02 + chance.random() ** 2 * 0.9)
+            time.sleep(0.06 + chance.random() * 0.5)
             died_at_work += sender.kill() == -9
         sandbox.set_faults()
-        nothing = folder / "nothing.ndjson"
-        nothing.write_text("")
-        last = processes.Sender(configuration, ledger, "--until-idle", 60, nothing, environment=environment, talk=talk)
+        say(shop.last_round())
+        last = processes.Sender(configuration, ledger, "--until-idle", 60, batch, environment=environment, talk=talk)
         last.wait(120)
         state = sandbox.save_state("salesforce")
     promised = len(ledger.read_text().split())

@@ -82,7 +82,7 @@ class OutboxFile:
 
     def forgot_history(self):
         """Whether the oldest endings were trimmed away, so that counting them proves nothing."""
-        return bool(self.rows("SELECT 1 FROM history HAVING min(number) > 1"))
+        return bool(self.rows("SELECT 1 FROM (SELECT min(number) AS oldest FROM history) WHERE oldest > 1"))
 
     def pending(self):
         """What is on its way: (provider, id, hold)."""

@@ -1,5 +1,7 @@
 """What a Salesforce account must hold after the operations that it took: computed here from the operations alone."""
 
+import json
+
 AUTOMATIC_TAGS = {"iOS": ["ALL", "IOS"], "Android": ["ALL", "Android"]}
 
 # The names that the vendor keeps for itself, in lower case.
@@ -89,6 +91,8 @@ class Installation:
     def differences(self, device):
         """Where the account's device says something else."""
         registration = device.get("registration") or {}
+        if isinstance(registration, str):
+            registration = json.loads(registration)
         expected = {
             "contact key": self.contact_key,
             "attributes": self.attributes,

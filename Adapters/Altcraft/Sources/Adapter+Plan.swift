@@ -64,11 +64,12 @@ private struct Planner {
         }
     }
 
-    private func maker(_ head: Head) throws(Authorization.Missing) -> RequestMaker {
+    private func maker(_ head: Head, part: String? = nil) throws(Authorization.Missing) -> RequestMaker {
         RequestMaker(
             settings: adapter.settings,
             authorization: try Authorization(head.credential, adapter.settings),
-            operation: head.id
+            operation: head.id,
+            part: part ?? head.step?.rawValue
         )
     }
 
@@ -266,7 +267,7 @@ private struct Planner {
             }
             return .settle([head.id: .rejected(FindingRow.readNoToken.at("action.read"))])
         }
-        let maker = try maker(head)
+        let maker = try maker(head, part: head.operation.action.kind == .readBack ? nil : "status")
         query.matchingMode = maker.authorization.matchingMode
         return send(.status, maker.get("/subscription/push/status/", Query.status, query), head)
     }
@@ -294,7 +295,7 @@ private struct Planner {
             profileFields: merged(fields, options) ?? [:],
             skipTriggers: options["skipTriggers"]?.bool ?? false
         )
-        RuleID.altcraft("F1").fire()
+        RuleID.altcraft("Q8").fire()
         return send(
             .profileUpdate,
             maker.post("/profile/update", Query.none, Query(), ProfileUpdateCall.table, call),

@@ -159,10 +159,12 @@ extension AltcraftDevice {
     }
 
     private func examine(_ identifiers: [Identifier]) -> [Finding] {
-        guard settings.identifiersAsFields else { return [] }
+        let strange = identifiers.enumerated().filter { ![.external, .email, .phone].contains($0.element.kind) }
+        let findings = strange.map { FindingRow.identityKind.at("action.identifiers[\($0.offset)].kind") }
+        guard settings.identifiersAsFields else { return findings }
         var fields = ProfileFields(settings)
         fields.add(identifiers)
-        return fields.findings
+        return findings + fields.findings
     }
 
     private func examine(_ event: TrackingEvent, _ operation: EngagementOperation) -> [Finding] {

@@ -3,21 +3,22 @@ import PatchbayAdapterKit
 /// Everything that this adapter may say. No row ever holds a person's value or a secret.
 extension FindingRow {
     /// Every row, for the descriptor.
-    static let altcraft: [FindingRow] = [
-        credentialMissing, credentialUnreadable, credentialTooLarge, credentialIncomplete, credentialAnonymous,
-        optionUnknown, optionInvalid, optionNested, optionIdle,
-        subscriptionChannel, subscriptionUnknown, subscriptionNested, topicPaused, topicUnderOptOut, topicNothing,
-        tokenProvider, tokenBlank, tokenMissing, tokenUpdatePending, permissionMissing, noSubscription,
-        attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
-        profileUnsubscribed,
-        tagsField, tagsEmpty,
-        switchRoleToken, askAgain,
-        pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, timeMissing,
-        readUnknown, readProvider, readNoToken,
-        identityInCredential, consentKept, eraseByHand, nothingToLeave, actionUnknown,
-        replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
-        retryLimit, replyErrorInSuccess,
-    ] + altcraftRecords
+    static let altcraft: [FindingRow] =
+        [
+            credentialMissing, credentialUnreadable, credentialTooLarge, credentialIncomplete, credentialAnonymous,
+            optionUnknown, optionInvalid, optionNested, optionIdle,
+            subscriptionChannel, subscriptionUnknown, subscriptionNested, topicPaused, topicUnderOptOut, topicNothing,
+            tokenProvider, tokenBlank, tokenMissing, tokenUpdatePending, permissionMissing, noSubscription,
+            attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
+            profileUnsubscribed,
+            tagsField, tagsEmpty,
+            switchRoleToken, askAgain,
+            pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, timeMissing,
+            readUnknown, readProvider, readNoToken,
+            identityInCredential, identityKind, consentKept, eraseByHand, nothingToLeave, actionUnknown,
+            replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
+            retryLimit, replyErrorInSuccess,
+        ] + altcraftRecords
 
     // MARK: Credentials
 
@@ -391,6 +392,14 @@ extension FindingRow {
         rule: .altcraft("E4"),
         reason: "The vendor knows a person by the credential alone; the identifiers were not sent",
         remedy: "Give the contact's JSON Web Token; set identifiersAsFields to write e-mail address and phone number."
+    )
+    static let identityKind = FindingRow(
+        "altcraft.identity.kind",
+        .warning,
+        .unsupported,
+        rule: .altcraft("E4"),
+        reason: "This kind of identifier has no place at the vendor; it is left out",
+        remedy: "Put it into the claim of the contact's token as a custom field."
     )
     static let consentKept = FindingRow(
         "altcraft.consent.kept",

@@ -184,7 +184,9 @@ private struct ProfileComposer {
             if record.fieldName == nil { record.fieldValue = nil }
         }
         guard [record.email, record.phone, record.fieldValue].contains(where: { $0?.isEmpty == false }) else {
-            findings = [FindingRow.recordMatching.at("identifiers", detail: "matching is \(settings.matching.rawValue)")]
+            findings = [
+                FindingRow.recordMatching.at("identifiers", detail: "matching is \(settings.matching.rawValue)")
+            ]
             return nil
         }
         record.data = .object(data())

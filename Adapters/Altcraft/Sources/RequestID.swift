@@ -4,9 +4,11 @@ import PatchbayModel
 enum RequestID {
     /// The operation's id if it is a UUID, else a UUID of version 8 (RFC 9562) made from it.
     ///
-    /// The same id gives the same UUID on every machine and for ever. Lower case.
-    static func text(for id: OperationID) -> String {
-        isUUID(id.rawValue) ? id.rawValue.lowercased() : made(from: id.rawValue)
+    /// An operation of several requests names the `part`, so that no two different requests share an id. The same id and
+    /// part give the same UUID on every machine and for ever. Lower case.
+    static func text(for id: OperationID, part: String? = nil) -> String {
+        if let part { return made(from: "\(id.rawValue)/\(part)") }
+        return isUUID(id.rawValue) ? id.rawValue.lowercased() : made(from: id.rawValue)
     }
 
     private static func isUUID(_ text: String) -> Bool {

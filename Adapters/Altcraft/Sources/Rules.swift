@@ -233,7 +233,11 @@ extension Rule {
         rule("X1", "An import record holds database, matching, the matching value and a data object.", Source.request),
         rule("X2", "The data object holds system fields, own fields and subscriptions.", Source.data),
         rule("X3", "A subscription of an import record names channel, resource and address.", Source.data),
-        rule("X4", "A status is written as a word; a state that nobody knows is not written at all.", Source.subscription),
+        rule(
+            "X4",
+            "A status is written as a word; a state that nobody knows is not written at all.",
+            Source.subscription
+        ),
         rule("X5", "A person's no is never raised: a denied channel is written as unsubscribed.", Source.house),
         rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),
     ]

@@ -273,6 +273,8 @@ struct RequestMaker {
     let settings: AltcraftSettings
     let authorization: Authorization
     let operation: OperationID
+    /// Which of an operation's several requests; nil for the first.
+    let part: String?
 
     /// A request with a JSON body.
     func post<Record>(
@@ -308,7 +310,7 @@ struct RequestMaker {
         for rule in ["H1", "H2", "H3"] { RuleID.altcraft(rule).fire() }
         return [
             WireHeader("Authorization", authorization.header, isSecret: true),
-            WireHeader("Request-ID", RequestID.text(for: operation)),
+            WireHeader("Request-ID", RequestID.text(for: operation, part: part)),
             WireHeader("Content-Type", contentType),
         ]
     }

@@ -44,7 +44,9 @@ enum Fixture {
     static func adapter(_ changes: JSONObject = [:]) throws -> AltcraftDevice {
         var object = settings
         for change in changes { object[change.name] = change.value.isNull ? nil : change.value }
-        return try AltcraftDevice(settings: AltcraftSettings.table.read(object, over: AltcraftSettings(), at: "settings"))
+        return try AltcraftDevice(
+            settings: AltcraftSettings.table.read(object, over: AltcraftSettings(), at: "settings")
+        )
     }
 
     static func harness() throws -> AdapterHarness<AltcraftDevice> {
@@ -60,6 +62,7 @@ enum Fixture {
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "subscribe"),
             ],
+            exemptions: ["after doubt nothing is suppressed": RuleID("altcraft", "R12")],
             goldens: Goldens()
         )
     }
@@ -70,6 +73,13 @@ enum Fixture {
         "saved": ["provider": "ios-apns", "token": "0aa1"],
         "standing": ["contact": "c-1001", "status": "subscribed"],
     ]
+
+    /// Aino's phone with a new push token.
+    static var renewedPhone: Device {
+        var phone = Corpus.phone
+        phone.pushToken = PushToken("0AA1F00D5588AA10D2F6E7B3941D0C5E8F72AB46C98E03D1F5A6B7C8D97C1F3A")
+        return phone
+    }
 
     /// Samples of this vendor alone.
     static var extras: [Sample] {
@@ -84,13 +94,19 @@ enum Fixture {
                         0,
                         options: [
                             "altcraft": [
-                                "sync": false, "profileFields": ["_fname": "Aino", "bonus": ["action": "incr", "value": 5]],
+                                "sync": false,
+                                "profileFields": ["_fname": "Aino", "bonus": ["action": "incr", "value": 5]],
                                 "customFields": ["onboarded": true, "_device_name": "phone", "note": nil],
                                 "cats": [["name": "tips", "active": false]], "replace": true, "skipTriggers": true,
                             ]
                         ],
                         .changeSubscription(
-                            Subscription(channel: .push, topic: "weekly_offers", state: .subscribed, fields: ["shop": 7])
+                            Subscription(
+                                channel: .push,
+                                topic: "weekly_offers",
+                                state: .subscribed,
+                                fields: ["shop": 7]
+                            )
                         )
                     )
                 ]
@@ -99,6 +115,11 @@ enum Fixture {
                 "altcraft-unsubscribe",
                 "Aino wants no push messages any more.",
                 [corpus.operation(501, 0, .changeSubscription(Subscription(channel: .push, state: .unsubscribed)))]
+            ),
+            Sample(
+                "altcraft-token-changed",
+                "The system gives the app a new push token.",
+                [corpus.operation(503, 0, .registerDevice(renewedPhone))]
             ),
             Sample(
                 "altcraft-event-in-full",

@@ -62,7 +62,7 @@ end-to-end: setup ## the built command over HTTP: providers, migration, bad inpu
 	@python3 Tests/EndToEnd/end_to_end.py
 
 simulate: setup ## the fault simulator: SEEDS=n
-	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulator
+	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
 
 soak: setup ## kills the real process ROUNDS=n times and recounts: SEED=n
 	swift build --product patchbay

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayAltcraft
+import PatchbayAltcraftSimulator
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
@@ -9,5 +10,5 @@ enum Vendors {
     static let modules: [AdapterModule] = [.altcraft, .salesforce]
 
     /// The vendors' other sides, for the sandbox and for looking ahead.
-    static let simulators: [any VendorSimulator.Type] = [SalesforceSimulator.self]
+    static let simulators: [any VendorSimulator.Type] = [AltcraftSimulator.self, SalesforceSimulator.self]
 }

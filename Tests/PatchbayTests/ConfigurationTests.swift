@@ -40,7 +40,10 @@ import Testing
     }
 
     @Test func `the plan has each provider with its route, and drains one without`() throws {
-        let text = Example.text("valid/full").replacing(",\n    { \"provider\": \"next\", \"mode\": \"paused\" }", with: "")
+        let text = Example.text("valid/full").replacing(
+            ",\n    { \"provider\": \"next\", \"mode\": \"paused\" }",
+            with: ""
+        )
         let plan = try Self.load(text).plan
         #expect(plan.providers.map(\.name) == ["crm", "next"])
         #expect(plan.providers.map(\.mode) == [.live, nil])

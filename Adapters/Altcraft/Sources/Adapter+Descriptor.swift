@@ -33,6 +33,7 @@ extension AltcraftDevice {
             ProfileUpdateCall.table.summary, PushEventCall.table.summary, CustomEvent.table.summary,
             Query.subscribe.summary, Query.tokenUpdate.summary, Query.release.summary, Query.status.summary,
             Query.pushEvent.summary, Query.customEvent.summary,
+            ImportRecord.table.summary, ImportSubscription.table.summary,
         ],
         replies: .altcraft
     )

@@ -3,21 +3,22 @@ import PatchbayAdapterKit
 /// Everything that this adapter may say. No row ever holds a person's value or a secret.
 extension FindingRow {
     /// Every row, for the descriptor.
-    static let altcraft: [FindingRow] = [
-        credentialMissing, credentialUnreadable, credentialTooLarge, credentialIncomplete, credentialAnonymous,
-        optionUnknown, optionInvalid, optionNested, optionIdle,
-        subscriptionChannel, subscriptionUnknown, subscriptionNested, topicPaused, topicUnderOptOut, topicNothing,
-        tokenProvider, tokenBlank, tokenMissing, tokenUpdatePending, permissionMissing, noSubscription,
-        attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
-        profileUnsubscribed,
-        tagsField, tagsEmpty,
-        switchRoleToken, askAgain,
-        pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, timeMissing,
-        readUnknown, readProvider, readNoToken,
-        identityInCredential, consentKept, eraseByHand, nothingToLeave, actionUnknown,
-        replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
-        retryLimit, replyErrorInSuccess,
-    ]
+    static let altcraft: [FindingRow] =
+        [
+            credentialMissing, credentialUnreadable, credentialTooLarge, credentialIncomplete, credentialAnonymous,
+            optionUnknown, optionInvalid, optionNested, optionIdle,
+            subscriptionChannel, subscriptionUnknown, subscriptionNested, topicPaused, topicUnderOptOut, topicNothing,
+            tokenProvider, tokenBlank, tokenMissing, tokenUpdatePending, permissionMissing, noSubscription,
+            attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
+            profileUnsubscribed,
+            tagsField, tagsEmpty,
+            switchRoleToken, askAgain,
+            pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, timeMissing,
+            readUnknown, readProvider, readNoToken,
+            identityInCredential, consentKept, eraseByHand, nothingToLeave, actionUnknown,
+            replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
+            retryLimit, replyErrorInSuccess,
+        ] + altcraftRecords
 
     // MARK: Credentials
 

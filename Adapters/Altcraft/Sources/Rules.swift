@@ -19,7 +19,8 @@ extension Rule {
         static let update = "Altcraft docs: developer-guide/profiles/3113720 (database fields functional update)"
         static let data = "Altcraft docs: developer-guide/objects/Profile-data-object_3116008"
         static let types = "Altcraft docs: user-guide/profiles-and-databases/types-of-db-fields"
-        static let batch = "Altcraft docs: developer-guide/profiles/2195504 (import multiple profiles)"
+        static let request = "Altcraft docs: user-guide/api/api-import; developer-guide/37848489 (matching)"
+        static let subscription = "Altcraft docs: display/UAD/Add+or+edit+subscription"
         static let house = "decision of this adapter; the vendor says nothing"
     }
 
@@ -229,9 +230,15 @@ extension Rule {
         rule("E3", "The vendor has no record of consents.", Source.house),
         rule("E4", "Who a person is stands in the credential alone, never in a body.", Source.both),
 
-        rule("X1", "An import record holds database, matching, the matching value and a data object.", Source.batch),
+        rule("X1", "An import record holds database, matching, the matching value and a data object.", Source.request),
         rule("X2", "The data object holds system fields, own fields and subscriptions.", Source.data),
         rule("X3", "A subscription of an import record names channel, resource and address.", Source.data),
-        rule("X4", "A status is a word in the file; unknown is written as nothing.", Source.house),
+        rule(
+            "X4",
+            "A status is written as a word; a state that nobody knows is not written at all.",
+            Source.subscription
+        ),
+        rule("X5", "A person's no is never raised: a denied channel is written as unsubscribed.", Source.house),
+        rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),
     ]
 }

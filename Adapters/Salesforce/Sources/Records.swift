@@ -225,31 +225,32 @@ struct ContactDraft: Sendable {
     // MARK: Push
 
     /// Whether push is wanted: of opt-in and opt-out date the newer wins, a blank one loses, equal dates count as out.
+    ///
+    /// Nil where the row says nothing of push, or a date can't be read.
     private mutating func subscription() -> Subscription? {
-        guard fields[.optInDate] != nil || fields[.optOutDate] != nil else { return nil }
+        let columns = [ColumnTarget.optInDate, .optOutDate].filter { fields[$0] != nil }
+        let dates = columns.filter { text($0) != nil }
+        guard let first = columns.first, hasDevice || !dates.isEmpty else { return nil }
         RuleID.salesforce("F9").fire()
-        let (optIn, optOut) = (optDate(.optInDate), optDate(.optOutDate))
-        switch (optIn, optOut) {
+        let bad = dates.filter { date(of: $0) == nil }
+        for column in bad { note(.rowDate, column) }
+        guard bad.isEmpty else { return nil }
+        switch (date(of: .optInDate), date(of: .optOutDate)) {
         case (nil, nil):
-            note(.rowOptInUnknown, fields[.optInDate] != nil ? .optInDate : .optOutDate)
+            note(.rowOptInUnknown, first)
             return Subscription(channel: .push, state: .unknown)
         case (let optIn?, let optOut) where optOut.map { $0 < optIn } ?? true:
             return Subscription(channel: .push, state: .subscribed, changedAt: optIn)
-        default: return Subscription(channel: .push, state: .unsubscribed, changedAt: optOut)
+        case (_, let optOut): return Subscription(channel: .push, state: .unsubscribed, changedAt: optOut)
         }
     }
 
-    private mutating func optDate(_ target: ColumnTarget) -> Timestamp? {
-        guard let text = text(target) else { return nil }
-        guard let date = date(text) else {
-            note(.rowDate, target)
-            return nil
-        }
-        return date.timestamp
-    }
+    private func date(of target: ColumnTarget) -> Timestamp? { text(target).flatMap { date($0)?.timestamp } }
+
+    private var hasDevice: Bool { text(.deviceID) != nil || text(.pushToken) != nil }
 
     private func device(isSubscribed: Bool, utcOffset: Int) -> Device? {
-        guard text(.deviceID) != nil || text(.pushToken) != nil else { return nil }
+        guard hasDevice else { return nil }
         RuleID.salesforce("F10").fire()
         let isAndroid = text(.platform)?.lowercased() == "android"
         let facts = text(.platform).map { platform in

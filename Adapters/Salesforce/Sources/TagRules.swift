@@ -16,8 +16,7 @@ enum TagRules: Sendable {
 
     /// The tags that the platform itself adds to every registration (T5).
     static func automatic(on platform: String, isDebugBuild: Bool) -> [String] {
-        RuleID.salesforce("T5").fire()
-        return ["ALL", platform.lowercased() == "android" ? "Android" : "IOS"] + (isDebugBuild ? ["DEBUG"] : [])
+        ["ALL", platform.lowercased() == "android" ? "Android" : "IOS"] + (isDebugBuild ? ["DEBUG"] : [])
     }
 
     private static let reserved: Set<String> = ["all", "ios", "android", "debug"]

@@ -23,6 +23,7 @@ protocol ProviderRunner: AnyObject {
     func noteEntered(lane: String)
     func plan() throws -> [Dispatch]
     func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool
+    func lookAround() throws
     func wake(lane: String?) throws
     func flush() throws
     func resume() throws
@@ -115,6 +116,11 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         if lanes[key]?.lastWake == now { unblockWoken(key) }
     }
 
+    /// Another process may have captured: every lane with pending work is planned once.
+    func lookAround() throws {
+        for key in try context.store.lanes(provider: name) { update(key) { $0.due = context.now } }
+    }
+
     func wake(lane: String?) throws {
         try context.store.clearWokenBlocks(provider: name, lane: lane)
         for key in try lane.map({ [$0] }) ?? knownLanes() {
@@ -160,6 +166,8 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
 
     /// Takes up what an earlier process left: upgrades state, asks about what was in mid-flight, wakes every lane.
     func restore() throws {
+        // Another process may have delivered since this one last did.
+        if flights.isEmpty { (lanes, memories) = (lanes.filter { !$0.value.reads.isEmpty }, [:]) }
         let record = try context.store.providers().first { $0.name == name }
         parked = record?.parked.flatMap { try? Finding(jsonBytes: $0) }
         if let record, record.stateVersion != descriptor.stateVersion {

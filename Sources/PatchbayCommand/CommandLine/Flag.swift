@@ -35,6 +35,11 @@ struct Flag: Hashable, Sendable {
 
     static let config = Flag("config", .text("FILE"), "the configuration file")
     static let dryRun = Flag("dry-run", .none, "count and find, write nothing")
+    static let evidence = Flag(
+        "evidence",
+        .text("FOLDER"),
+        "with --rules: take what a test run left there, and refresh the list that is built in"
+    )
     static let faults = Flag("faults", .text("FILE"), "rules for faults, a JSON list")
     static let from = Flag("from", .text("FORMAT"), "the format that is read")
     static let help = Flag("help", .none, "show help")

@@ -9,11 +9,15 @@ extension Command {
         "lists vendors, doors, capabilities, limits and file formats",
         details:
             "With --rules it lists every rule of every vendor, where it is known from, and the tests that show it.",
-        optional: [.rules, .json]
+        optional: [.rules, .evidence, .json]
     ) { session in
         let doors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
         if session.invocation.has(.rules) {
-            try AdaptersReport.rules(of: doors, on: session)
+            let evidence = try session.invocation.text(.evidence).map(RuleEvidence.init(folder:)) ?? .builtIn
+            try AdaptersReport.rules(of: doors, shownBy: evidence, on: session)
+            if session.invocation.has(.evidence) {
+                try evidence.refresh(for: doors.flatMap(\.rules), on: session.console)
+            }
         } else if session.isJSON {
             try session.console.data(.array(Vendors.modules.flatMap(AdaptersReport.json)))
         } else {
@@ -76,12 +80,13 @@ extension Command {
         for format in formats {
             let ways = [format.makeReader.map { _ in "read" }, format.makeWriter.map { _ in "written" }]
             let directions = ways.compactMap { $0 }.joined(separator: " and ")
+            if directions.isEmpty { continue }
             try console.data("  file format \(format.id): \(format.title); is \(directions)")
         }
     }
 
-    static func rules(of doors: [AdapterDescriptor], on session: Session) throws {
-        let tests = evidence()
+    static func rules(of doors: [AdapterDescriptor], shownBy evidence: RuleEvidence, on session: Session) throws {
+        let tests = evidence.tests
         let rules = doors.flatMap { door in door.rules.map { (adapter: door.id, rule: $0) } }
             .sorted { ($0.adapter, $0.rule.id) < ($1.adapter, $1.rule.id) }
         guard session.isJSON else {
@@ -100,17 +105,5 @@ extension Command {
             ]
         }
         try session.console.data(.array(list))
-    }
-
-    /// The tests that showed each rule, when the evidence was written last.
-    private static func evidence() -> [RuleID: [String]] {
-        var tests: [RuleID: Set<String>] = [:]
-        for line in RuleEvidence.ndjson.split(separator: "\n") {
-            guard let json = try? JSONValue(parsing: String(line)), let test = json["test"]?.string,
-                let rule = json["rule"]?.string.flatMap(RuleID.init(text:))
-            else { continue }
-            tests[rule, default: []].insert(test)
-        }
-        return tests.mapValues { $0.sorted() }
     }
 }

@@ -59,7 +59,8 @@ extension Command {
     func run() throws -> ExitStatus {
         var input = try session.source(session.invocation.text(.input))
         let isDry = session.invocation.has(.dryRun)
-        let output = isDry ? nil : try session.invocation.text(.output).map(OutputFile.init(path:)) ?? .standardOutput()
+        let output =
+            isDry ? nil : try session.invocation.text(.output).map { try OutputFile(path: $0) } ?? .standardOutput()
         let rejects =
             isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: source) }
         var progress = ProgressLine(session.console, total: input.size)

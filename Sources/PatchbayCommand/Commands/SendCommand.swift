@@ -112,6 +112,7 @@ extension Command {
             }
         }
         receipts = []
+        try session.console.flush()
     }
 
     /// Waits until the clock reaches an instant; false if a person ends the run before.

@@ -95,6 +95,7 @@ extension Session {
     ///   - path: the file; nil or `-` is standard input.
     ///   - defaults: what stands for members that a line leaves out.
     ///   - body: gets the lines of one chunk.
+    /// - Throws: ``FileError`` if reading or handing over fails, and what `body` throws.
     func readOperations(
         _ path: String?,
         defaults: @escaping (Int) -> JSONObject,

@@ -9,8 +9,8 @@ import Darwin
 /// A file that appears under its name only when it is complete.
 ///
 /// It is written beside its place under a name of its own; ``commit()`` brings it to the disk and moves it. Whatever
-/// goes wrong before, a file that stood there before is still there, and no half file is. Only the owner may read it,
-/// because it holds people's data. What is no plain file (`/dev/null`, a pipe) is written as it is.
+/// goes wrong before, a file that stood there before is still there, and no half file is. Only the owner may read it
+/// unless said otherwise, because it holds people's data. What is no plain file (`/dev/null`, a pipe) is written as it is.
 public final class OutputFile: ByteSink {
     /// The name that was asked for.
     public let path: String
@@ -25,8 +25,11 @@ public final class OutputFile: ByteSink {
 
     /// Begins a file.
     ///
+    /// - Parameters:
+    ///   - path: the name that it gets.
+    ///   - isPrivate: whether only the owner may read it; no for what holds no person's data.
     /// - Throws: ``FileError`` if the place can't be written, or is a folder.
-    public init(path: String) throws(FileError) {
+    public init(path: String, isPrivate: Bool = true) throws(FileError) {
         self.path = path
         var status = stat()
         let exists = stat(path, &status) == 0
@@ -40,7 +43,7 @@ public final class OutputFile: ByteSink {
             let draft = "\(target).\(getpid()).partial"
             self.draft = draft
             do {
-                file = try FileDescriptor(draft, O_WRONLY | O_CREAT | O_TRUNC)
+                file = try FileDescriptor(draft, O_WRONLY | O_CREAT | O_TRUNC, mode: isPrivate ? 0o600 : 0o644)
             } catch {
                 throw FileError(path, .open, number: error.number)
             }

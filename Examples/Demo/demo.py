@@ -155,8 +155,11 @@ class Demo:
         settings = FOLDER / "migration.json"
         settings.write_text(json.dumps({
             "from": {"types": {"birth_date": "date", "points": "integer", "country": "country"}},
-            "to": {"databaseId": 12},
-        }))
+            "to": {
+                "dbId": 12, "resourceId": 7, "matching": "custom", "matchingIdentifier": "external",
+                "identifierFields": {"external": "member_id", "email": "email", "phone": "phones"},
+            },
+        }, indent=2))
         done = processes.run(
             "migrate", "apply", "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
             "--in", source, "--out", target, "--rejects", rejects, "--json",
@@ -171,6 +174,11 @@ class Demo:
         print(f"  {rows} rows in the export, {written} profiles written, {len(refused)} rejected:")
         for (code, path), count in sorted(collections.Counter((row["code"], row["path"]) for row in refused).items()):
             print(f"    {count:4}  {code} at {path or 'the row'}")
+        told = {code: tally["count"] for code, tally in report["findings"].items() if tally["severity"] == "warning"}
+        if told:
+            print("  What the written profiles could not take along, or what is worth a look:")
+        for code, count in sorted(told.items()):
+            print(f"    {count:4}  {code}")
         print(f"  profiles:  {self.shown(target)}")
         print(f"  rejects:   {self.shown(rejects)} says what is wrong with each, and how to mend it;")
         print(f"             {self.shown(rejects.with_suffix('.csv'))} holds the rows, to mend and feed in again")
@@ -186,7 +194,7 @@ class Demo:
                 outbox, self.ledger.read_text().split(), self.operations, ndjson(FOLDER / "sandbox.ndjson"),
                 {vendor: json.loads(file.read_text()) for vendor, file in states.items()}, expects_drained=True,
             ).run()
-            refused = collections.Counter((provider, code) for provider, _, code in outbox.rejects())
+            refused = {provider: terms.get("rejected", {}) for provider, terms in outbox.accounts().items()}
         recount.report()
         self.agrees = self.agrees and not recount.problems
         if len(recount.ledger) != len(self.operations):
@@ -206,8 +214,9 @@ class Demo:
         print(f"  superseded {total['superseded']:5}   a later word replaced it before it left")
         print(f"  moved      {total['moved']:5}   from the old vendor to the new one, where it counts again")
         print(f"  rejected   {total['rejected']:5}   kept in {self.shown(self.outbox)}, with the reasons:")
-        for (provider, code), count in sorted(refused.items()):
-            print(f"             {count:5}   {provider}: {code}")
+        for provider, codes in sorted(refused.items()):
+            for code, count in sorted(codes.items()):
+                print(f"             {count:5}   {provider}: {code}")
         print(f"  dropped    {total['dropped']:5}")
         print(f"  lost       {recount.lost:5}")
         salesforce, altcraft = (json.loads(states[vendor].read_text()) for vendor in ("salesforce", "altcraft"))

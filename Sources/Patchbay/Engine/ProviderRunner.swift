@@ -548,10 +548,13 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         clearingJournal: Bool = false
     ) throws {
         let memoryKey = descriptor.memory == .lane ? key : ""
-        let changed = try remembered.map { try $0 != memory(lane: key) } ?? false
+        let before = try memory(lane: key)
+        let forgets = operations.contains { pending in
+            pending.operation.action == .erase && meaning.verdicts[pending.id]?.isFinal == true
+        }
+        let after = forgets ? (remembered ?? before).afterErase : remembered ?? before
         var lane = lanes[key] ?? Lane()
         var events = meaning.incoming.map { EngineEvent.incoming(provider: name, $0) }
-        var forgets = false
         var entered: Set<String> = []
         try context.transaction(.normal) {
             try context.requireLease()
@@ -560,7 +563,6 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
                 else {
                     continue
                 }
-                if case .erase = pending.operation.action, verdict.isFinal { forgets = true }
                 if pending.isImmediate {
                     apply(verdict, toRead: pending, &lane, answered: answered ?? false, &events)
                 } else {
@@ -571,8 +573,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
                 guard let cause = operations.first(where: { $0.id == followUp.cause })?.operation else { continue }
                 entered.insert(try context.enter(followUp.action, causedBy: cause, runner: self))
             }
-            if let remembered, changed { try save(remembered, key: memoryKey) }
-            if forgets { try context.store.clearMemory(provider: name, lane: memoryKey) }
+            if after != before { try save(after, key: memoryKey) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
             if let park = meaning.park {
                 parked = park
@@ -580,8 +581,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
                 events.append(.parked(provider: name, park))
             }
         }
-        if let remembered, changed { memories[memoryKey] = remembered }
-        if forgets { memories[memoryKey] = nil }
+        memories[memoryKey] = after
         lane.flight = lanes[key]?.flight
         lanes[key] = lane
         for key in entered { noteEntered(lane: key) }

@@ -216,7 +216,7 @@ def main():
         first_start(day, person, begin)
         visits = person.chance.randrange(2, 5)
         for number in range(visits):
-            visit(day, person, begin + 12 + (870 - begin) * number / visits + person.chance.random() * 30, number)
+            visit(day, person, begin + 12 + (1150 - begin) * (number + person.chance.random()) / visits, number)
     oddities(day, people)
     for person in people:
         evening(day, person, 1080 + person.chance.random() * 150)

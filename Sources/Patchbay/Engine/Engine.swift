@@ -254,13 +254,16 @@ package final class Engine {
     {
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return }
-        // A replay that the vendor has no door for is not a loss of anything captured: it is counted, with its reason.
-        if let finding = findings.first(where: { $0.severity == .error }) {
-            try context.store.count(provider: runner.name, term: "created", code: reason, by: 1)
-            try context.store.count(provider: runner.name, term: "rejected", code: finding.code, by: 1)
-            return
-        }
-        _ = try context.enter(operation, created: reason, runner: runner)
+        let entered = try context.enter(operation, created: reason, runner: runner)
+        guard let finding = findings.first(where: { $0.severity == .error }) else { return }
+        // What the vendor has no door for is no loss of anything captured: it ends here, with its reason and no copy.
+        try context.store.end(
+            provider: runner.name,
+            sequence: entered.sequence,
+            term: OperationOutcome.Term.rejected.rawValue,
+            code: finding.code,
+            at: context.date.milliseconds
+        )
     }
 
     /// Moves what the old provider has not begun; what a newcomer refuses is rejected there, with its reason.

@@ -17,7 +17,7 @@ public struct ExactDecimal: Hashable, Sendable {
     public init?(_ number: JSONNumber) {
         let parts = number.text.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
         guard parts.count == 2 else {
-            guard number.text.utf8.count <= 402 else { return nil }
+            guard number.text.utf8.count(where: { (0x30...0x39).contains($0) }) <= 400 else { return nil }
             text = number.text
             return
         }

@@ -22,9 +22,11 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(milliseconds: duration < .zero ? .min : .max)
     }
 
-    /// The time from `right` to `left`.
+    /// The time from `right` to `left`; saturates at 64 bits of milliseconds.
     public static func - (left: Instant, right: Instant) -> Duration {
-        .milliseconds(left.milliseconds - right.milliseconds)
+        let (difference, overflow) = left.milliseconds.subtractingReportingOverflow(right.milliseconds)
+        guard overflow else { return .milliseconds(difference) }
+        return .milliseconds(left < right ? Int64.min : Int64.max)
     }
 
     /// RFC 3339 in UTC with three digits of a second: `2031-03-09T07:05:11.042Z`.

@@ -118,7 +118,7 @@ extension AttributeChange {
             switch value {
             case .integer(let number):
                 guard let step = Int64(step.text) else {
-                    return ExactDecimal(number).adding(step).map(AttributeValue.decimal)
+                    return ExactDecimal(number).adding(step).map(AttributeValue.decimal) ?? value
                 }
                 let (sum, overflow) = number.addingReportingOverflow(step)
                 return overflow ? value : .integer(sum)
@@ -127,7 +127,7 @@ extension AttributeChange {
             default: return value
             }
         case .append(let added): return .list((value?.elements ?? []) + added)
-        case .remove(let removed): return .list((value?.elements ?? []).filter { !removed.contains($0) })
+        case .remove(let removed): return value.map { .list($0.elements.filter { !removed.contains($0) }) }
         }
     }
 }

@@ -89,3 +89,26 @@ struct StoredImage: RowImage {
     var bytes: [UInt8] = []
     mutating func append(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
 }
+
+/// A list of texts in one blob: each as a text field of a row's image, one behind the other.
+enum TextList {
+    static func bytes(_ texts: [String]) -> [UInt8] {
+        var image = StoredImage()
+        for var text in texts { text.withUTF8 { image.append(text: UnsafeRawBufferPointer($0)) } }
+        return image.bytes
+    }
+
+    /// The texts of a blob that `bytes` made; the checksum of its row says that it is whole.
+    static func read(_ bytes: [UInt8]) -> [String] {
+        var texts: [String] = []
+        var rest = bytes[...]
+        while rest.popFirst() == UInt8(ascii: "t"), let end = rest.firstIndex(of: UInt8(ascii: ":")),
+            let count = Int(String(decoding: rest[..<end], as: UTF8.self)), (0..<rest.endIndex - end).contains(count)
+        {
+            let start = end + 1
+            texts.append(String(decoding: rest[start..<start + count], as: UTF8.self))
+            rest = rest[(start + count)...]
+        }
+        return texts
+    }
+}

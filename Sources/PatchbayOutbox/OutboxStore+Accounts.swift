@@ -21,7 +21,7 @@ extension OutboxStore {
                 """
             let values: [SQLValue] = [.text(provider), .text(term), .text(code), .integer(number)]
             if try connection.run(sql, values) > 0 { return }
-            // The line is damaged. Reading the accounts sets it aside and balances the provider; then it starts anew.
+            // The line is damaged. Reading the accounts sets it aside; then it starts anew, and the commit balances the books.
             _ = try accounts()
             try connection.run(sql, values)
         }

@@ -26,13 +26,12 @@ extension OutboxStore {
 
     /// Moves the damaged rows met so far to the quarantine and books their routes.
     func quarantineDamagedRows() throws(OutboxError) {
-        while let row = damaged.first {
+        while let row = damaged.popFirst() {
             switch row.table {
             case Table.operation.name: try quarantineOperation(row.number)
             case Table.route.name: try quarantineRoute(row.number, provider: row.provider ?? "")
             default: try quarantineRow(row)
             }
-            damaged.remove(row)
         }
     }
 
@@ -90,7 +89,7 @@ extension OutboxStore {
         guard let table = Table.all.first(where: { $0.name == row.table }) else { return }
         try keepImage(of: table, sequence: "NULL", provider: "NULL", where: "\(table.rowid) = ?1", .integer(row.number))
         try connection.run("DELETE FROM \(table.name) WHERE \(table.rowid) = ?1", .integer(row.number))
-        if table.name == Table.account.name { try balance() }
+        if table.name == Table.account.name { mustBalance = true }
     }
 
     /// Writes a row's image to the quarantine and tells the observer.

@@ -1,5 +1,3 @@
-import PatchbayJSON
-
 extension OutboxStore {
     /// Stores one row of a table with a key; the newest word replaces the one before.
     func put(_ table: Table, _ values: SQLValue...) throws(OutboxError) {
@@ -90,11 +88,10 @@ extension OutboxStore {
     /// The requests that were about to leave or in flight.
     package func journal(provider: String) throws(OutboxError) -> [JournalEntry] {
         try soundRows(.journal, where: "provider = ?1", order: "started_at, lane", .text(provider)) { row in
-            let operations = try? JSONValue(parsing: row.text(3)).array
-            return JournalEntry(
+            JournalEntry(
                 lane: row.text(1),
                 endpoint: row.text(2),
-                operations: (operations ?? []).compactMap(\.string),
+                operations: TextList.read(row.blob(3)),
                 request: row.blob(4),
                 startedAt: row.integer(5)
             )
@@ -103,13 +100,12 @@ extension OutboxStore {
 
     /// Notes a request before its first byte leaves; there is one in flight per lane.
     package func setJournal(provider: String, _ entry: JournalEntry) throws(OutboxError) {
-        let operations = JSONValue.array(entry.operations.map(JSONValue.string)).text
         try put(
             .journal,
             .text(provider),
             .text(entry.lane),
             .text(entry.endpoint),
-            .text(operations),
+            .blob(TextList.bytes(entry.operations)),
             .blob(entry.request),
             .integer(entry.startedAt)
         )

@@ -26,6 +26,8 @@ package final class OutboxStore {
     var lastHistoryNumber: Int64?
     var damaged: Set<DamagedRow> = []
     var damagedCount = 0
+    /// An account line was lost in this transaction: the books are balanced before it commits.
+    var mustBalance = false
 
     init(_ connection: Connection, file: OutboxFile?, isReadOnly: Bool, report: OpenReport) {
         self.connection = connection
@@ -52,11 +54,13 @@ package final class OutboxStore {
         try guarded { () throws(OutboxError) in try connection.script("BEGIN IMMEDIATE") }
         lastSequence = nil
         lastHistoryNumber = nil
+        mustBalance = false
         let result: T
         do {
             try quarantineDamagedRows()
             result = try body()
             try trimHistory()
+            if mustBalance { try balance() }
             try faultPoint?(.beforeCommit(durability))
             try guarded { () throws(OutboxError) in try connection.script("COMMIT") }
         } catch {

@@ -99,6 +99,8 @@ struct Recovery {
     private mutating func copyRows(from path: String, to store: OutboxStore) throws(OutboxError) -> Bool {
         guard let source = try? Connection(.file(path), .readOnly) else { return false }
         try? source.script("PRAGMA writable_schema = ON")
+        // One read transaction: every look sees the same file, and none has to lock it anew.
+        try? source.script("BEGIN")
         var isComplete = true
         for table in Table.all {
             guard let scan = try? TableScan(table, source) else {

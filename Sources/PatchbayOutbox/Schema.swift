@@ -29,7 +29,7 @@ struct Migration {
                     provider TEXT NOT NULL, lane TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
                     checksum INTEGER NOT NULL, PRIMARY KEY (provider, lane));
                 CREATE TABLE journal (
-                    provider TEXT NOT NULL, lane TEXT NOT NULL, endpoint TEXT NOT NULL, operations TEXT NOT NULL,
+                    provider TEXT NOT NULL, lane TEXT NOT NULL, endpoint TEXT NOT NULL, operations BLOB NOT NULL,
                     request BLOB NOT NULL, started_at INTEGER NOT NULL, checksum INTEGER NOT NULL,
                     PRIMARY KEY (provider, lane));
                 CREATE TABLE mirror (subject TEXT NOT NULL PRIMARY KEY, body BLOB NOT NULL, checksum INTEGER NOT NULL);

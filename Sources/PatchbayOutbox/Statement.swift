@@ -69,6 +69,15 @@ final class Statement {
         }
     }
 
+    /// Goes to the next row of a file that may be damaged; nil where it cannot be read, without making an error.
+    func stepIfReadable() -> Bool? {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: true
+        case SQLITE_DONE: false
+        default: nil
+        }
+    }
+
     func reset() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)

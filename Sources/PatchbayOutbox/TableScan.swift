@@ -18,7 +18,12 @@ struct TableScan {
     private let table: Table
 
     /// How many looks may fail before the rest is given up; a look at a bad page costs microseconds.
-    private static let patience = 50_000
+    ///
+    /// While nothing at all was found, the root page is to blame and every look is in vain: then it is given up soon.
+    private static func patience(found: Int) -> Int { found > 0 ? 50_000 : 500 }
+
+    /// Row numbers above this are not believed.
+    private static let highest: Int64 = 1 << 48
     /// Above this a range is cut into pieces that double, so that few looks reach the far end.
     private static let hugeRange: Int64 = 1 << 20
 
@@ -35,14 +40,14 @@ struct TableScan {
 
     /// Shows every row that can be read; false when nothing at all could be, and something seems to be there.
     func everyRow(_ body: (Row) throws(OutboxError) -> Void) throws(OutboxError) -> Bool {
-        var ranges: [ClosedRange<Int64>] = [0...Int64.max - 1]
+        var ranges: [ClosedRange<Int64>] = [0...Self.highest]
         var failures = 0
         var found = 0
         let counting = { (row: Row) throws(OutboxError) in
             found += 1
             try body(row)
         }
-        while let range = ranges.popLast(), failures < Self.patience {
+        while let range = ranges.popLast(), failures < Self.patience(found: found) {
             guard let low = try scan(forward, range, counting) else { continue }
             failures += 1
             let start = low == .min ? range.lowerBound : low + 1
@@ -68,7 +73,7 @@ struct TableScan {
             return last
         }
         while true {
-            guard let hasRow = try? statement.step() else { return last }
+            guard let hasRow = statement.stepIfReadable() else { return last }
             guard hasRow else { return nil }
             let number = statement.integer(columns + 1)
             try body(
@@ -80,8 +85,9 @@ struct TableScan {
                     provider: table.name == Table.route.name ? statement.text(1) : nil
                 )
             )
-            // A damaged page may hold numbers out of order: never leave the range, never go back.
-            guard range.contains(number) else { return last }
+            // A damaged page may hold numbers out of order: never leave the range, never turn back.
+            let isInOrder = last == .min || (statement === forward ? number >= last : number <= last)
+            guard isInOrder, range.contains(number) else { return last }
             last = number
         }
     }

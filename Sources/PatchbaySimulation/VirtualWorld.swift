@@ -34,6 +34,8 @@ public final class VirtualWorld {
     public struct Told: Sendable {
         /// When, by the wall clock.
         public let date: Instant
+        /// How many requests had left by then.
+        public let sentBefore: Int
         /// What.
         public let event: EngineEvent
     }
@@ -227,8 +229,8 @@ public final class VirtualWorld {
                 inbound.append((host.uptime() + dispatch.timeout, sent.number, dispatch, outcome))
             }
         }
-        let date = host.date()
-        told += engine.takeEvents().map { Told(date: date, event: $0) }
+        let (date, sent) = (host.date(), self.sent)
+        told += engine.takeEvents().map { Told(date: date, sentBefore: sent.count, event: $0) }
     }
 
     // MARK: Looking inside

@@ -25,11 +25,13 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let storedStates: [StoredState]
     /// Checks that a rule of the vendor forbids, by name, with that rule.
     public let exemptions: [String: RuleID]
+    let cache = DriveCache()
     let makeVendor: @Sendable () -> any PlayedVendor
 
     /// An adapter under test.
     ///
     /// - Parameters:
+    ///   - type: the adapter, where nothing else says it.
     ///   - settings: what a configuration holds, secrets filled in.
     ///   - credential: what the app gives for every contact.
     ///   - pushPayload: a push message as this vendor sends it.
@@ -107,6 +109,8 @@ protocol ConformanceSubject: Sendable {
     var refusal: WireResponse? { get }
     var storedStates: [StoredState] { get }
     var exemptions: [String: RuleID] { get }
+    /// What several checks look at.
+    var cache: DriveCache { get }
     /// Secrets in settings and credential.
     var secrets: [String] { get }
     var endpoints: [String] { get }
@@ -114,8 +118,7 @@ protocol ConformanceSubject: Sendable {
     var remembersSomething: Bool { get }
 
     func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive
-    /// Each operation is captured when the ones before it have ended, or wait.
-    func drive(inTurn operations: [EngagementOperation], _ script: Script) -> Drive
+    func drive(turns: [Turn], _ script: Script) -> Drive
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
     /// What is wrong with these settings.
@@ -125,6 +128,32 @@ protocol ConformanceSubject: Sendable {
 }
 
 extension ConformanceSubject {
+    /// The first sample of each kind of operation and event: enough where the vendor, not the value, makes the difference.
+    var representatives: [Sample] {
+        var seen: Set<[String]> = []
+        return samples.filter { sample in
+            let kinds = sample.operations.map { operation in
+                if case .track(let event) = operation.action {
+                    event.kind.rawValue
+                } else {
+                    operation.action.kind.rawValue
+                }
+            }
+            return seen.insert(kinds + [sample.startsAfresh ? "afresh" : ""]).inserted
+        }
+    }
+
+    /// A sample before a vendor that behaves so; done once, however many checks ask.
+    func drive(_ sample: Sample, before play: Play) -> Drive {
+        cache.drive("\(sample.name) \(play.name)") { drive(sample) { play.set(&$0, refusal) } }
+    }
+
+    /// Every sample before a vendor that answers, and the representatives before one that fails.
+    var usualDrives: [Drive] {
+        samples.flatMap { sample in [Play.accepting, .refusing].map { drive(sample, before: $0) } }
+            + representatives.flatMap { sample in Play.failing.map { drive(sample, before: $0) } }
+    }
+
     func drive(_ sample: Sample, _ change: (inout Script) -> Void = { _ in }) -> Drive {
         var script = Script(isPrepared: !sample.startsAfresh)
         change(&script)
@@ -146,16 +175,13 @@ extension AdapterHarness: ConformanceSubject {
     }
 
     func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive {
-        var engine = MiniEngine(adapter, credential: credential, vendor: makeVendor(), script: script)
-        if script.isPrepared { engine.prepare(preparation) }
-        engine.deliver(operations)
-        return engine.drive
+        drive(turns: [Turn(operations: operations)], script)
     }
 
-    func drive(inTurn operations: [EngagementOperation], _ script: Script) -> Drive {
+    func drive(turns: [Turn], _ script: Script) -> Drive {
         var engine = MiniEngine(adapter, credential: credential, vendor: makeVendor(), script: script)
         if script.isPrepared { engine.prepare(preparation) }
-        for operation in operations { engine.deliver([operation]) }
+        for turn in turns { engine.deliver(turn.operations, requests: turn.requests) }
         return engine.drive
     }
 

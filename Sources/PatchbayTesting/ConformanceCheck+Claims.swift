@@ -6,7 +6,7 @@ extension ConformanceCheck {
     static let claims: [ConformanceCheck] = [
         ConformanceCheck("it takes what it claims", "capabilities") { subject in
             subject.samples.filter(\.isOrdinary).flatMap { sample -> [String] in
-                let drive = subject.drive(sample)
+                let drive = subject.drive(sample, before: .accepting)
                 return sample.operations.compactMap { operation in
                     let needs = Capabilities.needs(of: operation)
                     guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return nil }

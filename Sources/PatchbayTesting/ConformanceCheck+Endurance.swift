@@ -24,8 +24,10 @@ extension ConformanceCheck {
             manySorts(subject).compactMap { name, operations in
                 var script = Script()
                 script.limit = 8 * operations.count + 16
-                let few = subject.drive(inTurn: Array(operations.prefix(50)), script).memorySizes.last ?? 0
-                let many = subject.drive(inTurn: operations, script).memorySizes.last ?? 0
+                let few =
+                    subject.drive(turns: operations.prefix(50).map { Turn(operations: [$0]) }, script).memorySizes.last
+                    ?? 0
+                let many = subject.drive(turns: operations.map { Turn(operations: [$0]) }, script).memorySizes.last ?? 0
                 guard many > few + few / 4 + 512 else { return nil }
                 return
                     "memory took \(few) bytes after 50 operations (\(name)) on the same things and \(many) after 500."
@@ -56,10 +58,7 @@ extension ConformanceCheck {
 
     private static func ends(_ sample: Sample, _ subject: any ConformanceSubject, _ play: Play) -> String? {
         let limit = 8 * sample.operations.count + 16
-        let drive = subject.drive(sample) {
-            play.set(&$0, subject.refusal)
-            $0.limit = limit + 1
-        }
+        let drive = subject.drive(sample, before: play)
         switch drive.end {
         case .settled where drive.sent.count <= limit: return nil
         // A fresh installation may wait for its person, and a person may have to act.

@@ -25,7 +25,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck("JSON bodies are JSON", "texts") { subject in
             subject.samples.flatMap { sample in
-                subject.drive(sample).sent.compactMap { sent -> String? in
+                subject.drive(sample, before: .accepting).sent.compactMap { sent -> String? in
                     guard sent.request[header: "Content-Type"]?.contains("json") == true, !sent.request.body.isEmpty,
                         sent.request.json == nil
                     else { return nil }
@@ -34,7 +34,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck("no value of a person in findings and descriptions", "A16") { subject in
-            let plays = [Play.accepting, .refusing] + Play.failing
+            let plays = [Play.accepting, .refusing, Play.failing[0], Play.failing[5]]
             return Canary.operations(subject.corpus).flatMap { operation in
                 plays.flatMap { play -> [String] in
                     let drive = subject.drive([operation]) { play.set(&$0, subject.refusal) }
@@ -51,9 +51,12 @@ extension ConformanceCheck {
         ConformanceCheck("no secret in findings and descriptions", "A16") { subject in
             let secrets = subject.secrets.filter { $0.utf8.count >= 4 }
             let plays = [Play.accepting, .refusing] + Play.failing
-            return subject.samples.flatMap { sample in
+            return subject.representatives.flatMap { sample in
                 plays.flatMap { play -> [String] in
-                    let drive = subject.drive(sample) { play.set(&$0, subject.refusal) }
+                    let drive = subject.drive(sample) {
+                        play.set(&$0, subject.refusal)
+                        $0.keepsDescriptions = true
+                    }
                     func shows(_ text: String) -> Bool { secrets.contains { text.contains($0) } }
                     return drive.findings.filter { shows($0.json.text) }.map {
                         "the finding \($0.code) shows a secret."

@@ -105,7 +105,14 @@ extension Corpus {
                 "Aino logs in twice.",
                 .switchContact(ContactSwitch(.logIn, identifiers: Corpus.aino))
             ),
-            one(27, "log-out", "Aino logs out.", contact: nil, .switchContact(ContactSwitch(.logOut))),
+            one(
+                27,
+                "log-out",
+                "Aino logs out; some vendors never forget a person.",
+                isOrdinary: false,
+                contact: nil,
+                .switchContact(ContactSwitch(.logOut))
+            ),
         ]
     }
 
@@ -269,7 +276,14 @@ extension Corpus {
             one(
                 92,
                 "subscription-push",
-                "Aino wants a rest from notifications.",
+                "Aino wants no notifications.",
+                .changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+            ),
+            one(
+                97,
+                "subscription-push-topic",
+                "Aino wants a rest from one topic's notifications.",
+                isOrdinary: false,
                 .changeSubscription(Subscription(channel: .push, topic: "weekly_offers", state: .suspended))
             ),
             one(

@@ -20,9 +20,17 @@ struct Script {
     /// Whether the caller asked to send at once.
     var flush = false
     /// Most requests before the driver gives up.
-    var limit = 400
+    var limit = 64
+    /// Whether descriptions of memories and steps are kept: reflection is slow.
+    var keepsDescriptions = false
     /// Whether the harness registers and logs in first.
     var isPrepared = true
+}
+
+/// Operations captured together, and how many requests may leave before the next turn; nil is until nothing can be done.
+struct Turn {
+    let operations: [EngagementOperation]
+    var requests: Int?
 }
 
 /// What became of one operation, whatever the adapter.
@@ -107,7 +115,7 @@ struct Drive: Sendable {
     var breaches: Set<Breach> = []
     /// When each wait ended, on the engine's timeline.
     var waits: [Instant] = []
-    /// Bytes of all memories after each exchange.
+    /// Bytes of a memory after each of its changes.
     var memorySizes: [Int] = []
     /// Descriptions that a log could show: of memories, steps and requests.
     var descriptions: [String] = []

@@ -61,14 +61,14 @@ struct MiniEngine<Adapter: VendorAdapter> {
     }
 
     /// Captures the operations together and goes on until nothing can be done.
-    mutating func deliver(_ operations: [EngagementOperation]) {
+    mutating func deliver(_ operations: [EngagementOperation], requests: Int? = nil) {
         if let first = operations.first { now = max(now, first.capturedAt) }
         for operation in operations {
             drive.operations.append(operation.id)
             enter(operation)
         }
         wake()
-        drive.end = run()
+        drive.end = run(until: requests.map { drive.sent.count + $0 } ?? script.limit)
     }
 
     private mutating func enter(_ operation: EngagementOperation) {
@@ -96,12 +96,13 @@ struct MiniEngine<Adapter: VendorAdapter> {
         blocks = blocks.filter { !$0.value.orWoken }
     }
 
-    private mutating func run() -> Drive.End {
+    private mutating func run(until limit: Int) -> Drive.End {
         var wakes = 0
-        while true {
+        // Waits and settled plans are bounded, too: an adapter that circles is at fault.
+        for _ in 0..<(64 * script.limit + 64 * entries.count) {
             if let parked { return .parked(parked) }
             guard !entries.isEmpty, !isFaulty else { return .settled }
-            guard drive.sent.count < script.limit else { return .limit }
+            guard drive.sent.count < limit else { return .limit }
             if act() {
                 wakes = 0
                 continue
@@ -117,6 +118,8 @@ struct MiniEngine<Adapter: VendorAdapter> {
                 return .held(laneWaits.min { $0.key < $1.key }?.value.because)
             }
         }
+        breach("A5", "plans go round without a request.")
+        return .limit
     }
 
     private var nextInstant: Instant? {
@@ -384,18 +387,16 @@ struct MiniEngine<Adapter: VendorAdapter> {
 
     private mutating func checkStep(_ step: Adapter.Step?) {
         guard let step else { return }
-        drive.descriptions.append(String(reflecting: step))
+        if script.keepsDescriptions { drive.descriptions.append(String(reflecting: step)) }
         guard let size = roundTrip(step, "A13", "Step") else { return }
         if size >= 256 { breach("A13", "a Step takes \(size) bytes of JSON; it has to stay under 256.") }
     }
 
     private mutating func remember(_ memory: Adapter.Memory, _ lane: String) {
+        guard memories[memoryName(lane)] != memory else { return }
         memories[memoryName(lane)] = memory
-        drive.descriptions.append(String(reflecting: memory))
-        _ = roundTrip(memory, "A14", "Memory")
-        drive.memorySizes.append(
-            memories.values.reduce(0) { sum, memory in sum + ((try? JSONEncoder.canonical.encode(memory).count) ?? 0) }
-        )
+        if script.keepsDescriptions { drive.descriptions.append(String(reflecting: memory)) }
+        if let size = roundTrip(memory, "A14", "Memory") { drive.memorySizes.append(size) }
     }
 
     /// The size of a value's JSON, after checking that the JSON gives the same value back.

@@ -39,6 +39,18 @@ import Testing
         #expect(next.settings.attributeNames == [.birthDate: "BirthDate"])
     }
 
+    @Test func `the plan has each provider with its route, and drains one without`() throws {
+        let text = Example.text("valid/full").replacing(
+            ",\n    { \"provider\": \"next\", \"mode\": \"paused\" }",
+            with: ""
+        )
+        let plan = try Self.load(text).plan
+        #expect(plan.providers.map(\.name) == ["crm", "next"])
+        #expect(plan.providers.map(\.mode) == [.live, nil])
+        #expect(plan.onSwitch == .retarget)
+        #expect(plan.requiredConsent == [.tracking, .profile])
+    }
+
     @Test func `a short file gets the defaults`() throws {
         let configuration = try Self.load(Example.text("valid/minimal"), path: "patchbay.json")
         #expect(configuration.onSwitch == .drain)

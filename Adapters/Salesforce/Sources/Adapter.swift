@@ -84,7 +84,10 @@ public struct SalesforceDevice: VendorAdapter {
         let path = "action.subscription"
         var findings: [Finding] = []
         if subscription.channel != .push { findings.append(FindingRow.subscriptionChannel.at("\(path).channel")) }
-        if subscription.topic != nil { findings.append(FindingRow.subscriptionTopic.at("\(path).topic")) }
+        if let topic = subscription.topic, subscription.channel == .push {
+            let problem = TagRules.problem(of: topic)?.at("\(path).topic").asError
+            findings.append(problem ?? FindingRow.subscriptionTopic.at("\(path).topic"))
+        }
         if subscription.state == .suspended { findings.append(FindingRow.subscriptionSuspended.at("\(path).state")) }
         if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil
             || !subscription.fields.isEmpty
@@ -131,8 +134,13 @@ public struct SalesforceDevice: VendorAdapter {
         if waitsForKey { return .wait(until: nil, because: FindingRow.contactKeyMissing.at()) }
         guard let record else { return .wait(until: nil, because: FindingRow.deviceFactsMissing.at()) }
 
-        let payload = RegistrationRecord.table.object(record)
-        if RegistrationRecord.fingerprint(of: payload) == memory.fingerprint {
+        let accepted = RegistrationRecord(
+            memory.registration,
+            of: first.operation.subject,
+            settings: settings,
+            date: moment.date
+        )
+        if memory.acceptedAs == settings.sentAs, record.saysTheSame(as: accepted) {
             RuleID.salesforce("S6").fire()
             return .settle(Dictionary(pending.map { ($0.id, .unchanged(unsentFinding($0))) }) { first, _ in first })
         }
@@ -140,7 +148,7 @@ public struct SalesforceDevice: VendorAdapter {
         let (due, reason) = dueTime(of: pending, memory: memory, at: moment)
         guard due <= moment.now else { return .wait(until: due, because: reason.at(detail: memory.lastRefusal)) }
         if pending.count > 1 { RuleID.salesforce("S4").fire() }
-        let request = settings.post(Endpoint.registration.path, payload, memory: memory, facts: state.facts)
+        let request = settings.post(Endpoint.registration.path, record.payload, memory: memory, facts: state.facts)
         return .send(Transmission(.registration, request, carrying: pending))
     }
 
@@ -245,7 +253,7 @@ public struct SalesforceDevice: VendorAdapter {
             if case .failed(let failure) = exchange.outcome, failure.doubt == .interrupted {
                 RuleID.salesforce("S10").fire()
             }
-            if exchange.mayHaveWorked { memory.fingerprint = nil }
+            if exchange.mayHaveWorked { memory.acceptedAs = nil }
             memory.retryAt = asked ?? exchange.moment.now + Pace.delay(afterFailures: memory.failures)
             memory.failures += 1
             memory.refusedWith = exchange.outcome.reply?.status
@@ -253,7 +261,7 @@ public struct SalesforceDevice: VendorAdapter {
         }
         let before = memory
         memory.registration = before.registration.applying(exchange.operations, settings: settings)
-        memory.fingerprint = exchange.request.json?.object.map(RegistrationRecord.fingerprint)
+        memory.acceptedAs = settings.sentAs
         (memory.retryAt, memory.refusedWith) = (nil, nil)
         return Interpretation(exchange.operations) { .accepted(acceptedFinding($0, after: before)) }
     }
@@ -271,7 +279,7 @@ public struct SalesforceDevice: VendorAdapter {
         let key = ContactKeyRules.key(of: identifiers, settings: settings) ?? ""
         switch before.registration.contactKey {
         case let old? where !ContactKeyRules.areSame(old, key): return FindingRow.contactKeyChanged.at()
-        case nil where before.fingerprint != nil: return FindingRow.contactKeyLate.at()
+        case nil where before.acceptedAs != nil: return FindingRow.contactKeyLate.at()
         default: return FindingRow.visibleLater.at()
         }
     }

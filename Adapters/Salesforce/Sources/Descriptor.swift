@@ -32,7 +32,7 @@ extension SalesforceDevice {
         .operation(.registerDevice): .native(),
         .operation(.changeAttributes): .native(note: "per device, not per contact"),
         .operation(.changeTags): .native(note: "per device, not per contact"),
-        .operation(.changeSubscription): .native(note: "push as a whole"),
+        .operation(.changeSubscription): .native(note: "push as a whole; a topic is a tag of its name"),
         .operation(.setConsent): .unsupported(reason: "the vendor has no record of consent on this door"),
         .operation(.track): .native(note: "custom events"),
         .operation(.farewell): .emulated(how: "push switched off", cost: "the vendor keeps the device's record"),
@@ -84,6 +84,7 @@ extension AdapterModule {
     public static let salesforce = AdapterModule(
         id: SalesforceDevice.descriptor.id,
         title: SalesforceDevice.descriptor.title,
-        doors: [SalesforceDevice.self]
+        doors: [SalesforceDevice.self],
+        formats: [.salesforceContacts]
     )
 }

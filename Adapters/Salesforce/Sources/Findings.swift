@@ -226,11 +226,10 @@ extension FindingRow {
     )
     static let subscriptionTopic = FindingRow(
         "salesforce.subscription.topic",
-        .error,
-        .unsupported,
-        rule: .salesforce("W7"),
-        reason: "A registration has one switch for push and no topics",
-        remedy: "Use a tag per topic."
+        .note,
+        rule: .salesforce("D5"),
+        reason: "A registration has one switch for push and no topics, so a topic is kept as a tag of its name",
+        remedy: "Send to the tag; do not use its name for another tag."
     )
     static let subscriptionSuspended = FindingRow(
         "salesforce.subscription.suspended",

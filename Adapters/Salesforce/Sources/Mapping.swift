@@ -83,7 +83,15 @@ struct Registration: Codable, Sendable, Equatable {
         case .changeTags(let change):
             let kept = TagRules.judge(change).kept
             tags = TagRules.applying(kept, to: tags, ignoringCase: settings.tagsIgnoreCase)
-        case .changeSubscription(let subscription): pushState = subscription.state
+        case .changeSubscription(let subscription):
+            guard let topic = subscription.topic?.trimmed else {
+                pushState = subscription.state
+                return
+            }
+            RuleID.salesforce("D5").fire()
+            let change: TagRules.Change =
+                subscription.state == .subscribed ? .init(add: [topic]) : .init(remove: [topic])
+            tags = TagRules.applying(change, to: tags, ignoringCase: settings.tagsIgnoreCase)
         case .farewell: hasLeft = true
         case .erase:
             (hasLeft, signedString, pushToken, tags) = (true, nil, nil, [])

@@ -6,8 +6,8 @@ extension SalesforceDevice {
     public struct Memory: AdapterMemory {
         /// The state as the vendor last took it; everything pending is folded onto it.
         var registration = Registration()
-        /// The digest of the last payload that the vendor took; nil while nobody knows what it holds (S6).
-        var fingerprint: String?
+        /// As whom the vendor took it: account, application and sender; nil while nobody knows what it holds (S6).
+        var acceptedAs: String?
         /// When the last registration request left (S3).
         var lastStart: Instant?
         /// The newest change that an attempt has carried (S9).
@@ -25,8 +25,5 @@ extension SalesforceDevice {
 
         /// Nothing known.
         public init() {}
-
-        /// Whether the vendor may hold something of this installation.
-        var mayBeKnownToVendor: Bool { lastStart != nil || registration.adoptedID != nil }
     }
 }

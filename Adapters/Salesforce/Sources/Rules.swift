@@ -159,6 +159,7 @@ enum SalesforceRules: Sendable {
             "D4", "Consent is the engine's; the vendor's privacy modes stop traffic in the same way.",
             "MobilePush data privacy page (confirmed)"
         ),
+        ("D5", "A topic of the push channel is a tag of its name: the vendor's way to send to interests.", ours),
         ("F1", "Exports are comma, tab or bar separated text in UTF-8, with or without a byte-order mark.", extract),
         ("F2", "Fields may be quoted, doubled quotes stand for one, and lines end with CR LF or LF.", loader),
         ("F3", "A header is needed; columns are found by name.", loader),

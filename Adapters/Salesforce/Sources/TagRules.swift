@@ -16,11 +16,17 @@ enum TagRules: Sendable {
 
     /// The tags that the platform itself adds to every registration (T5).
     static func automatic(on platform: String, isDebugBuild: Bool) -> [String] {
-        RuleID.salesforce("T5").fire()
-        return ["ALL", platform.lowercased() == "android" ? "Android" : "IOS"] + (isDebugBuild ? ["DEBUG"] : [])
+        ["ALL", platform.lowercased() == "android" ? "Android" : "IOS"] + (isDebugBuild ? ["DEBUG"] : [])
     }
 
     private static let reserved: Set<String> = ["all", "ios", "android", "debug"]
+
+    /// The row that speaks against a tag; nil if it is fine.
+    static func problem(of tag: String) -> FindingRow? {
+        let text = tag.trimmed
+        if text.isEmpty { return .tagBlank }
+        return reserved.contains(text.lowercased()) ? .tagReserved : nil
+    }
 
     /// Judges each tag alone: what is kept, and what is to be said.
     static func judge(_ change: TagChange) -> (kept: Change, findings: [Finding]) {
@@ -28,9 +34,7 @@ enum TagRules: Sendable {
         func pass(_ tags: [Tag], _ member: String) -> [String] {
             tags.enumerated().compactMap { place, tag in
                 let text = tag.rawValue.trimmed
-                let row: FindingRow? =
-                    text.isEmpty ? .tagBlank : reserved.contains(text.lowercased()) ? .tagReserved : nil
-                guard let row else { return text }
+                guard let row = problem(of: tag.rawValue) else { return text }
                 findings.append(row.at("action.tags.\(member)[\(place)]"))
                 return nil
             }

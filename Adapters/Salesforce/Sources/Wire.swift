@@ -8,7 +8,7 @@ enum Sender: Sendable {
 }
 
 /// A registration as it leaves: every key that the vendor knows, with the values of this moment.
-struct RegistrationRecord: Sendable {
+struct RegistrationRecord: Equatable, Sendable {
     var applicationID: String
     var deviceID: String
     var registrationID: String?
@@ -34,16 +34,13 @@ struct RegistrationRecord: Sendable {
         (registrationID, uuid) = settings.registrationIDKey == .uuid ? (nil, id) : (id, nil)
         self.date = date
         contactKey = state.contactKey
-        if contactKey == nil { RuleID.salesforce("K6").fire() }
         pushToken = state.pushState == .unknown ? nil : state.pushToken?.value
         signedString = state.signedString?.value
         (isPushEnabled, permissions) = (state.isPushEnabled, state.permissions)
         sdkVersion = Sender.name
         attributes = state.attributes
-        if !attributes.isEmpty { RuleID.salesforce("A11").fire() }
         let automatic = TagRules.automatic(on: facts.platform, isDebugBuild: settings.isDebugBuild)
         tags = (automatic + state.tags).sorted(by: UnicodeOrder.precedes)
-        RuleID.salesforce("T11").fire()
     }
 
     /// The device id: an adopted one as it is, else the subject if it is a UUID, else one made from it (W2).
@@ -129,14 +126,20 @@ struct RegistrationRecord: Sendable {
         ]
     )
 
-    /// Keys whose values change with every build of a registration, so that they don't count as a change (S6).
-    private static let volatile = ["registrationDateUtc", "registrationId", "uuid"]
+    /// The payload: the whole record.
+    var payload: JSONObject {
+        if contactKey == nil { RuleID.salesforce("K6").fire() }
+        if !attributes.isEmpty { RuleID.salesforce("A11").fire() }
+        RuleID.salesforce("T5").fire()
+        RuleID.salesforce("T11").fire()
+        return RegistrationRecord.table.object(self)
+    }
 
-    /// The digest of a payload without what changes by itself: equal payloads say the same to the vendor.
-    static func fingerprint(of payload: JSONObject) -> String {
-        var stable = payload
-        for name in volatile { stable[name] = nil }
-        return SHA256.digest(of: JSONValue.object(stable).canonical.text.utf8).hexText
+    /// Whether two records say the same to the vendor. The date changes with every build and does not count (S6).
+    func saysTheSame(as other: RegistrationRecord?) -> Bool {
+        guard var other else { return false }
+        other.date = date
+        return other == self
     }
 }
 
@@ -216,6 +219,11 @@ struct EventRecord: Sendable {
 }
 
 extension SalesforceSettings {
+    /// As whom a registration is sent: another account, application, build or sender says everything anew.
+    var sentAs: String {
+        [endpoint, applicationID, Sender.name, isDebugBuild ? "debug" : "release"].joined(separator: " ")
+    }
+
     /// A POST to the account's device host, with the headers of every request.
     func post(_ path: String, _ body: JSONObject, memory: SalesforceDevice.Memory, facts: Registration.Facts?)
         -> WireRequest

@@ -134,9 +134,10 @@ actor DeliveryLoop {
     private func keepHouse() {
         guard let engine else { return }
         do {
-            let delivered = engine.delivers
-            let delivers = try engine.renewLease()
-            if delivers, !delivered { advance() }
+            if try engine.renewLease() {
+                try engine.lookAround()
+                advance()
+            }
             try engine.store.checkpoint()
         } catch {
             note(error)

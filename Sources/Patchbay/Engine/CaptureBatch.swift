@@ -8,17 +8,16 @@ struct CaptureBatch {
     private let runners: [any ProviderRunner]
     private let routed: [Int]
     private let gate: ConsentGate
-    /// The subjects' states, those that changed among them.
-    private(set) var mirrors: [Subject: SubjectMirror]
+    /// The states of the subjects that changed, read inside the transaction: another process may capture too.
+    private var mirrors: [Subject: SubjectMirror] = [:]
     /// The lanes that something entered, by position of the runner.
     private(set) var touched: [Int: Set<String>] = [:]
     /// What is told once the transaction has committed.
     private(set) var events: [EngineEvent] = []
-    private var changed: Set<Subject> = []
     private var captured: [String: Int64] = [:]
 
-    init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan, mirrors: [Subject: SubjectMirror]) {
-        (self.context, self.runners, self.mirrors) = (context, runners, mirrors)
+    init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
+        (self.context, self.runners) = (context, runners)
         gate = ConsentGate(required: plan.requiredConsent)
         let routedNames = Set(plan.providers.filter(\.isRouted).map(\.name))
         routed = runners.indices.filter { routedNames.contains(runners[$0].name) }
@@ -28,7 +27,6 @@ struct CaptureBatch {
         var mirror = try mirrors[operation.subject] ?? stored(operation.subject)
         mirror.apply(operation)
         mirrors[operation.subject] = mirror
-        changed.insert(operation.subject)
         switch operation.action {
         case .erase: try withdraw(operation.subject, as: .erased) { _ in true }
         case .setConsent(let consent): try enforce(consent, for: operation.subject, mirror)
@@ -43,8 +41,8 @@ struct CaptureBatch {
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
             try context.store.count(provider: provider, term: "captured", code: "", by: count)
         }
-        for subject in changed {
-            try context.store.setMirror(subject: subject.rawValue, body: mirrors[subject]?.jsonBytes ?? [])
+        for (subject, mirror) in mirrors {
+            try context.store.setMirror(subject: subject.rawValue, body: mirror.jsonBytes)
         }
     }
 

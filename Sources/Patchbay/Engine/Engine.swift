@@ -11,7 +11,6 @@ package final class Engine {
     private let context: EngineContext
     private let plan: RoutingPlan
     private var runners: [any ProviderRunner] = []
-    private var mirrors: [Subject: SubjectMirror] = [:]
     private static let leaseDuration: Int64 = 30_000
 
     /// An engine over an open outbox. It captures at once and delivers after ``start()``.
@@ -101,12 +100,11 @@ package final class Engine {
 
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
     package func commit(_ captures: [Capture]) throws {
-        var batch = CaptureBatch(context: context, runners: runners, plan: plan, mirrors: mirrors)
+        var batch = CaptureBatch(context: context, runners: runners, plan: plan)
         try context.transaction(.full) {
             for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
             try batch.finish()
         }
-        mirrors = batch.mirrors.count <= 1024 ? batch.mirrors : [:]
         for (runner, lanes) in batch.touched {
             for lane in lanes { runners[runner].noteEntered(lane: lane) }
         }
@@ -115,8 +113,7 @@ package final class Engine {
 
     /// The last neutral state of a subject.
     package func mirror(of subject: Subject) throws -> SubjectMirror {
-        try mirrors[subject] ?? context.store.mirror(subject: subject.rawValue).map { try SubjectMirror(jsonBytes: $0) }
-            ?? SubjectMirror()
+        try context.store.mirror(subject: subject.rawValue).map { try SubjectMirror(jsonBytes: $0) } ?? SubjectMirror()
     }
 
     /// Asks a vendor at once; the answer comes as ``EngineEvent/answered(_:provider:_:)``.
@@ -155,6 +152,9 @@ package final class Engine {
 
     /// Whether a request is in flight.
     package var isBusy: Bool { runners.contains(where: \.isBusy) }
+
+    /// Looks for what other processes captured.
+    package func lookAround() throws { for runner in runners { try runner.lookAround() } }
 
     /// The network came back, or the app came to the foreground.
     package func wake() throws { for runner in runners { try runner.wake(lane: nil) } }
@@ -254,13 +254,16 @@ package final class Engine {
     {
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return }
-        // A replay that the vendor has no door for is not a loss of anything captured: it is counted, with its reason.
-        if let finding = findings.first(where: { $0.severity == .error }) {
-            try context.store.count(provider: runner.name, term: "created", code: reason, by: 1)
-            try context.store.count(provider: runner.name, term: "rejected", code: finding.code, by: 1)
-            return
-        }
-        _ = try context.enter(operation, created: reason, runner: runner)
+        let entered = try context.enter(operation, created: reason, runner: runner)
+        guard let finding = findings.first(where: { $0.severity == .error }) else { return }
+        // What the vendor has no door for is no loss of anything captured: it ends here, with its reason and no copy.
+        try context.store.end(
+            provider: runner.name,
+            sequence: entered.sequence,
+            term: OperationOutcome.Term.rejected.rawValue,
+            code: finding.code,
+            at: context.date.milliseconds
+        )
     }
 
     /// Moves what the old provider has not begun; what a newcomer refuses is rejected there, with its reason.

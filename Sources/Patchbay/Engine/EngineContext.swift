@@ -64,16 +64,18 @@ final class EngineContext {
             appState: cause.appState,
             action: action
         )
-        return try enter(operation, created: "followUp", runner: runner)
+        return try enter(operation, created: "followUp", runner: runner).lane
     }
 
-    /// Stores an operation that nobody captured, and puts it on its way to one provider. Returns its lane.
-    func enter(_ operation: EngagementOperation, created: String, runner: any ProviderRunner) throws -> String {
+    /// Stores an operation that nobody captured, and puts it on its way to one provider.
+    func enter(_ operation: EngagementOperation, created: String, runner: any ProviderRunner) throws
+        -> (sequence: Int64, lane: String)
+    {
         let sequence = try store.insert(OutboxOperation(operation, since: now))
         let place = runner.place(operation)
         try store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: nil)
         try store.count(provider: runner.name, term: "created", code: created, by: 1)
-        return place.lane
+        return (sequence, place.lane)
     }
 }
 

@@ -23,6 +23,7 @@ protocol ProviderRunner: AnyObject {
     func noteEntered(lane: String)
     func plan() throws -> [Dispatch]
     func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool
+    func lookAround() throws
     func wake(lane: String?) throws
     func flush() throws
     func resume() throws
@@ -115,6 +116,11 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         if lanes[key]?.lastWake == now { unblockWoken(key) }
     }
 
+    /// Another process may have captured: every lane with pending work is planned once.
+    func lookAround() throws {
+        for key in try context.store.lanes(provider: name) { update(key) { $0.due = context.now } }
+    }
+
     func wake(lane: String?) throws {
         try context.store.clearWokenBlocks(provider: name, lane: lane)
         for key in try lane.map({ [$0] }) ?? knownLanes() {
@@ -160,6 +166,8 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
 
     /// Takes up what an earlier process left: upgrades state, asks about what was in mid-flight, wakes every lane.
     func restore() throws {
+        // Another process may have delivered since this one last did.
+        if flights.isEmpty { (lanes, memories) = (lanes.filter { !$0.value.reads.isEmpty }, [:]) }
         let record = try context.store.providers().first { $0.name == name }
         parked = record?.parked.flatMap { try? Finding(jsonBytes: $0) }
         if let record, record.stateVersion != descriptor.stateVersion {
@@ -540,10 +548,13 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         clearingJournal: Bool = false
     ) throws {
         let memoryKey = descriptor.memory == .lane ? key : ""
-        let changed = try remembered.map { try $0 != memory(lane: key) } ?? false
+        let before = try memory(lane: key)
+        let forgets = operations.contains { pending in
+            pending.operation.action == .erase && meaning.verdicts[pending.id]?.isFinal == true
+        }
+        let after = forgets ? (remembered ?? before).afterErase : remembered ?? before
         var lane = lanes[key] ?? Lane()
         var events = meaning.incoming.map { EngineEvent.incoming(provider: name, $0) }
-        var forgets = false
         var entered: Set<String> = []
         try context.transaction(.normal) {
             try context.requireLease()
@@ -552,7 +563,6 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
                 else {
                     continue
                 }
-                if case .erase = pending.operation.action, verdict.isFinal { forgets = true }
                 if pending.isImmediate {
                     apply(verdict, toRead: pending, &lane, answered: answered ?? false, &events)
                 } else {
@@ -563,8 +573,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
                 guard let cause = operations.first(where: { $0.id == followUp.cause })?.operation else { continue }
                 entered.insert(try context.enter(followUp.action, causedBy: cause, runner: self))
             }
-            if let remembered, changed { try save(remembered, key: memoryKey) }
-            if forgets { try context.store.clearMemory(provider: name, lane: memoryKey) }
+            if after != before { try save(after, key: memoryKey) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
             if let park = meaning.park {
                 parked = park
@@ -572,8 +581,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
                 events.append(.parked(provider: name, park))
             }
         }
-        if let remembered, changed { memories[memoryKey] = remembered }
-        if forgets { memories[memoryKey] = nil }
+        memories[memoryKey] = after
         lane.flight = lanes[key]?.flight
         lanes[key] = lane
         for key in entered { noteEntered(lane: key) }

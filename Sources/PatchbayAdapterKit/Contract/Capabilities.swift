@@ -90,13 +90,13 @@ public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
         supports.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The capabilities that an operation needs.
+    /// The capabilities that an operation needs, each once, attributes in the order of their names.
     public static func needs(of operation: EngagementOperation) -> [Capability] {
         var needs: [Capability] = [.operation(operation.action.kind)]
         switch operation.action {
         case .identify(let identifiers): needs += identifiers.map { .identifier($0.kind) }
         case .changeAttributes(let changes):
-            for change in changes.values {
+            for (_, change) in changes.sorted(by: { $0.key < $1.key }) {
                 switch change {
                 case .set(let value): needs.append(.attribute(value.type))
                 case .unset: needs.append(.attributeUnset)
@@ -111,6 +111,7 @@ public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
             if case .push(let interaction, _, _) = event { needs.append(.push(interaction)) }
         default: break
         }
-        return needs
+        var seen: Set<Capability> = []
+        return needs.filter { seen.insert($0).inserted }
     }
 }

@@ -3,7 +3,7 @@ public import PatchbayModel
 
 /// One file format of a vendor, for reading contacts, writing them, or both. Streaming, in constant memory.
 public struct RecordFormat: Sendable {
-    /// The format's id: `salesforce.contacts`.
+    /// The format's id: `vendor.contacts`.
     public let id: String
     /// What it is, for people.
     public let title: String

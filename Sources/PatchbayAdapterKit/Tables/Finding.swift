@@ -69,7 +69,7 @@ public struct Finding: Hashable, Sendable {
         case foreign
     }
 
-    /// The row's code: `salesforce.attribute.reserved`.
+    /// The row's code: `vendor.attribute.reserved`.
     public var code: String
     /// How much it matters.
     public var severity: Severity
@@ -133,7 +133,7 @@ extension Finding: NeutralValue {
 
 /// A row of an adapter's finding table: everything about a finding but its place.
 public struct FindingRow: Hashable, Sendable {
-    /// The code, with the adapter's id in front: `salesforce.attribute.reserved`.
+    /// The code, with the adapter's id in front: `vendor.attribute.reserved`.
     public let code: String
     /// How much it matters.
     public let severity: Finding.Severity

@@ -1,7 +1,7 @@
 public import PatchbayModel
 import Synchronization
 
-/// The name of one rule of one vendor: `salesforce/A3`.
+/// The name of one rule of one vendor: `vendor/A3`.
 public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The adapter.
     public let adapter: AdapterID

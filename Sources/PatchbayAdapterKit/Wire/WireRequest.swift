@@ -46,9 +46,11 @@ public struct WireRequest: Hashable, Sendable {
 }
 
 extension WireRequest: CustomStringConvertible {
-    /// Method, host and path without the query, and the body's size: nothing of a person.
+    /// Method, host and the body's size: nothing of a person, whose identifier may stand in a path.
     public var description: String {
-        "\(method) \(url.prefix { $0 != "?" }) (\(body.count) bytes)"
+        let path = URLText.path(of: url)
+        let host = url.prefix { $0 != "?" && $0 != "#" }
+        return "\(method) \(host.hasSuffix(path) ? host.dropLast(path.count) : host) (\(body.count) bytes)"
     }
 }
 

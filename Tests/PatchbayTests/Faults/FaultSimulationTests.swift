@@ -5,12 +5,13 @@ import PatchbayModel
 import PatchbaySimulation
 import Testing
 
-/// Seeds of random runs: a range from the environment (`PATCHBAY_SEEDS=1-1000`), or two hundred.
+/// Seeds of random runs: a number or a range from the environment (`PATCHBAY_SEEDS=1000`, `4-4`), or two hundred.
 enum Seeds {
     static let all: [UInt64] = {
         let bounds = (ProcessInfo.processInfo.environment["PATCHBAY_SEEDS"] ?? "1-200").split(separator: "-").compactMap
         { UInt64($0) }
-        return Array((bounds.first ?? 1)...(bounds.last ?? 200))
+        let last = bounds.last ?? 200
+        return Array((bounds.count == 2 ? bounds[0] : 1)...last)
     }()
 
     /// The seeds in groups, because a test case costs more than a run.
@@ -31,6 +32,62 @@ enum Seeds {
             )
             try run.run()
             try SalesforceUnderFaults.check(run, vendor)
+            report(run, seed)
+        }
+    }
+
+    @Test(arguments: Seeds.groups) func `one ordered vendor comes out right`(seeds: [UInt64]) throws {
+        for seed in seeds {
+            let vendor = try AltcraftUnderFaults.vendor()
+            let adapter = try AltcraftUnderFaults.adapter()
+            let plan = RoutingPlan(providers: [.init(name: "b", adapter: adapter, mode: .live)])
+            let run = try FaultSimulation(
+                seed: seed,
+                FaultSimulation.Setup(
+                    plans: [plan],
+                    vendors: ["b": vendor],
+                    credentials: AltcraftUnderFaults.credential,
+                    closing: .registerDevice(SalesforceUnderFaults.device(locale: "fi_FI")),
+                    action: AltcraftUnderFaults.action
+                )
+            )
+            try run.run()
+            AltcraftUnderFaults.check(run)
+            report(run, seed)
+        }
+    }
+
+    @Test(arguments: Seeds.groups) func `a switch from one to the other and back comes out right`(seeds: [UInt64])
+        throws
+    {
+        for seed in seeds {
+            let (first, second) = (try SalesforceUnderFaults.vendor(), try AltcraftUnderFaults.vendor())
+            let providers = (
+                a: try SalesforceUnderFaults.adapter() as any VendorAdapter,
+                b: try AltcraftUnderFaults.adapter() as any VendorAdapter
+            )
+            let policy: RoutingPlan.SwitchPolicy = seed.isMultiple(of: 2) ? .drain : .retarget
+            func plan(a: RoutingPlan.Mode?, b: RoutingPlan.Mode?) -> RoutingPlan {
+                RoutingPlan(
+                    providers: [
+                        .init(name: "a", adapter: providers.a, mode: a),
+                        .init(name: "b", adapter: providers.b, mode: b),
+                    ],
+                    onSwitch: policy
+                )
+            }
+            let run = try FaultSimulation(
+                seed: seed,
+                FaultSimulation.Setup(
+                    plans: [plan(a: .live, b: nil), plan(a: nil, b: .live), plan(a: .live, b: nil)],
+                    vendors: ["a": first, "b": second],
+                    credentials: AltcraftUnderFaults.credential,
+                    closing: .registerDevice(SalesforceUnderFaults.device(locale: "fi_FI")),
+                    action: SalesforceUnderFaults.action
+                )
+            )
+            try run.run()
+            AltcraftUnderFaults.checkRepeats(run)
             report(run, seed)
         }
     }

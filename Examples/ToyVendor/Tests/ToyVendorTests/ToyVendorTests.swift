@@ -6,10 +6,9 @@ import ToyVendor
 import ToyVendorSimulator
 
 @Suite("Toy") struct ToyVendorTests {
-    let harness: AdapterHarness<ToyAdapter>
-
-    init() throws {
-        harness = try AdapterHarness(
+    /// One harness for all checks: it remembers what several of them look at.
+    static let harness = Result {
+        try AdapterHarness<ToyAdapter>(
             settings: ["address": "https://toy.example.com", "key": "toy-key-1"],
             simulator: ToySimulator(settings: ["key": "toy-key-1"]),
             goldens: Goldens(at: "../../Goldens")
@@ -17,13 +16,13 @@ import ToyVendorSimulator
     }
 
     @Test(arguments: ConformanceCheck.all)
-    func conforms(_ check: ConformanceCheck) throws { try check.run(on: harness) }
+    func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 
     @Test(.shows("toy/1", "toy/2", "toy/3", "toy/4", "toy/5", "toy/6", of: ToyAdapter.self))
     func `a saying has its fields`() throws {
         let harness = try AdapterHarness<ToyAdapter>(
             settings: ["address": "https://toy.example.com/", "key": "toy-key-1"],
-            goldens: harness.goldens
+            goldens: Self.harness.get().goldens
         )
         let sample = try #require(harness.samples.first { $0.name == "track-plain" })
         #expect(

@@ -1,0 +1,152 @@
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #require(ExactDecimal(text: text))) }
+
+@Suite("Changes of attributes") struct AttributeChangeTests {
+    @Test func `set and unset`() {
+        #expect(AttributeChange.set("").applied(to: 7) == "")
+        #expect(AttributeChange.unset.applied(to: 7) == nil)
+    }
+
+    @Test func `increment keeps the kind of number where it can`() throws {
+        let half = AttributeChange.increment(try #require(ExactDecimal(text: "0.50")))
+        let one = AttributeChange.increment(ExactDecimal(1))
+        #expect(one.applied(to: 41) == 42)
+        #expect(one.applied(to: nil) == 1)
+        #expect(half.applied(to: nil) == (try decimal("0.50")))
+        #expect(half.applied(to: 41) == (try decimal("41.50")))
+        #expect(half.applied(to: try decimal("1.5")) == (try decimal("2.00")))
+        #expect(one.applied(to: .integer(.max)) == .integer(.max))
+        #expect(one.applied(to: "text") == "text")
+    }
+
+    @Test func `lists grow and shrink`() {
+        #expect(AttributeChange.append(["b"]).applied(to: .list(["a"])) == .list(["a", "b"]))
+        #expect(AttributeChange.append(["b"]).applied(to: nil) == .list(["b"]))
+        #expect(AttributeChange.append(["b"]).applied(to: "a") == .list(["a", "b"]))
+        #expect(AttributeChange.append(["b"]).applied(to: .choices(["a"])) == .list(["a", "b"]))
+        #expect(AttributeChange.remove(["a"]).applied(to: .list(["a", "b", "a"])) == .list(["b"]))
+    }
+
+    @Test func `taking out of nothing leaves nothing`() {
+        #expect(AttributeChange.remove(["a"]).applied(to: nil) == nil)
+    }
+
+    @Test func `a number that can't be added exactly stays as it was`() throws {
+        let long = try #require(ExactDecimal(text: String(repeating: "9", count: 400)))
+        #expect(AttributeChange.increment(long).applied(to: .decimal(long)) == .decimal(long))
+        let tiny = try #require(ExactDecimal(text: "0." + String(repeating: "0", count: 398) + "1"))
+        #expect(AttributeChange.increment(tiny).applied(to: 1234) == 1234)
+    }
+}
+
+@Suite("Tags and consent") struct TagAndConsentTests {
+    @Test func `replace, then remove, then add`() {
+        let tags: Set<PatchbayModel.Tag> = ["a", "b"]
+        #expect(TagChange(add: ["c"], remove: ["a"]).applied(to: tags) == ["b", "c"])
+        #expect(TagChange(replace: []).applied(to: tags) == [])
+        #expect(TagChange(replace: ["x", "y"], add: ["x"], remove: ["x", "y"]).applied(to: tags) == ["x"])
+        #expect(TagChange().applied(to: tags) == tags)
+    }
+
+    private static let states = Consent.State.allCases
+
+    @Test func `merging is a lattice: order, grouping and repetition change nothing`() {
+        for a in Self.states {
+            #expect(Consent.merged(a, a) == a)
+            for b in Self.states {
+                #expect(Consent.merged(a, b) == Consent.merged(b, a))
+                #expect(Consent.merged(a, b) <= a)
+                for c in Self.states {
+                    let word = Consent.merged(Consent.merged(a, b), c)
+                    #expect(word == Consent.merged(a, Consent.merged(b, c)))
+                    #expect(word == Consent.merged(c, Consent.merged(b, a)))
+                    #expect((word == .granted) == (a == .granted && b == .granted && c == .granted))
+                    #expect((word == .denied) == [a, b, c].contains(.denied))
+                }
+            }
+        }
+    }
+}
+
+@Suite("The mirror") struct MirrorTests {
+    private func operation(_ action: Action, contact: String? = "c-1") -> EngagementOperation {
+        EngagementOperation(
+            id: "o",
+            subject: "s",
+            contact: contact,
+            capturedAt: Instant(milliseconds: 0),
+            action: action
+        )
+    }
+
+    private func mirror(_ actions: Action...) -> SubjectMirror {
+        actions.reduce(into: SubjectMirror()) { $0.apply(operation($1)) }
+    }
+
+    @Test func `the newest of each kind stays`() {
+        let mirror = mirror(
+            .identify([Identifier(.email, "old"), Identifier(.external, "c-1")]),
+            .identify([Identifier(.email, "new")]),
+            .changeAttributes(["a": .set(1), "b": .set("x")]),
+            .changeAttributes(["a": .increment(ExactDecimal(2)), "b": .unset]),
+            .changeTags(TagChange(add: ["t", "u"])),
+            .changeTags(TagChange(remove: ["u"])),
+            .changeSubscription(Subscription(channel: .email, state: .subscribed)),
+            .changeSubscription(Subscription(channel: .email, state: .unsubscribed)),
+            .setConsent(Consent(purpose: .tracking, state: .granted)),
+            .setConsent(Consent(purpose: .tracking, channel: .push, state: .denied))
+        )
+        #expect(mirror.identifiers == [Identifier(.email, "new"), Identifier(.external, "c-1")])
+        #expect(mirror.attributes == ["a": 3])
+        #expect(mirror.tags == ["t"])
+        #expect(mirror.subscriptions.values.map(\.state) == [.unsubscribed])
+        #expect(mirror.consent(for: .tracking) == .granted)
+        #expect(mirror.consent(for: .tracking, channel: .push) == .denied)
+        #expect(mirror.consent(for: .tracking, channel: .sms) == .granted)
+        #expect(mirror.consent(for: .messaging) == .unknown)
+    }
+
+    @Test func `erase forgets all, also who it was`() {
+        #expect(mirror(.changeAttributes(["a": .set(1)]), .erase) == SubjectMirror())
+    }
+
+    @Test func `a question changes nothing`() {
+        var mirror = mirror(.changeAttributes(["a": .set(1)]))
+        let before = mirror
+        mirror.apply(operation(.readBack(ReadRequest("profile")), contact: "c-2"))
+        #expect(mirror == before)
+    }
+
+    @Test func `what is replayed gives the same state again`() {
+        let mirror = mirror(
+            .setConsent(Consent(purpose: .tracking, state: .granted)),
+            .registerDevice(Device(allowsPush: false)),
+            .identify([Identifier(.external, "c-1"), Identifier(.email, "e")]),
+            .changeAttributes(["a": .set(1), "b": .set(.list(["x"]))]),
+            .changeTags(TagChange(add: ["t"])),
+            .changeSubscription(Subscription(channel: .sms, topic: "z", state: .suspended)),
+            .changeSubscription(Subscription(channel: .email, state: .subscribed))
+        )
+        var copy = SubjectMirror()
+        for action in mirror.replay { copy.apply(operation(action)) }
+        #expect(copy == mirror)
+        #expect(
+            mirror.replay.map(\.kind) == [
+                .setConsent, .registerDevice, .identify, .changeAttributes, .changeTags, .changeSubscription,
+                .changeSubscription,
+            ]
+        )
+    }
+
+    @Test func `another person brings only their own identifiers`() {
+        let mirror = mirror(
+            .identify([Identifier(.external, "c-1"), Identifier(.email, "e")]),
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-2")]))
+        )
+        #expect(mirror.identifiers == [Identifier(.external, "c-2")])
+        #expect(mirror.contactSwitch?.direction == .logIn)
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@Suite("Layers") struct LayeringTests {
+    /// What each module may import beyond the toolchain's own libraries: arrows point downward only.
+    private static let allowed: [String: Set<String>] = [
+        "PatchbayJSON": [],
+        "PatchbayModel": ["PatchbayJSON"],
+        "PatchbayAdapterKit": ["PatchbayJSON", "PatchbayModel"],
+        "PatchbayOutbox": ["CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+        "Patchbay": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"],
+        "PatchbayHTTP": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
+        "PatchbayMigration": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
+        "PatchbaySimulation": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"],
+        "PatchbaySandbox": ["CMicroHTTPD", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+        "PatchbayTesting": [
+            "Testing", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation",
+        ],
+    ]
+    private static let adapterMay: Set<String> = ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]
+    /// Libraries of the toolchain that stand for no layer.
+    private static let toolchain: Set<String> = [
+        "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin", "Security",
+    ]
+
+    private func imports(_ text: String) -> [String] {
+        text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ").map(String.init)
+            guard let place = words.firstIndex(of: "import"), place < 3, !line.hasPrefix("//"), words.count > place + 1,
+                words[..<place].allSatisfy({
+                    $0 == "public" || $0 == "package" || $0 == "internal" || $0.hasPrefix("@")
+                })
+            else { return nil }
+            let kinds: Set<String> = ["struct", "class", "enum", "protocol", "func", "typealias", "var", "let"]
+            let name = kinds.contains(words[place + 1]) && words.count > place + 2 ? words[place + 2] : words[place + 1]
+            return name.split(separator: ".").first.map(String.init)
+        }
+    }
+
+    @Test func `every module imports downward only`() throws {
+        for (module, allowed) in Self.allowed {
+            for file in Repository.files("Sources/\(module)") {
+                let strangers = Set(imports(file.text)).subtracting(allowed).subtracting(Self.toolchain)
+                    .subtracting(["FoundationNetworking", "FoundationXML"])
+                #expect(strangers.isEmpty, "\(file.path) imports \(strangers.sorted()).")
+            }
+        }
+    }
+
+    @Test func `an adapter imports the contract alone`() {
+        for file in Repository.files("Adapters") where !file.path.contains("/Tests/") {
+            let strangers = Set(imports(file.text)).subtracting(Self.adapterMay).subtracting(Self.toolchain)
+            let xml: Set<String> =
+                file.path.contains("/Simulator/") || file.path.contains("Repl") ? ["FoundationXML"] : []
+            #expect(strangers.subtracting(xml).isEmpty, "\(file.path) imports \(strangers.sorted()).")
+        }
+    }
+
+    @Test(arguments: [
+        (library: "CSQLite", module: "PatchbayOutbox"), ("CMicroHTTPD", "PatchbaySandbox"),
+        ("FoundationNetworking", "PatchbayHTTP"),
+    ])
+    func `a system library has one importer`(_ row: (library: String, module: String)) {
+        for file in Repository.files("Sources", "Adapters") where imports(file.text).contains(row.library) {
+            #expect(file.path.hasPrefix("Sources/\(row.module)/"), "\(file.path) imports \(row.library).")
+        }
+    }
+
+    @Test func `every module has its row here`() {
+        let shims: Set<String> = ["CSQLite", "CMicroHTTPD", "PatchbayCommand"]
+        let modules = Set(Repository.folders(in: "Sources")).subtracting(shims)
+        #expect(modules == Set(Self.allowed.keys))
+    }
+
+    @Test func `the package lists every vendor folder`() throws {
+        let package = try Repository.text("Package.swift")
+        let line = try #require(package.split(separator: "\n").first { $0.hasPrefix("let vendors = ") })
+        let listed = line.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+        #expect(listed == Repository.folders(in: "Adapters"))
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@Suite("Sources") struct SourceRuleTests {
+    private static let vendorWords = [
+        "acoustic", "salesforce", "exacttarget", "mobilepush", "sfmc", "adobe", "marketo", "emarsys", "altcraft",
+        "mapps", "braze", "sendgrid",
+    ]
+    /// Short or everyday words, which name a vendor only when they are spelt so.
+    private static let vendorNames = ["DES", "Campaign", "Acoustic", "Silverpop"]
+    /// The one place of the command that names the vendors.
+    private static let vendorList = "Sources/PatchbayCommand/Vendors.swift"
+
+    @Test func `no vendor word stands in the core`() {
+        for file in Repository.files("Sources") where file.path != Self.vendorList {
+            for line in file.lines {
+                let words = line.text.split { !$0.isLetter }.map(String.init)
+                let found = words.filter { Self.vendorWords.contains($0.lowercased()) || Self.vendorNames.contains($0) }
+                #expect(found.isEmpty, "\(file.path):\(line.number) says \(found).")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "@unchecked " + "Sendable", "nonisolated" + "(unsafe)", "try" + "!", "fatal" + "Error(", "as" + "! ",
+    ])
+    func `forbidden forms are absent`(_ form: String) {
+        for file in Repository.files("Sources", "Adapters") where !file.path.contains("/Tests/") {
+            for line in file.lines where !line.text.trimmingCharacters(in: .whitespaces).hasPrefix("//") {
+                #expect(!line.text.contains(form), "\(file.path):\(line.number) says \(form).")
+            }
+        }
+    }
+
+    @Test func `no file names a path of a machine`() {
+        let paths = ["/ho" + "me/", "/Us" + "ers/", "/wo" + "rk/", "/ro" + "ot/", "C:" + "\\"]
+        let texts =
+            Repository.files("Sources", "Adapters", "Tests", "Schemas", "Examples")
+            + [".md", ".json", ".txt", ".sh", ".py"].flatMap { ending in
+                Repository.files("Adapters", "Sources", "Schemas", "Examples", "Tests", ending: ending)
+            }
+        for file in texts where file.path != "Tests/RepositoryTests/SourceRuleTests.swift" {
+            for line in file.lines {
+                let found = paths.filter { line.text.contains($0) }
+                #expect(found.isEmpty, "\(file.path):\(line.number) names \(found).")
+            }
+        }
+    }
+
+    /// What a protocol documents already.
+    private static let witnesses = [
+        "init(json:", "init(json ", "write(to", "encode(to", "init(from", "var description", "let description",
+        "rawValue", "init(rawValue",
+        "var startIndex", "var endIndex", "subscript(position", "init(stringLiteral", "init(integerLiteral",
+        "init(booleanLiteral", "init(nilLiteral", "init(arrayLiteral", "init(dictionaryLiteral", "init()",
+        "static func ==", "static func <", "func hash(into", "func examine(", "func place(", "func plan(",
+        "func interpret(", "static func upgrade(", "init(settings", "var isJournaled", "static var table",
+        "static let table",
+        "static let descriptor", "static var descriptor", "static let id:", "static var id:", "var initialState",
+        "func respond(", "func header(", "func footer(", "mutating func read(", "mutating func finish(",
+        "var errorDescription", "var isRecursive", "func scopeProvider", "func provideScope", "var testDescription",
+        "func next()", "func index(", "typealias ",
+    ]
+
+    @Test func `every public declaration has a doc comment`() {
+        for file in Repository.files("Sources", "Adapters") where !file.path.contains("/Tests/") {
+            for fault in undocumented(file) {
+                Issue.record("\(file.path):\(fault.number) is public and has no doc comment: \(fault.text)")
+            }
+        }
+    }
+
+    private func undocumented(_ file: Repository.File) -> [(number: Int, text: String)] {
+        let lines = file.lines.map { ($0.number, $0.text.trimmingCharacters(in: .whitespaces)) }
+        return lines.indices.compactMap { index in
+            let (number, text) = lines[index]
+            guard text.hasPrefix("public "), !text.hasPrefix("public import"), !text.hasPrefix("public extension"),
+                !Self.witnesses.contains(where: { text.contains($0) })
+            else { return nil }
+            var above = index - 1
+            while above >= 0, lines[above].1.hasPrefix("@") || lines[above].1.hasPrefix("#") { above -= 1 }
+            return above >= 0 && lines[above].1.hasPrefix("///") ? nil : (number, text)
+        }
+    }
+
+    @Test func `every golden has its sample`() {
+        for vendor in Repository.folders(in: "Adapters") {
+            let kinds = Set(Repository.folders(in: "Adapters/\(vendor)/Goldens"))
+            let known: Set<String> = ["Requests", "Refusals", "Replies", "Conversations", "Records"]
+            #expect(kinds.isSubset(of: known), "\(vendor) has goldens of an unknown kind.")
+            let requests = names("Adapters/\(vendor)/Goldens/Requests")
+            let refusals = names("Adapters/\(vendor)/Goldens/Refusals")
+            // Doors of one vendor may keep their goldens apart, in folders.
+            #expect(
+                requests.isDisjoint(with: refusals),
+                "\(vendor) has two goldens for \(requests.intersection(refusals))."
+            )
+        }
+    }
+
+    private func names(_ folder: String) -> Set<String> {
+        Set(Repository.files(folder, ending: ".txt").map { String($0.path.dropFirst(folder.count + 1)) })
+    }
+}

@@ -5,13 +5,13 @@ import Synchronization
 /// Ctrl-C and its kin: the first asks the program to end well, a second ends it at once.
 final class Interruption: Sendable {
     private let received = Mutex<Int32?>(nil)
-    private let pipe: (read: Int32, write: Int32)
+    private let alarm: (read: Int32, write: Int32)
 
     /// Nothing has come yet.
     init() {
         var ends: [Int32] = [-1, -1]
-        _ = Foundation.pipe(&ends)
-        pipe = (ends[0], ends[1])
+        _ = pipe(&ends)
+        alarm = (ends[0], ends[1])
     }
 
     /// The signal that came, if one did.
@@ -23,7 +23,7 @@ final class Interruption: Sendable {
             return received == nil
         }
         guard isFirst else { _exit(128 + number) }
-        _ = [0].withUnsafeBufferPointer { write(pipe.write, $0.baseAddress, 1) }
+        _ = [0].withUnsafeBufferPointer { write(alarm.write, $0.baseAddress, 1) }
     }
 
     /// Waits until a signal comes, or until standard input has something to read or is at its end.
@@ -34,7 +34,7 @@ final class Interruption: Sendable {
 
     private func wait(for others: [Int32]) {
         while signalNumber == nil {
-            var watched = ([pipe.read] + others).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            var watched = ([alarm.read] + others).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             if poll(&watched, nfds_t(watched.count), -1) >= 0 || errno != EINTR { return }
         }
     }

@@ -96,12 +96,18 @@ let houseTests: [Target] = [
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation"]
             + ["PatchbayTesting"] + vendorModules + vendorSimulators
     ),
-    tests("PatchbayHTTPTests", ["PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]),
+    tests(
+        "PatchbayHTTPTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox"]
+    ),
     tests(
         "PatchbayMigrationTests",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules
     ),
-    tests("PatchbaySandboxTests", ["PatchbayJSON", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators),
+    tests(
+        "PatchbaySandboxTests",
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators
+    ),
     tests("PatchbayCommandTests", ["PatchbayJSON"]),
     tests("RepositoryTests", ["PatchbayJSON"]),
 ]

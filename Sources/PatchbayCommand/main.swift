@@ -1,1 +1,4 @@
-print("patchbay")
+import Foundation
+
+let status = await Command.run(Array(CommandLine.arguments.dropFirst()))
+exit(status.code)

@@ -70,11 +70,15 @@ public struct JSONObject: Hashable, Sendable {
 }
 
 extension JSONObject: RandomAccessCollection {
+    /// The position of the first member: 0.
     public var startIndex: Int { members.startIndex }
+    /// The number of members.
     public var endIndex: Int { members.endIndex }
+    /// The member at a position.
     public subscript(position: Int) -> Member { members[position] }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// An object of these members, in this order; where a name stands twice, the last value wins at the first place.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }

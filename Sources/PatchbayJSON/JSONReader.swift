@@ -61,10 +61,17 @@ public struct JSONReader: ~Copyable {
         self.duplicateNames = duplicateNames
     }
 
-    /// Lends a reader over `bytes` to `body` and returns what `body` returns.
+    /// Lends a reader over `bytes` to `body`.
     ///
-    /// Contiguous bytes are read where they stand; others are copied once.
-    /// - Parameter maximumDepth: how many arrays and objects may stand inside each other.
+    /// Contiguous bytes are read where they stand; others are copied once. Text that `body` leaves unread is not checked;
+    /// call ``next()`` until it answers nil to know that the text is complete and nothing follows it.
+    /// - Parameters:
+    ///   - bytes: UTF-8 text.
+    ///   - maximumDepth: how many arrays and objects may stand inside each other.
+    ///   - duplicateNames: what to do where a name stands twice in one object.
+    ///   - body: takes tokens and values from the reader.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws; the reader itself throws ``JSONError``.
     public static func read<Output, Failure: Error>(
         _ bytes: some Collection<UInt8>,
         maximumDepth: Int = 512,
@@ -158,21 +165,9 @@ public struct JSONReader: ~Copyable {
         }
     }
 
-    /// A copy of the bytes in `range`, as they stand in the text.
-    ///
-    /// - Precondition: `range` came from this reader.
+    /// A copy of the bytes in `range`, as they stand in the text; what lies outside the text is left out.
     public func bytes(in range: Range<Int>) -> [UInt8] {
-        Array(bytes[range])
-    }
-
-    /// Lends the bytes in `range` to `body`; the buffer must not outlive the call.
-    ///
-    /// - Precondition: `range` came from this reader.
-    package func withBytes<Output, Failure: Error>(
-        in range: Range<Int>,
-        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Output
-    ) throws(Failure) -> Output {
-        try body(UnsafeBufferPointer(rebasing: bytes[range]))
+        Array(bytes[range.clamped(to: 0..<bytes.count)])
     }
 
     // MARK: Whole values

@@ -91,22 +91,30 @@ extension JSONValue {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// `nil` is the literal `null`.
     public init(nilLiteral: ()) { self = .null }
+    /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A whole number.
     public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// An array of these elements.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object of these members, in this order; where a name stands twice, the last value wins at the first place.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }
 
 /// Small state (an adapter's memory, a step) is stored through `Codable`; a value in it travels as its own JSON text,
 /// because Foundation's coders would rewrite its numbers.
 extension JSONValue: Codable {
+    /// Reads the value from a string that holds its JSON text.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         self = try JSONValue(parsing: text)
     }
 
+    /// Writes the value as a string that holds its JSON text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

@@ -151,14 +151,13 @@ public struct JSONWriter: Sendable {
         var text = text
         text.withUTF8 { utf8 in
             var start = 0
-            for position in utf8.indices {
-                let byte = utf8[position]
-                guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
-                bytes.append(contentsOf: utf8[start..<position])
-                start = position + 1
-                escape(byte)
+            while true {
+                let stop = ASCIIScan.endOfUnescapedText(in: utf8, from: start)
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<stop]))
+                guard stop < utf8.count else { return }
+                escape(utf8[stop])
+                start = stop + 1
             }
-            bytes.append(contentsOf: utf8[start...])
         }
         bytes.append(0x22)
     }

@@ -157,6 +157,9 @@ public struct When: Hashable, Sendable {
     /// But at once when the lane is woken: a capture, a read, the network, the foreground, a flush, a start.
     public var orWoken: Bool
 
+    /// A moment to look again.
+    public init(until: Instant?, orWoken: Bool) { (self.until, self.orWoken) = (until, orWoken) }
+
     /// Not blocked at all.
     public static let now = When(until: nil, orWoken: false)
     /// Blocked until the lane is woken.

@@ -64,6 +64,13 @@ extension AdapterEndpoint {
 public protocol AdapterMemory: Codable, Sendable, Equatable {
     /// Nothing known.
     init()
+
+    /// What may be kept when the person is forgotten: the vendor's pacing, nothing of a person. The default is nothing.
+    var afterErase: Self { get }
+}
+
+extension AdapterMemory {
+    public var afterErase: Self { Self() }
 }
 
 /// The memory of an adapter that needs none.

@@ -1,0 +1,95 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+
+extension AltcraftDevice {
+    /// What this door is, can do and knows.
+    public static let descriptor = AdapterDescriptor(
+        id: "altcraft",
+        title: "Altcraft mobile push",
+        door: .device,
+        memory: .lane,
+        usesCredentials: true,
+        capabilities: capabilities,
+        limits: [
+            VendorLimit("attempts of one operation", "16 answers", rule: .altcraft("R7")),
+            VendorLimit("payload of a contact's token", "less than 16 KiB", rule: .altcraft("A9")),
+            VendorLimit("operations in one request", "1"),
+            VendorLimit(
+                "subscription fields and event values",
+                "plain values, no lists or objects",
+                rule: .altcraft("F2")
+            ),
+            VendorLimit("providers", "6", rule: .altcraft("T7")),
+        ],
+        rules: Rule.altcraft,
+        findings: FindingRow.altcraft,
+        reasonsOfState: [
+            FindingRow.askAgain, .readNoToken, .profileUnsubscribed, .retryLimit, .replyCredential, .replyRefused,
+            .replyField, .replySubscriptionField, .replyCategory, .replyUnreadable,
+        ].map(\.code),
+        fields: [
+            SubscriptionCall.table.summary, SubscriptionCall.subscriptionTable.summary, Category.table.summary,
+            CollectedFacts.table.summary, TokenUpdateCall.table.summary, ReleaseCall.table.summary,
+            ProfileUpdateCall.table.summary, PushEventCall.table.summary, CustomEvent.table.summary,
+            Query.subscribe.summary, Query.tokenUpdate.summary, Query.release.summary, Query.status.summary,
+            Query.pushEvent.summary, Query.customEvent.summary,
+            ImportRecord.table.summary, ImportSubscription.table.summary,
+        ],
+        replies: .altcraft
+    )
+
+    private static let capabilities: Capabilities = [
+        .operation(.identify): .emulated(
+            how: "the contact's credential identifies",
+            cost: "identifiers are sent only with identifiersAsFields"
+        ),
+        .operation(.switchContact): .native(note: "asks first, subscribes only if nobody was there; not with rToken"),
+        .operation(.registerDevice): .native(note: "remembered; a request only when the push token changed"),
+        .operation(.changeAttributes): .native(),
+        .operation(.changeTags): .native(note: "needs the setting tagsField"),
+        .operation(.changeSubscription): .native(),
+        .operation(.setConsent): .emulated(
+            how: "kept and obeyed before sending",
+            cost: "the vendor never learns of it"
+        ),
+        .operation(.track): .native(),
+        .operation(.farewell): .native(note: "suspends: no opt-out is recorded"),
+        .operation(.erase): .emulated(
+            how: "everything is forgotten here",
+            cost: "the profile must be deleted in the platform"
+        ),
+        .operation(.readBack): .native(note: "latest, latestForProvider, current"),
+        .event(.push): .native(),
+        .event(.custom): .native(note: "needs the setting pixel; plain values alone"),
+        .event(.messageViewed): .unsupported(reason: "The vendor has no messages inside the app."),
+        .event(.messageClicked): .unsupported(reason: "The vendor has no messages inside the app."),
+        .event(.sessionStarted): .unsupported(reason: "The vendor has no sessions."),
+        .event(.sessionEnded): .unsupported(reason: "The vendor has no sessions."),
+        .push(.received): .native(),
+        .push(.tapped): .native(note: "an open"),
+        .push(.opened): .native(note: "an open; hand over either the tap or the opening, not both"),
+        .push(.dismissed): .unsupported(reason: "The vendor knows deliveries and openings alone."),
+        .attribute(.string): .native(),
+        .attribute(.integer): .native(),
+        .attribute(.decimal): .native(),
+        .attribute(.boolean): .native(),
+        .attribute(.date): .native(note: "YYYY-MM-DD"),
+        .attribute(.time): .emulated(how: "HH:MM as text", cost: "the vendor has no such type"),
+        .attribute(.timestamp): .native(note: "RFC 3339"),
+        .attribute(.country): .native(note: "two letters of ISO 3166-1"),
+        .attribute(.choices): .emulated(how: "a list of texts", cost: "the order may not be kept"),
+        .attribute(.list): .native(),
+        .attribute(.object): .native(),
+        .attributeUnset: .native(note: "not the e-mail address"),
+        .attributeIncrement: .native(),
+        .attributeAppend: .native(note: "texts alone"),
+        .tags: .native(note: "in the profile field that tagsField names"),
+        .subscription(.push): .native(note: "a topic is a category"),
+        .subscription(.email): .unsupported(reason: "This door changes push subscriptions alone."),
+        .subscription(.sms): .unsupported(reason: "This door changes push subscriptions alone."),
+        .subscription(.inApp): .unsupported(reason: "The vendor has no messages inside the app."),
+        .identifier(.email): .emulated(how: "a profile field, with identifiersAsFields", cost: "does not identify"),
+        .identifier(.phone): .emulated(how: "a profile field, with identifiersAsFields", cost: "does not identify"),
+        .identifier(.external): .emulated(how: "stands in the credential", cost: "not sent by this adapter"),
+    ]
+}

@@ -1,0 +1,203 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension AltcraftDevice {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        var park: Finding?
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for pending in exchange.operations {
+            let reading = Reading(exchange: exchange, pending: pending, settings: settings)
+            verdicts[pending.id] = reading.verdict(self, &memory)
+            park = park ?? reading.park
+        }
+        return Interpretation(verdicts, park: park)
+    }
+}
+
+/// What one exchange means for the operation it carried.
+private struct Reading {
+    typealias Result = Verdict<AltcraftDevice>
+
+    let exchange: Exchange<AltcraftDevice>
+    let pending: Pending<AltcraftDevice>
+    let settings: AltcraftSettings
+
+    private var row: ReplyRow { ReplyTable.altcraft.row(for: exchange.outcome) }
+    private var isUnauthorised: Bool { [401, 403].contains(exchange.outcome.reply?.status) }
+    private var asksAgain: Bool { exchange.endpoint == .unsuspend || pending.operation.action.kind == .readBack }
+
+    /// Why the provider stops; nil if it goes on.
+    var park: Finding? {
+        isUnauthorised && settings.onUnauthorized == .park ? FindingRow.replyCredential.at() : nil
+    }
+
+    func verdict(_ adapter: AltcraftDevice, _ memory: inout AltcraftMemory) -> Result {
+        if exchange.mayHaveWorked { doubt(&memory) }
+        switch row.meaning {
+        case .accepted: return success(adapter, &memory)
+        case .retry: return asksAgain ? never(row) : again(&memory)
+        case .refused, .park:
+            if park != nil, !asksAgain { return .underway(pending.step, .woken) }
+            return asksAgain && exchange.endpoint == .unsuspend ? never(row) : refused(row, &memory)
+        }
+    }
+
+    // MARK: Yes
+
+    private func success(_ adapter: AltcraftDevice, _ memory: inout AltcraftMemory) -> Result {
+        let answer = answer(\.success)
+        switch exchange.endpoint {
+        case .unsuspend: return released(answer, &memory)
+        case .status:
+            let isQuestion = pending.operation.action.kind == .readBack
+            guard isQuestion || exchange.outcome.reply?.json?.object != nil else {
+                return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json)
+            }
+            memory.standing = .init(contact: pending.operation.contact, status: answer.profile?.subscription?.status)
+            return isQuestion ? accepted(answer) : .underway(pending.step)
+        case .tokenUpdate:
+            (memory.saved, memory.doubtful, memory.refused) = (sentAddress, nil, nil)
+            if case .registerDevice(let device) = pending.operation.action { memory.device = device }
+        case .subscribe:
+            RuleID.altcraft("T4").fire()
+            if let address = sentAddress, address != memory.saved {
+                (memory.saved, memory.doubtful, memory.refused) = (address, nil, nil)
+            }
+            memory.standing = .init(contact: pending.operation.contact, status: sentStatus)
+        case .profileUpdate, .pushEvent, .customEvent: break
+        }
+        if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
+            return .underway(.addTags)
+        }
+        return accepted(answer)
+    }
+
+    private func released(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
+        guard answer.httpCode == 200 else { return never(row) }
+        guard let subscription = answer.profile?.subscription else {
+            RuleID.altcraft("L2").fire()
+            memory.standing = .init(contact: pending.operation.contact, status: nil)
+            return .underway(.subscribe)
+        }
+        memory.standing = .init(contact: pending.operation.contact, status: subscription.status)
+        return accepted(answer)
+    }
+
+    private func accepted(_ answer: AltcraftAnswer) -> Result {
+        let isStrange = (answer.error ?? 0) != 0
+        return .accepted(note ?? (isStrange ? FindingRow.replyErrorInSuccess.at() : nil), answer: answer.json)
+    }
+
+    /// What the caller should know about a success.
+    private var note: Finding? {
+        guard case .changeSubscription(let subscription) = pending.operation.action, subscription.topic != nil,
+            subscription.state == .subscribed, sentStatus != Subscription.State.subscribed.rawValue
+        else { return nil }
+        return FindingRow.topicUnderOptOut.at("action.subscription.topic")
+    }
+
+    // MARK: No
+
+    /// What an unclear answer leaves unknown.
+    private func doubt(_ memory: inout AltcraftMemory) {
+        switch exchange.endpoint {
+        case .tokenUpdate: memory.doubtful = sentAddress
+        case .subscribe, .unsuspend: memory.standing = nil
+        default: break
+        }
+    }
+
+    /// A question that is not repeated by itself.
+    private func never(_ row: ReplyRow) -> Result {
+        RuleID.altcraft("R8").fire()
+        let finding = exchange.endpoint == .unsuspend ? FindingRow.askAgain : row.finding ?? .replyRefused
+        return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
+    }
+
+    private func again(_ memory: inout AltcraftMemory) -> Result {
+        if exchange.endpoint == .tokenUpdate, case .registerDevice(let device) = pending.operation.action {
+            memory.device = device
+        }
+        guard exchange.outcome.reply != nil, pending.refusals + 1 >= RetryLadder.attempts else {
+            return .retry(RetryLadder.next(pending.failures, exchange))
+        }
+        if exchange.endpoint == .tokenUpdate { memory.refused = sentAddress }
+        return .rejected(FindingRow.retryLimit.at(detail: detail), answer: answer(\.repeated).json)
+    }
+
+    private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {
+        if exchange.endpoint == .tokenUpdate, case .registerDevice(let device) = pending.operation.action {
+            RuleID.altcraft("T3").fire()
+            (memory.device, memory.refused) = (device, sentAddress)
+        }
+        let finding = row.finding ?? .replyRefused
+        return .rejected(finding.at(path, detail: detail), answer: answer(\.final).json)
+    }
+
+    // MARK: Parts
+
+    private func answer(_ number: KeyPath<EventCodes.Numbers, Int?>) -> AltcraftAnswer {
+        AltcraftAnswer(exchange.outcome, EventCodes.row(exchange.endpoint, status: sentStatus), number)
+    }
+
+    /// The field that the vendor complains about, else the status: names and numbers alone.
+    private var detail: String? {
+        guard let reply = exchange.outcome.reply else { return nil }
+        let field = ServerComplaint(reply)?.field.map { "field \($0), " } ?? ""
+        return "\(field)HTTP \(reply.status)"
+    }
+
+    /// Where the field that the vendor complains about came from; empty if that is not known.
+    private var path: String {
+        guard let field = exchange.outcome.reply.flatMap(ServerComplaint.init)?.field else { return "" }
+        let options = pending.operation.options[AltcraftDevice.descriptor.id] ?? [:]
+        for name in ["profileFields", "customFields"] where options[name]?[field] != nil {
+            return "options.altcraft".dot(name).dot(field)
+        }
+        switch pending.operation.action {
+        case .changeAttributes(let changes):
+            let name = changes.keys.sorted().first { ProfileFields.name(of: $0, settings) == field }
+            return name.map { "action.changes".dot($0.rawValue) } ?? ""
+        case .changeSubscription(let subscription):
+            if subscription.fields[AttributeName(rawValue: field)] != nil {
+                return "action.subscription.fields".dot(field)
+            }
+            return field == "subscriptions.cats" && subscription.topic != nil ? "action.subscription.topic" : ""
+        case .changeTags: return field == settings.tagsField ? "action.tags" : ""
+        default: return ""
+        }
+    }
+
+    private var sentStatus: String? {
+        exchange.endpoint == .subscribe ? exchange.request.json?["subscription"]?["status"]?.string : nil
+    }
+
+    /// The token that the request was about.
+    private var sentAddress: PushAddress? {
+        let body = exchange.request.json
+        let isUpdate = exchange.endpoint == .tokenUpdate
+        let provider = isUpdate ? body?["new_provider"] : body?["subscription"]?["provider"]
+        let token = isUpdate ? body?["new_token"] : body?["subscription"]?["subscription_id"]
+        guard let provider = provider?.string, let token = token?.string else { return nil }
+        return PushAddress(provider: provider, token: token)
+    }
+}
+
+/// When the vendor is asked again.
+enum RetryLadder {
+    /// The answer that ends an operation; an outage does not count.
+    static let attempts = 16
+    /// 5.5 to the power of 0 to 5, in milliseconds.
+    static let milliseconds: [Int64] = [1_000, 5_500, 30_250, 166_375, 915_063, 5_032_844]
+    private static let longest = Duration.seconds(86_400)
+
+    /// The next attempt: by the ladder, or when the server says if that is later. A wake comes first, unless the server
+    /// named its time.
+    static func next(_ failures: Int, _ exchange: Exchange<AltcraftDevice>) -> When {
+        for rule in ["R5", "R6", "R7"] { RuleID.altcraft(rule).fire() }
+        let wait = Duration.milliseconds(milliseconds[min(max(failures, 0), milliseconds.count - 1)])
+        let word = exchange.outcome.reply?.retryAfter.map { min($0, longest) }
+        return .at(exchange.moment.now + max(wait, word ?? .zero), orWoken: word == nil)
+    }
+}

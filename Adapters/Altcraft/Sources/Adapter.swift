@@ -1,0 +1,246 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// Altcraft for apps: push subscriptions, profile fields, push events and custom events, one request each.
+///
+/// A change of person is a talk: the suspended subscription of the new person is released, and only if there was none a
+/// subscribe follows. Everything else that lasts stands in ``AltcraftMemory``.
+public struct AltcraftDevice: VendorAdapter {
+    public typealias Settings = AltcraftSettings
+    public typealias Memory = AltcraftMemory
+
+    /// Every kind of request.
+    public enum Endpoint: String, AdapterEndpoint {
+        /// Subscribes, unsubscribes or suspends.
+        case subscribe
+        /// Changes profile fields.
+        case profileUpdate
+        /// Puts a new push token in the place of an old one.
+        case tokenUpdate
+        /// Releases a suspension at a change of person. A crash must not repeat it.
+        case unsuspend
+        /// Asks for a subscription.
+        case status
+        /// Reports a push that arrived or was opened.
+        case pushEvent
+        /// Reports a custom event.
+        case customEvent
+
+        public var isJournaled: Bool { self == .unsuspend }
+    }
+
+    /// How far an operation of two requests has got.
+    public enum Step: String, Codable, Sendable, Equatable {
+        /// The new person had no subscription: one is made.
+        case subscribe
+        /// The old tags are deleted: the new ones are added.
+        case addTags
+    }
+
+    let settings: AltcraftSettings
+
+    /// A door to one resource.
+    ///
+    /// - Throws: ``SettingsError`` if the address is missing.
+    public init(settings: AltcraftSettings) throws(SettingsError) {
+        guard !settings.apiURL.isEmpty else {
+            let finding = Finding(
+                code: "setting.missing",
+                severity: .error,
+                error: .missing,
+                path: "apiUrl",
+                reason: "The setting is missing.",
+                remedy: "Add the address of the mobile interface."
+            )
+            throw SettingsError([finding])
+        }
+        self.settings = settings
+    }
+
+    /// The operation's own words for this vendor.
+    func options(_ operation: EngagementOperation) -> JSONObject { operation.options[Self.descriptor.id] ?? [:] }
+}
+
+// MARK: - Place
+
+extension AltcraftDevice {
+    /// The streams of an installation; each is first in, first out.
+    enum Queue: String {
+        case device, subscriptions, profile, events, local
+    }
+
+    public func place(_ operation: EngagementOperation) -> Place {
+        RuleID.altcraft("R12").fire()
+        return Place(lane: operation.subject.rawValue, queue: queue(of: operation))
+    }
+
+    private func queue(of operation: EngagementOperation) -> String {
+        let profile: Queue = settings.profileUpdates == .subscribe ? .subscriptions : .profile
+        let queue: Queue
+        switch operation.action {
+        case .registerDevice: queue = .device
+        case .changeSubscription, .switchContact, .farewell, .readBack: queue = .subscriptions
+        case .changeAttributes, .changeTags: queue = profile
+        case .identify: queue = settings.identifiersAsFields ? profile : .local
+        case .track(.push):
+            RuleID.altcraft("P4").fire()
+            return "push/\(operation.id.rawValue)"
+        case .track: queue = .events
+        case .setConsent, .erase: queue = .local
+        @unknown default: queue = .local
+        }
+        return queue.rawValue
+    }
+}
+
+// MARK: - Examine
+
+extension AltcraftDevice {
+    public func examine(_ operation: EngagementOperation) -> [Finding] {
+        let content = examineAction(operation)
+        if content.contains(where: { $0.severity == .foreign }) { return content }
+        let time = operation.capturedAt.seconds > 0 ? [] : [FindingRow.timeMissing.at("capturedAt")]
+        return content + CallOption.problems(options(operation), for: use(of: operation.action)) + time
+    }
+
+    /// Which request an operation becomes, as far as options are concerned; nil: none has a place.
+    private func use(of action: Action) -> CallOption.Use? {
+        switch action {
+        case .changeSubscription, .switchContact, .farewell: .subscription
+        case .changeAttributes, .changeTags, .identify:
+            settings.profileUpdates == .subscribe ? .subscription : .profile
+        case .track(.push): .pushEvent
+        case .track(.custom): .customEvent
+        default: nil
+        }
+    }
+
+    private func examineAction(_ operation: EngagementOperation) -> [Finding] {
+        switch operation.action {
+        case .registerDevice(let device): examine(device)
+        case .changeSubscription(let subscription): examine(subscription)
+        case .changeAttributes(let changes): examine(changes, operation)
+        case .changeTags: settings.tagsField.isEmpty ? [FindingRow.tagsField.at("action.tags")] : []
+        case .identify(let identifiers): examine(identifiers)
+        case .switchContact: settings.roleToken == nil ? [] : [FindingRow.switchRoleToken.at("action.switch")]
+        case .track(let event): examine(event, operation)
+        case .readBack(let request): examine(request)
+        case .setConsent, .farewell, .erase: []
+        @unknown default: [FindingRow.actionUnknown.at("action")]
+        }
+    }
+
+    private func examine(_ device: Device) -> [Finding] {
+        guard let token = device.pushToken else { return [] }
+        if token.value.trimmed.isEmpty { return [FindingRow.tokenBlank.at("action.device.pushToken.value")] }
+        guard PushProvider.name(of: token, on: device.facts?.platform) == nil else { return [] }
+        return [FindingRow.tokenProvider.at("action.device.pushToken.service")]
+    }
+
+    private func examine(_ subscription: Subscription) -> [Finding] {
+        let path = "action.subscription"
+        var findings: [Finding] = []
+        if subscription.channel != .push { findings.append(FindingRow.subscriptionChannel.at(path.dot("channel"))) }
+        if subscription.state == .unknown { findings.append(FindingRow.subscriptionUnknown.at(path.dot("state"))) }
+        if subscription.state == .suspended, subscription.topic != nil {
+            findings.append(FindingRow.topicPaused.at(path.dot("state")))
+        }
+        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) where value.scalar == nil {
+            findings.append(FindingRow.subscriptionNested.at(path.dot("fields").dot(name.rawValue)))
+        }
+        return findings
+    }
+
+    private func examine(_ changes: [AttributeName: AttributeChange], _ operation: EngagementOperation) -> [Finding] {
+        if changes.isEmpty { return [FindingRow.attributesEmpty.at("action.changes")] }
+        let fields = profileFields(of: operation)
+        return fields.findings + (fields.object.isEmpty ? [FindingRow.attributesNone.at("action.changes")] : [])
+    }
+
+    private func examine(_ identifiers: [Identifier]) -> [Finding] {
+        let strange = identifiers.enumerated().filter { ![.external, .email, .phone].contains($0.element.kind) }
+        let findings = strange.map { FindingRow.identityKind.at("action.identifiers[\($0.offset)].kind") }
+        guard settings.identifiersAsFields else { return findings }
+        var fields = ProfileFields(settings)
+        fields.add(identifiers)
+        return findings + fields.findings
+    }
+
+    private func examine(_ event: TrackingEvent, _ operation: EngagementOperation) -> [Finding] {
+        let path = "action.event"
+        switch event {
+        case .push(let interaction, let payload, _):
+            if payload["_ac_push"] == nil { return [FindingRow.pushForeign.at(path.dot("payload"))] }
+            let kind = kind(of: interaction) == nil ? [FindingRow.pushDismissed.at(path.dot("interaction"))] : []
+            let uid =
+                messageID(payload, operation) == nil ? [FindingRow.pushWithoutUID.at(path.dot("payload._uid"))] : []
+            return kind + uid
+        case .custom(let name, let attributes):
+            var findings = settings.pixel.isEmpty ? [FindingRow.eventPixel.at(path)] : []
+            if name.trimmed.isEmpty { findings.append(FindingRow.eventName.at(path.dot("name"))) }
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) where value.scalar == nil {
+                findings.append(FindingRow.eventNested.at(path.dot("attributes").dot(name.rawValue)))
+            }
+            return findings
+        default: return [FindingRow.eventKind.at(path.dot("kind"))]
+        }
+    }
+
+    private func examine(_ request: ReadRequest) -> [Finding] {
+        guard let question = StatusQuestion(rawValue: request.what) else {
+            return [FindingRow.readUnknown.at("action.read.what")]
+        }
+        guard question == .latestForProvider, let provider = request.arguments["provider"], !provider.isNull else {
+            return []
+        }
+        let isKnown = provider.string.map(PushProvider.isKnown) ?? false
+        return isKnown ? [] : [FindingRow.readProvider.at("action.read.arguments.provider")]
+    }
+}
+
+// MARK: - Content
+
+extension AltcraftDevice {
+    /// The vendor's word for what a person did with a push; nil if it has none.
+    func kind(of interaction: PushInteraction) -> String? {
+        switch interaction {
+        case .received: "delivery"
+        case .tapped, .opened: "open"
+        case .dismissed: nil
+        }
+    }
+
+    /// The message of a push: the payload's own id, else the one that the app gave.
+    func messageID(_ payload: JSONObject, _ operation: EngagementOperation) -> String? {
+        let own = payload["_uid"]?.string ?? payload["_uid"]?.number?.text
+        return [own, options(operation)["uid"]?.string].compactMap(\.self).first { !$0.isEmpty }
+    }
+
+    /// The profile fields that an operation changes.
+    func profileFields(of operation: EngagementOperation) -> ProfileFields {
+        var fields = ProfileFields(settings)
+        switch operation.action {
+        case .changeAttributes(let changes): fields.add(changes, at: "action.changes")
+        case .identify(let identifiers) where settings.identifiersAsFields: fields.add(identifiers)
+        default: break
+        }
+        if let own = options(operation)["profileFields"]?.object { fields.add(own) }
+        return fields
+    }
+
+    /// The change of the field that holds the tags: what is deleted goes first, what is added needs a second request.
+    func tagFields(_ change: TagChange, _ step: Step?) -> JSONObject {
+        RuleID.altcraft("F14").fire()
+        func texts(_ tags: some Sequence<Tag>) -> JSONValue { .array(tags.map { .string($0.rawValue) }) }
+        if change.replace != nil { return [settings.tagsField: texts(change.applied(to: []).sorted())] }
+        let deletes = step != .addTags && !change.remove.isEmpty
+        let value = texts(deletes ? change.remove : change.add)
+        return [settings.tagsField: ProfileFields.update(deletes ? "delete" : "add", value, .altcraft("F9"))]
+    }
+
+    /// Whether a change of tags needs a second request.
+    func needsSecondRequest(_ change: TagChange, _ step: Step?) -> Bool {
+        change.replace == nil && step != .addTags && !change.remove.isEmpty && !change.add.isEmpty
+    }
+}

@@ -1,0 +1,119 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What signs a request, and how the vendor finds the profile by it.
+struct Authorization {
+    /// The value of the header.
+    let header: String
+    /// The query's matching mode.
+    let matchingMode: String
+
+    /// Chooses between role token and the contact's own token, and checks the latter as far as an app can.
+    ///
+    /// - Parameters:
+    ///   - credential: the contact's JSON Web Token.
+    ///   - settings: the role token, if there is one.
+    /// - Throws: why nothing can be signed.
+    init(_ credential: Secret?, _ settings: AltcraftSettings) throws(Missing) {
+        if let token = settings.roleToken, !token.value.isEmpty {
+            RuleID.altcraft("A1").fire()
+            RuleID.altcraft("A8").fire()
+            header = "Bearer rtoken@\(token.value)"
+            matchingMode = settings.roleTokenMatching == .token ? token.value : settings.roleTokenMatching.rawValue
+            return
+        }
+        guard let token = credential, !token.value.isEmpty else {
+            throw Missing(finding: FindingRow.credentialMissing.at())
+        }
+        matchingMode = try MatchingClaim(token).matching
+        header = "Bearer \(token.value)"
+        RuleID.altcraft("A7").fire()
+    }
+
+    /// Why nothing can be signed.
+    struct Missing: Error { let finding: Finding }
+}
+
+/// The claim `matching` of a contact's token: which database, and how its profile is found there.
+struct MatchingClaim {
+    /// How the profile is found; passed on exactly as the token says it.
+    let matching: String
+
+    /// The payload must be smaller.
+    static let longestPayload = 16 * 1024
+    private static let identifiers = [
+        "email", "phone", "profile_id", "field_name", "field_value", "provider", "subscription_id",
+    ]
+
+    /// Reads the claim without checking the signature, which is the vendor's business.
+    ///
+    /// - Throws: what of it is missing, by name.
+    init(_ token: Secret) throws(Authorization.Missing) {
+        let parts = token.value.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count >= 2, let payload = Base64URL.decode(parts[1]) else { throw Self.unreadable("not a JWT") }
+        guard payload.count < Self.longestPayload else {
+            throw Authorization.Missing(finding: FindingRow.credentialTooLarge.at())
+        }
+        guard let claim = (try? JSONValue(parsing: payload))?["matching"] else { throw Self.unreadable("no claim") }
+        let text = claim.string.flatMap { try? JSONValue(parsing: $0) }
+        guard let object = (text ?? claim).object else { throw Self.unreadable("the claim is no object") }
+        let database = object["db_id"]
+        let missing = [
+            (database?.integer ?? database?.string.flatMap(Int64.init)) == nil ? "db_id" : nil,
+            (object["matching"]?.string ?? "").isEmpty ? "matching" : nil,
+        ].compactMap(\.self)
+        guard missing.isEmpty, let matching = object["matching"]?.string else {
+            let detail = missing.joined(separator: ", ")
+            throw Authorization.Missing(finding: FindingRow.credentialIncomplete.at(detail: detail))
+        }
+        guard Self.identifiers.contains(where: { Self.isPresent(object[$0]) }) else {
+            throw Authorization.Missing(finding: FindingRow.credentialAnonymous.at())
+        }
+        self.matching = matching
+        RuleID.altcraft("A2").fire()
+    }
+
+    private static func isPresent(_ value: JSONValue?) -> Bool {
+        switch value {
+        case .string(let text): !text.isEmpty
+        case .number: true
+        default: false
+        }
+    }
+
+    private static func unreadable(_ detail: String) -> Authorization.Missing {
+        Authorization.Missing(finding: FindingRow.credentialUnreadable.at(detail: detail))
+    }
+}
+
+/// Base 64 with the alphabet for URLs (RFC 4648, section 5), padding optional.
+enum Base64URL {
+    /// The bytes; nil if the text holds another character or a length that no bytes have.
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var buffer: UInt32 = 0
+        var bits: UInt32 = 0
+        for character in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
+            guard let value = value(of: character) else { return nil }
+            buffer = buffer << 6 | value
+            bits += 6
+            guard bits >= 8 else { continue }
+            bits -= 8
+            bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
+            buffer &= (1 << bits) - 1
+        }
+        return bits < 6 && buffer == 0 ? bytes : nil
+    }
+
+    private static func value(of character: UInt8) -> UInt32? {
+        switch character {
+        case 0x41...0x5A: UInt32(character - 0x41)
+        case 0x61...0x7A: UInt32(character - 0x61) + 26
+        case 0x30...0x39: UInt32(character - 0x30) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

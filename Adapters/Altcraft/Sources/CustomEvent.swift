@@ -1,0 +1,89 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// A custom event: the parts of a form, in the vendor's order.
+struct CustomEvent: Sendable {
+    var name: String
+    var time: Int
+    var utcOffsetSeconds: Int
+    var clientID: String
+    var attributes: [AttributeName: AttributeValue]
+    var options: JSONObject
+
+    var zone: Int { -(utcOffsetSeconds / 60) }
+    var matching: String? { text("matching") }
+    var campaign: String? { word(.campaign) }
+    var content: String? { word(.content) }
+    var keyword: String? { word(.keyword) }
+    var medium: String? { word(.medium) }
+    var source: String? { word(.source) }
+    var temp: String? { word(.temp) }
+    var message: String? { text("messageID") }
+    var matchingIDs: JSONValue? { options["matchingIDs"] }
+    var subscription: JSONValue? { options["subscription"] }
+    var profileFields: JSONValue? { options["profileFields"] }
+    var payload: JSONValue? {
+        let pairs = attributes.sorted { $0.key < $1.key }.compactMap { name, value in
+            value.scalar.map { (name.rawValue, $0) }
+        }
+        return pairs.isEmpty ? nil : .object(JSONObject(pairs))
+    }
+
+    private func text(_ option: String) -> String? { options[option]?.string.flatMap { $0.isEmpty ? nil : $0 } }
+    private func word(_ word: CampaignWord) -> String? {
+        options["utm"]?[word.rawValue]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    static let table = FieldTable<CustomEvent>(
+        "Parts of a custom event",
+        [
+            .required("tz", \.zone, .decimalText, from: "device.facts.utcOffsetSeconds", rule: .altcraft("M4")),
+            .required("t", \.time, .decimalText, from: "operation.capturedAt", rule: .altcraft("M3")),
+            .required("aci", \.clientID, .text, from: "settings.clientId", rule: .altcraft("M3")),
+            .required("wn", \.name, .text, from: "event.name", rule: .altcraft("M3")),
+            .optional("mm", \.matching, .text, from: "options.matching", rule: .altcraft("M6")),
+            .optional("cn", \.campaign, .text, from: "options.utm.campaign", rule: .altcraft("M6")),
+            .optional("cc", \.content, .text, from: "options.utm.content", rule: .altcraft("M6")),
+            .optional("ck", \.keyword, .text, from: "options.utm.keyword", rule: .altcraft("M6")),
+            .optional("cm", \.medium, .text, from: "options.utm.medium", rule: .altcraft("M6")),
+            .optional("cs", \.source, .text, from: "options.utm.source", rule: .altcraft("M6")),
+            .optional("ct", \.temp, .text, from: "options.utm.temp", rule: .altcraft("M6")),
+            .optional("wd", \.payload, .json, from: "event.attributes", rule: .altcraft("M5")),
+            .optional("mi", \.message, .text, from: "options.messageID", rule: .altcraft("M7")),
+            .optional("ma", \.matchingIDs, .json, from: "options.matchingIDs", rule: .altcraft("M6")),
+            .optional("sn", \.subscription, .json, from: "options.subscription", rule: .altcraft("M8")),
+            .optional("pf", \.profileFields, .json, from: "options.profileFields", rule: .altcraft("F1")),
+        ]
+    )
+
+    /// The parts that are JSON; all others are plain text.
+    static let jsonParts: Set<String> = ["wd", "mi", "ma", "sn", "pf"]
+}
+
+/// The body of a `multipart/form-data` request.
+struct Form {
+    /// What stands between the parts; no part contains it.
+    let boundary: String
+    /// The bytes.
+    let bytes: [UInt8]
+
+    /// The parts of an event, in their order.
+    init(_ event: CustomEvent, id: OperationID) {
+        RuleID.altcraft("M2").fire()
+        RuleID.altcraft("M9").fire()
+        let parts = CustomEvent.table.object(event).map { member in
+            let isJSON = CustomEvent.jsonParts.contains(member.name)
+            return (name: member.name, isJSON: isJSON, text: isJSON ? member.value.text : member.value.string ?? "")
+        }
+        var boundary = "Boundary-" + RequestID.text(for: id)
+        while parts.contains(where: { $0.text.contains(boundary) }) { boundary += "-0" }
+        self.boundary = boundary
+        let text = parts.map { part in
+            let type = part.isJSON ? "application/json" : "text/plain"
+            return "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(part.name)\"\r\n"
+                + "Content-Type: \(type); charset=utf-8\r\n\r\n\(part.text)\r\n"
+        }
+        bytes = Array((text.joined() + "--\(boundary)--\r\n").utf8)
+    }
+}

@@ -1,0 +1,122 @@
+import PatchbayAdapterKit
+
+/// What may be said about a contact that goes into an import file.
+extension FindingRow {
+    /// Every row, for the descriptor.
+    static let altcraftRecords: [FindingRow] = [
+        recordMatching, recordNoHome, recordSecond, recordAddress, recordConverted, recordTags, recordConsent,
+        recordUnknown, recordDenied, recordResource, recordUnreachable, recordNested, recordToken, tokenProviderUnknown,
+    ]
+
+    static let recordMatching = FindingRow(
+        "altcraft.record.matching",
+        .error,
+        .missing,
+        rule: .altcraft("X1"),
+        reason: "No identifier can find the profile, so the contact is not written",
+        remedy: "Give the contact such an identifier, or choose another matching in the format's settings."
+    )
+    static let recordNoHome = FindingRow(
+        "altcraft.record.noHome",
+        .warning,
+        .unsupported,
+        rule: .altcraft("X2"),
+        reason: "The import has no place for it",
+        remedy: "Make it an attribute with a field of its own, or name a field in identifierFields."
+    )
+    static let recordSecond = FindingRow(
+        "altcraft.record.second",
+        .warning,
+        .unsupported,
+        rule: .altcraft("X2"),
+        reason: "The field is taken already; this value is left out",
+        remedy: "Put the one to keep first, or name another field for it."
+    )
+    static let recordAddress = FindingRow(
+        "altcraft.record.address",
+        .warning,
+        .invalid,
+        rule: .altcraft("F19"),
+        reason: "The address has another form and is left out",
+        remedy: "Mend it in the source."
+    )
+    static let recordConverted = FindingRow(
+        "altcraft.record.converted",
+        .note,
+        rule: .altcraft("F20"),
+        reason: "The value is written as text or JSON; the platform's field must be made for that",
+        remedy: "Create the field with a fitting type before the import."
+    )
+    static let recordTags = FindingRow(
+        "altcraft.record.tags",
+        .warning,
+        .misconfigured,
+        rule: .altcraft("F14"),
+        reason: "There is no profile field for tags; they are left out",
+        remedy: "Create a field of type tags in the platform and name it in tagsField."
+    )
+    static let recordConsent = FindingRow(
+        "altcraft.record.consent",
+        .warning,
+        .unsupported,
+        rule: .altcraft("E3"),
+        reason: "The vendor has no record of consents",
+        remedy: "Keep the consent where it is; a denied one turns subscriptions of its channel into opt-outs here."
+    )
+    static let recordUnknown = FindingRow(
+        "altcraft.record.stateUnknown",
+        .warning,
+        .consent,
+        rule: .altcraft("X4"),
+        reason: "Nobody knows what the person wants, so no subscription is written",
+        remedy: "Ask the person."
+    )
+    static let recordDenied = FindingRow(
+        "altcraft.record.denied",
+        .warning,
+        .consent,
+        rule: .altcraft("X5"),
+        reason: "The person denied messages on this channel, so the subscription is written as unsubscribed",
+        remedy: "Ask the person if the two contradict each other."
+    )
+    static let recordResource = FindingRow(
+        "altcraft.record.resource",
+        .warning,
+        .misconfigured,
+        rule: .altcraft("X3"),
+        reason: "No resource is named for this subscription; it is left out",
+        remedy: "Name it in resourceId, or by topic in resources."
+    )
+    static let recordUnreachable = FindingRow(
+        "altcraft.record.address.missing",
+        .warning,
+        .missing,
+        rule: .altcraft("X3"),
+        reason: "The subscription has no usable address on its channel; it is left out",
+        remedy: "Give the contact an e-mail address, a phone number or a device with a token."
+    )
+    static let recordNested = FindingRow(
+        "altcraft.record.nested",
+        .warning,
+        .unsupported,
+        rule: .altcraft("X6"),
+        reason: "A subscription field takes no list, no choices and no object; it is left out",
+        remedy: "Give one value, or make it an attribute of the contact."
+    )
+    static let recordToken = FindingRow(
+        "altcraft.record.token",
+        .warning,
+        .consent,
+        rule: .altcraft("X4"),
+        reason: "Nothing says whether the person wants push messages, so the token is left out",
+        remedy: "Give the contact a push subscription with its state, and a resource for it."
+    )
+    static let tokenProviderUnknown = FindingRow(
+        "altcraft.record.token.provider",
+        .warning,
+        .unsupported,
+        rule: .altcraft("T7"),
+        reason: "The push service and platform belong to none of the vendor's providers; the token is left out",
+        remedy: "Give the device's platform, or let the app register itself."
+    )
+}

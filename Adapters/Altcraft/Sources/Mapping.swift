@@ -1,0 +1,278 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// One profile field of the vendor's own, and the form it takes.
+struct AltcraftField {
+    /// The field's name at the vendor.
+    let name: String
+    /// The attribute that it holds by default.
+    let attribute: AttributeName?
+    /// The form in words: what helps where a value has another one.
+    let form: String
+    /// The rule behind the form.
+    let rule: RuleID
+    private let write: @Sendable (AttributeValue, AltcraftSettings) -> JSONValue?
+
+    /// The value in the field's form; nil if it has none. The rule counts as fired.
+    func value(_ value: AttributeValue, _ settings: AltcraftSettings) -> JSONValue? {
+        rule.fire()
+        return write(value, settings)
+    }
+
+    /// The vendor's system fields that take a form of their own, or that an attribute has by default.
+    static let all: [AltcraftField] = [
+        text("_fname", .givenName),
+        text("_lname", .familyName),
+        text("_city", .city),
+        AltcraftField(
+            name: "_country",
+            attribute: .country,
+            form: "two letters of ISO 3166-1",
+            rule: .altcraft("F20")
+        ) { value, _ in
+            guard case .country(let code)? = value.converted(to: .country) else { return nil }
+            return .string(code.text)
+        },
+        AltcraftField(
+            name: "_bdate",
+            attribute: .birthDate,
+            form: "YYYY-MM-DD or RFC 3339",
+            rule: .altcraft("F11")
+        ) { value, _ in
+            (value.converted(to: .date) ?? value.converted(to: .timestamp))?.plainText.map(JSONValue.string)
+        },
+        AltcraftField(name: "_sex", attribute: .gender, form: "male or female", rule: .altcraft("F12")) {
+            value,
+            settings in
+            guard let word = value.plainText, let code = ["male": 1, "female": 2][word] else { return nil }
+            return settings.genderForm == .word ? .string(word) : .integer(code)
+        },
+        AltcraftField(
+            name: "_postal_code",
+            attribute: .postalCode,
+            form: "digits that do not begin with 0",
+            rule: .altcraft("F13")
+        ) { value, _ in
+            guard let text = value.plainText, let number = Int64(text), number >= 0, String(number) == text else {
+                return nil
+            }
+            return .integer(number)
+        },
+        AltcraftField(name: "email", attribute: nil, form: "an e-mail address", rule: .altcraft("F19")) { value, _ in
+            value.plainText.flatMap { Address.isEmail($0) ? .string($0) : nil }
+        },
+        AltcraftField(name: "phones", attribute: nil, form: "phone numbers", rule: .altcraft("F19")) { value, _ in
+            let texts: [String?] =
+                switch value {
+                case .list(let values): values.map(\.plainText)
+                case .choices(let words): words
+                default: [value.plainText]
+                }
+            let numbers = texts.compactMap { $0.flatMap(Address.phone) }
+            return numbers.count == texts.count ? .array(numbers.map(JSONValue.string)) : nil
+        },
+    ]
+
+    private static func text(_ name: String, _ attribute: AttributeName) -> AltcraftField {
+        AltcraftField(name: name, attribute: attribute, form: "text", rule: .altcraft("F20")) { value, _ in
+            value.plainText.map(JSONValue.string)
+        }
+    }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    /// The system field of that name.
+    static func named(_ name: String) -> AltcraftField? { byName[name] }
+
+    /// The fields that well-known attributes have where a configuration names no others.
+    static let systemNames = Dictionary(
+        uniqueKeysWithValues: all.compactMap { field in field.attribute.map { ($0, field.name) } }
+    )
+}
+
+/// Addresses as far as they can be checked without sending anything.
+enum Address {
+    /// Whether a text can be an e-mail address: something, one @, something, no white space.
+    static func isEmail(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
+    }
+
+    /// The number without spaces, dashes and brackets; nil unless 5 to 15 digits are left, perhaps after a plus sign.
+    static func phone(_ text: String) -> String? {
+        let compact = text.filter { !" -().\u{A0}".contains($0) }
+        let digits = compact.hasPrefix("+") ? compact.dropFirst() : compact[...]
+        let isNumber = digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && (5...15).contains(digits.utf8.count)
+        return isNumber ? compact : nil
+    }
+}
+
+/// Attributes as profile fields, with what can't be one.
+struct ProfileFields {
+    /// The fields, in order of the attributes' names.
+    private(set) var object = JSONObject()
+    /// What was left out, and why.
+    private(set) var findings: [Finding] = []
+    private let settings: AltcraftSettings
+
+    init(_ settings: AltcraftSettings) { self.settings = settings }
+
+    /// The field that holds an attribute.
+    static func name(of attribute: AttributeName, _ settings: AltcraftSettings) -> String {
+        settings.fieldNames[attribute] ?? attribute.rawValue
+    }
+
+    /// Adds attributes' changes; `path` is where they stand.
+    mutating func add(_ changes: [AttributeName: AttributeChange], at path: String) {
+        for (attribute, change) in changes.sorted(by: { $0.key < $1.key }) {
+            add(attribute, change, at: path.dot(attribute.rawValue))
+        }
+    }
+
+    /// Adds identifiers that are profile fields too: e-mail address and phone number.
+    mutating func add(_ identifiers: [Identifier]) {
+        let fields: [IdentifierKind: AttributeName] = [.email: "email", .phone: "phones"]
+        for (place, identifier) in identifiers.enumerated() {
+            guard let name = fields[identifier.kind] else { continue }
+            add(name, .set(.string(identifier.value)), at: "action.identifiers[\(place)]")
+        }
+    }
+
+    /// Adds fields that the caller gave by the vendor's names; they win.
+    mutating func add(_ fields: JSONObject) {
+        for field in fields { object[field.name] = field.value }
+    }
+
+    private mutating func add(_ attribute: AttributeName, _ change: AttributeChange, at path: String) {
+        let name = Self.name(of: attribute, settings)
+        guard object[name] == nil else {
+            findings.append(FindingRow.attributeCollision.at(path, detail: "field \(name)"))
+            return
+        }
+        switch value(of: change, for: name) {
+        case .success(let value): object[name] = value
+        case .failure(let problem): findings.append(problem.row.at(path, detail: problem.detail))
+        }
+    }
+
+    private struct Problem: Error {
+        let row: FindingRow
+        var detail: String?
+    }
+
+    private func value(of change: AttributeChange, for name: String) -> Result<JSONValue, Problem> {
+        switch change {
+        case .set(let value):
+            guard let field = AltcraftField.named(name) else { return .success(value.wire) }
+            return field.value(value, settings).map(Result.success)
+                ?? .failure(Problem(row: .attributeForm, detail: "\(name) takes \(field.form)"))
+        case .unset where name == "email": return .failure(Problem(row: .attributeUnset))
+        case .unset: return .success(Self.update("unset", .null, .altcraft("F7")))
+        case .increment(let number): return .success(Self.update("incr", .number(number.json), .altcraft("F8")))
+        case .append(let values): return elements(values, "add")
+        case .remove(let values): return elements(values, "delete")
+        }
+    }
+
+    private func elements(_ values: [AttributeValue], _ action: String) -> Result<JSONValue, Problem> {
+        let texts = values.compactMap { if case .string(let text) = $0 { JSONValue.string(text) } else { nil } }
+        guard texts.count == values.count else { return .failure(Problem(row: .attributeElements)) }
+        return .success(Self.update(action, .array(texts), .altcraft("F9")))
+    }
+
+    /// An instruction that stands where a field's value could stand.
+    static func update(_ action: String, _ value: JSONValue, _ rule: RuleID) -> JSONValue {
+        rule.fire()
+        return ["action": .string(action), "value": value]
+    }
+}
+
+extension AttributeValue {
+    /// The value as any profile field takes it.
+    var wire: JSONValue {
+        switch self {
+        case .integer(let number): .integer(number)
+        case .decimal(let number): .number(number.json)
+        case .boolean(let flag): .bool(flag)
+        case .choices(let words): .array(words.map(JSONValue.string))
+        case .list(let values): .array(values.map(\.wire))
+        case .object(let members):
+            .object(JSONObject(members.sorted { $0.key < $1.key }.map { ($0.key.rawValue, $0.value.wire) }))
+        case .string, .date, .time, .timestamp, .country: .string(plainText ?? "")
+        }
+    }
+
+    /// The value as a field takes it that holds one plain value; nil for several.
+    var scalar: JSONValue? {
+        switch self {
+        case .choices, .list, .object: nil
+        default: wire
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether it is neither a list nor an object.
+    var isScalar: Bool { array == nil && object == nil }
+}
+
+/// The vendor's name of a push service on a platform.
+enum PushProvider {
+    private struct Row {
+        let platform: String
+        let service: PushToken.Service
+        let name: String
+    }
+
+    private static let rows = [
+        Row(platform: "ios", service: .apns, name: "ios-apns"),
+        Row(platform: "ios", service: .fcm, name: "ios-firebase"),
+        Row(platform: "ios", service: .hms, name: "ios-huawei"),
+        Row(platform: "android", service: .fcm, name: "android-firebase"),
+        Row(platform: "android", service: .hms, name: "android-huawei"),
+        Row(platform: "android", service: .rustore, name: "android-rustore"),
+    ]
+
+    /// The six providers, for people.
+    static let names = rows.map(\.name).joined(separator: ", ")
+
+    /// Whether the vendor has a provider of that name.
+    static func isKnown(_ name: String) -> Bool { rows.contains { $0.name == name } }
+
+    /// The provider; nil if there is none, or if the platform is unknown and the service is on several.
+    static func name(of token: PushToken, on platform: String?) -> String? {
+        RuleID.altcraft("T7").fire()
+        let platform = platform.map { ["ipados": "ios"][$0.lowercased()] ?? $0.lowercased() }
+        let matches = rows.filter { $0.service == token.service && (platform == nil || $0.platform == platform) }
+        return matches.count == 1 ? matches.first?.name : nil
+    }
+}
+
+extension PushAddress {
+    /// Where the vendor reaches a device; nil without a token, or where the vendor has no provider.
+    init?(_ device: Device?) {
+        guard let device, let token = device.pushToken, !token.value.trimmed.isEmpty,
+            let provider = PushProvider.name(of: token, on: device.facts?.platform)
+        else { return nil }
+        self.init(provider: provider, token: token.service == .apns ? token.value.lowercased() : token.value)
+    }
+}
+
+extension Subscription.State {
+    /// The vendor's word; nil for unknown, which is never sent.
+    var status: String? { self == .unknown ? nil : rawValue }
+}
+
+/// The questions about push subscriptions that can be asked.
+enum StatusQuestion: String, CaseIterable {
+    /// The subscription made last in the profile.
+    case latest
+    /// The last one of a provider: the argument `provider`, else the present one.
+    case latestForProvider
+    /// The one of the present token and provider.
+    case current
+
+    /// The questions, for people.
+    static let names = allCases.map(\.rawValue).joined(separator: ", ")
+}

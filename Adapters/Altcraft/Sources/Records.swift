@@ -1,0 +1,378 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension RecordFormat {
+    /// Profiles to import: one request body of the server interface's `profiles/import` a line, without its token.
+    public static let altcraftProfiles = RecordFormat(
+        id: "altcraft.profiles",
+        title: "Altcraft profiles (bodies of profiles/import, one a line)",
+        fileExtension: "ndjson",
+        rules: ["X1", "X2", "X3", "X4", "X5", "X6"].map(RuleID.altcraft),
+        makeWriter: { settings throws(SettingsError) in
+            ProfileWriter(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
+        }
+    )
+}
+
+/// What an import file needs to know of the account.
+struct ImportSettings: AdapterSettings {
+    /// How the vendor finds a profile.
+    enum Matching: String, NeutralWord {
+        case email
+        case emailOfProfile = "email_profile"
+        case phone
+        case custom
+    }
+
+    var database = 0
+    var matching = Matching.email
+    var matchingIdentifier = IdentifierKind.external.rawValue
+    var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "phones"]
+    var resource = 0
+    var resources: [AttributeName: String] = [:]
+    var fieldNames = AltcraftField.systemNames
+    var tagsField = ""
+    var genderForm = AltcraftSettings.GenderForm.code
+
+    static let table = SettingsTable<ImportSettings>([
+        SettingRow(
+            "dbId",
+            form: "whole number from 1",
+            schema: ["type": "integer", "minimum": 1],
+            isRequired: true,
+            rule: .altcraft("X1"),
+            "The number of the database."
+        ) { value, settings in
+            guard let number = value.integer, number > 0 else {
+                return .init("It is no number from 1.", "Give the number beside the database's name in the platform.")
+            }
+            settings.database = Int(number)
+            return nil
+        },
+        .choice(
+            "matching",
+            \.matching,
+            default: .email,
+            rule: .altcraft("X1"),
+            "How the vendor finds a profile that is there already."
+        ),
+        .text(
+            "matchingIdentifier",
+            \.matchingIdentifier,
+            default: IdentifierKind.external.rawValue,
+            rule: .altcraft("X1"),
+            "With `custom`: the kind of identifier that finds a profile; identifierFields names its field."
+        ),
+        .names(
+            "identifierFields",
+            \.identifierFields,
+            default: "email=email phone=phones",
+            rule: .altcraft("X2"),
+            "Profile fields by kind of identifier."
+        ),
+        .integer(
+            "resourceId",
+            \.resource,
+            in: 0...Int(Int32.max),
+            default: 0,
+            rule: .altcraft("X3"),
+            "The resource of subscriptions without a topic; 0: none."
+        ),
+        .names(
+            "resources",
+            \.resources,
+            rule: .altcraft("X3"),
+            "The numbers of resources by topic."
+        ),
+        .names("fieldNames", \.fieldNames, rule: .altcraft("F20"), "Profile fields by attribute name."),
+        .text("tagsField", \.tagsField, rule: .altcraft("F14"), "The profile field of type tags that holds the tags."),
+        .choice(
+            "genderForm",
+            \.genderForm,
+            default: .code,
+            rule: .altcraft("F12"),
+            "How `_sex` is written: the vendor's pages differ; its import takes a number."
+        ),
+    ])
+}
+
+/// One line of an import file.
+struct ImportRecord: Sendable {
+    var database: Int
+    var matching: String
+    var email: String?
+    var phone: String?
+    var fieldName: String?
+    var fieldValue: String?
+    var data: JSONValue
+
+    static let table = FieldTable<ImportRecord>(
+        "A line of an import file",
+        [
+            .required("db_id", \.database, .integer, from: "settings.dbId", rule: .altcraft("X1")),
+            .required("matching", \.matching, .text, from: "settings.matching", rule: .altcraft("X1")),
+            .optional("email", \.email, .text, from: "identifiers.email", rule: .altcraft("X1")),
+            .optional("phone", \.phone, .text, from: "identifiers.phone", rule: .altcraft("X1")),
+            .optional("field_name", \.fieldName, .text, from: "settings.identifierFields", rule: .altcraft("X1")),
+            .optional("field_value", \.fieldValue, .text, from: "identifiers", rule: .altcraft("X1")),
+            .required("data", \.data, .json, from: "attributes", rule: .altcraft("X2")),
+        ]
+    )
+}
+
+/// A subscription in a line of an import file.
+struct ImportSubscription: Sendable {
+    var channel: String
+    var resource: Int
+    var email: String?
+    var phone: String?
+    var provider: String?
+    var token: String?
+    var status: String
+    var fields: JSONValue?
+
+    static let table = FieldTable<ImportSubscription>(
+        "A subscription in it",
+        [
+            .required("channel", \.channel, .text, from: "subscriptions.channel", rule: .altcraft("X3")),
+            .required("resource_id", \.resource, .integer, from: "settings.resources", rule: .altcraft("X3")),
+            .optional("email", \.email, .text, from: "identifiers.email", rule: .altcraft("X3")),
+            .optional("phone", \.phone, .text, from: "identifiers.phone", rule: .altcraft("X3")),
+            .optional("provider", \.provider, .text, from: "devices.pushToken.service", rule: .altcraft("T7")),
+            .optional("subscription_id", \.token, .text, from: "devices.pushToken.value", rule: .altcraft("X3")),
+            .required("status", \.status, .text, from: "subscriptions.state", rule: .altcraft("X4")),
+            .optional("custom_fields", \.fields, .json, from: "subscriptions.fields", rule: .altcraft("X6")),
+        ]
+    )
+}
+
+/// Writes contacts as lines of an import file.
+struct ProfileWriter: ContactWriter {
+    let settings: ImportSettings
+
+    mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
+        var composer = ProfileComposer(contact: contact, settings: settings)
+        guard let record = composer.record() else { return composer.findings }
+        bytes += Array(JSONValue.object(ImportRecord.table.object(record)).text.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+        return composer.findings
+    }
+}
+
+/// Makes a record of one contact, and notes what of it does not survive.
+private struct ProfileComposer {
+    let contact: Contact
+    let settings: ImportSettings
+    var findings: [Finding] = []
+
+    init(contact: Contact, settings: ImportSettings) { (self.contact, self.settings) = (contact, settings) }
+
+    private var email: String? { contact.identifiers.first(.email).flatMap { Address.isEmail($0) ? $0 : nil } }
+    private var phone: String? { contact.identifiers.first(.phone).flatMap(Address.phone) }
+
+    /// The record; nil if the vendor could not find or make a profile by it.
+    mutating func record() -> ImportRecord? {
+        var record = ImportRecord(database: settings.database, matching: settings.matching.rawValue, data: .null)
+        switch settings.matching {
+        case .email, .emailOfProfile: record.email = email
+        case .phone: record.phone = phone
+        case .custom:
+            let kind = IdentifierKind(rawValue: settings.matchingIdentifier)
+            record.fieldName = settings.identifierFields[kind]
+            record.fieldValue = contact.identifiers.first(kind)
+            if record.fieldName == nil { record.fieldValue = nil }
+        }
+        guard [record.email, record.phone, record.fieldValue].contains(where: { $0?.isEmpty == false }) else {
+            findings = [
+                FindingRow.recordMatching.at("identifiers", detail: "matching is \(settings.matching.rawValue)")
+            ]
+            return nil
+        }
+        record.data = .object(data())
+        return record
+    }
+
+    private mutating func data() -> JSONObject {
+        var fields = identifierFields()
+        for field in attributeFields() { put(field.value, in: field.name, of: &fields, "attributes") }
+        if let zone = contact.timeZone { put(.string(zone), in: "_tz", of: &fields, "timeZone") }
+        if contact.locale != nil { findings.append(FindingRow.recordNoHome.at("locale")) }
+        addTags(to: &fields)
+        for (place, consent) in contact.consents.enumerated() where consent.state != .unknown {
+            findings.append(FindingRow.recordConsent.at("consents[\(place)]"))
+        }
+        let subscriptions = subscriptions()
+        if !subscriptions.isEmpty {
+            fields[Self.subscriptions] = .array(subscriptions.map { .object(ImportSubscription.table.object($0)) })
+        }
+        return fields
+    }
+
+    /// The one name in the data object that is no profile field.
+    private static let subscriptions = "subscriptions"
+
+    /// Fills a field that is free.
+    private mutating func put(_ value: JSONValue, in name: String, of fields: inout JSONObject, _ path: String) {
+        if fields[name] == nil, name != Self.subscriptions {
+            fields[name] = value
+        } else {
+            findings.append(FindingRow.recordSecond.at(path, detail: "field \(name)"))
+        }
+    }
+
+    // MARK: Fields
+
+    private mutating func identifierFields() -> JSONObject {
+        var fields = JSONObject()
+        for (place, identifier) in contact.identifiers.enumerated() {
+            let path = "identifiers[\(place)]"
+            guard let name = settings.identifierFields[identifier.kind] else {
+                findings.append(FindingRow.recordNoHome.at(path, detail: "kind \(identifier.kind.rawValue)"))
+                continue
+            }
+            guard let value = value(of: identifier, in: name, path) else { continue }
+            if name == "phones", let present = fields[name]?.array {
+                fields[name] = .array(present + (value.array ?? []))
+            } else {
+                put(value, in: name, of: &fields, path)
+            }
+        }
+        return fields
+    }
+
+    private mutating func value(of identifier: Identifier, in name: String, _ path: String) -> JSONValue? {
+        guard let field = AltcraftField.named(name) else { return .string(identifier.value) }
+        let value = field.value(.string(identifier.value), AltcraftSettings())
+        if value == nil { findings.append(FindingRow.recordAddress.at(path, detail: "it takes \(field.form)")) }
+        return value
+    }
+
+    private mutating func attributeFields() -> JSONObject {
+        var account = AltcraftSettings()
+        (account.fieldNames, account.genderForm) = (settings.fieldNames, settings.genderForm)
+        var fields = ProfileFields(account)
+        fields.add(contact.attributes.mapValues(AttributeChange.set), at: "attributes")
+        findings += fields.findings
+        for (name, value) in contact.attributes.sorted(by: { $0.key < $1.key }) {
+            guard [.time, .choices, .list, .object].contains(value.type) else { continue }
+            let detail = "\(value.type.rawValue) in field \(ProfileFields.name(of: name, account))"
+            findings.append(FindingRow.recordConverted.at("attributes".dot(name.rawValue), detail: detail))
+        }
+        return fields.object
+    }
+
+    private mutating func addTags(to fields: inout JSONObject) {
+        guard !contact.tags.isEmpty else { return }
+        if settings.tagsField.isEmpty {
+            findings.append(FindingRow.recordTags.at("tags", detail: "\(contact.tags.count) tags"))
+        } else {
+            RuleID.altcraft("F14").fire()
+            let tags = JSONValue.array(contact.tags.sorted().map { .string($0.rawValue) })
+            put(tags, in: settings.tagsField, of: &fields, "tags")
+        }
+    }
+
+    // MARK: Subscriptions
+
+    private mutating func subscriptions() -> [ImportSubscription] {
+        var written: [ImportSubscription] = []
+        for (place, subscription) in contact.subscriptions.enumerated() {
+            written += records(of: subscription, "subscriptions[\(place)]")
+        }
+        let tokens = Set(written.compactMap(\.token))
+        for (place, device) in contact.devices.enumerated() {
+            let path = "devices[\(place)]"
+            if device.facts != nil { findings.append(FindingRow.recordNoHome.at(path.dot("facts"))) }
+            guard let token = device.pushToken, !tokens.contains(PushAddress(device)?.token ?? "") else { continue }
+            let isReachable = PushProvider.name(of: token, on: device.facts?.platform) != nil
+            let row: FindingRow = isReachable ? .recordToken : .tokenProviderUnknown
+            findings.append(row.at(path.dot("pushToken")))
+        }
+        return written
+    }
+
+    private mutating func records(of subscription: Subscription, _ path: String) -> [ImportSubscription] {
+        guard let status = status(of: subscription, path) else { return [] }
+        guard let resource = resource(of: subscription) else {
+            findings.append(FindingRow.recordResource.at(path))
+            return []
+        }
+        let addresses = addresses(subscription.channel)
+        if addresses.isEmpty {
+            findings.append(FindingRow.recordUnreachable.at(path, detail: "channel \(subscription.channel.rawValue)"))
+        } else {
+            noteDetails(of: subscription, path)
+        }
+        let fields = plainFields(of: subscription, path)
+        return addresses.map { address in
+            ImportSubscription(
+                channel: subscription.channel.rawValue,
+                resource: resource,
+                email: address.email,
+                phone: address.phone,
+                provider: address.push?.provider,
+                token: address.push?.token,
+                status: status,
+                fields: fields
+            )
+        }
+    }
+
+    /// The vendor's word, never more than the person allowed; nil if nobody knows.
+    private mutating func status(of subscription: Subscription, _ path: String) -> String? {
+        guard let status = subscription.state.status else {
+            findings.append(FindingRow.recordUnknown.at(path.dot("state")))
+            return nil
+        }
+        let isDenied = contact.consents.contains { consent in
+            consent.purpose == .messaging && consent.state == .denied
+                && (consent.channel == nil || consent.channel == subscription.channel)
+        }
+        guard isDenied, subscription.state != .unsubscribed else { return status }
+        findings.append(FindingRow.recordDenied.at(path.dot("state")))
+        return Subscription.State.unsubscribed.rawValue
+    }
+
+    private func resource(of subscription: Subscription) -> Int? {
+        guard let topic = subscription.topic else { return settings.resource > 0 ? settings.resource : nil }
+        return settings.resources[AttributeName(rawValue: topic)].flatMap(Int.init)
+    }
+
+    private struct Destination {
+        var email: String?
+        var phone: String?
+        var push: PushAddress?
+    }
+
+    private func addresses(_ channel: Channel) -> [Destination] {
+        switch channel {
+        case .email: email.map { [Destination(email: $0)] } ?? []
+        case .sms: phone.map { [Destination(phone: $0)] } ?? []
+        case .push: contact.devices.compactMap { PushAddress($0).map { Destination(push: $0) } }
+        default: []
+        }
+    }
+
+    private mutating func noteDetails(of subscription: Subscription, _ path: String) {
+        let details = [
+            ("changedAt", subscription.changedAt != nil), ("source", subscription.source != nil),
+            ("evidence", subscription.evidence != nil),
+        ]
+        for (name, isThere) in details where isThere {
+            findings.append(FindingRow.recordNoHome.at(path.dot(name)))
+        }
+    }
+
+    private mutating func plainFields(of subscription: Subscription, _ path: String) -> JSONValue? {
+        var fields = JSONObject()
+        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
+            guard let scalar = value.scalar else {
+                findings.append(FindingRow.recordNested.at(path.dot("fields").dot(name.rawValue)))
+                continue
+            }
+            fields[name.rawValue] = scalar
+        }
+        return fields.isEmpty ? nil : .object(fields)
+    }
+}

@@ -1,0 +1,103 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+
+extension ReplyTable {
+    /// What the vendor's answers mean. The three known refusals are told apart by their text.
+    static let altcraft = ReplyTable(
+        [
+            .status(200...299, .accepted, rule: .altcraft("R1")),
+            .status(401...401, .refused, .replyCredential, rule: .altcraft("R10")),
+            .status(403...403, .refused, .replyCredential, rule: .altcraft("R10")),
+            .status(500...599, .retry, .replyUnavailable, rule: .altcraft("R2")),
+            .reply("a subscription field is refused", .refused, .replySubscriptionField, rule: .altcraft("F16")) {
+                ServerComplaint($0)?.isSubscriptionField ?? false
+            },
+            .reply("a category is refused", .refused, .replyCategory, rule: .altcraft("F17")) {
+                ServerComplaint($0)?.isCategory ?? false
+            },
+            .reply("a profile field is refused", .refused, .replyField, rule: .altcraft("F15")) {
+                ServerComplaint($0)?.isProfileField ?? false
+            },
+            .noAnswer(.retry, .noReply, rule: .altcraft("R3")),
+        ],
+        otherwise: .otherwise(.refused, .replyRefused, rule: .altcraft("R4"))
+    )
+}
+
+/// What the vendor says is wrong, read from its error text.
+struct ServerComplaint {
+    private let text: String
+
+    /// The error text of an answer; nil if it has none.
+    init?(_ response: WireResponse) {
+        guard let text = response.json?["error_text"]?.string, !text.isEmpty else { return nil }
+        self.text = text
+    }
+
+    /// Whether a profile field is wrong.
+    var isProfileField: Bool { text.contains(": Incorrect field") }
+    /// Whether a subscription field is wrong.
+    var isSubscriptionField: Bool { text.contains("failed convert custom field") }
+    /// Whether a category is wrong.
+    var isCategory: Bool { text.contains("category not found in resource") }
+
+    /// The field that it names, if it names one.
+    var field: String? {
+        guard let start = text.firstRange(of: "field \"")?.upperBound, let end = text[start...].firstIndex(of: "\"")
+        else { return nil }
+        return String(text[start..<end])
+    }
+}
+
+/// The vendor's numbers for how an operation ended, before and after they were renumbered. For people and logs; nothing
+/// here decides by them.
+struct EventCodes: Sendable, Equatable {
+    /// Success, a final failure, a failure that is repeated; nil where that does not happen.
+    struct Numbers: Sendable, Equatable {
+        let success: Int?
+        let final: Int?
+        let repeated: Int?
+
+        init(_ success: Int?, _ final: Int?, _ repeated: Int?) {
+            (self.success, self.final, self.repeated) = (success, final, repeated)
+        }
+    }
+
+    /// What the numbers are about: an endpoint, and for subscriptions a status.
+    let name: String
+    /// As on the vendor's page and in the first SDKs; nil where there was no such request.
+    let first: Numbers?
+    /// As in newer SDKs.
+    let renumbered: Numbers
+
+    /// Every row.
+    static let all: [EventCodes] = [
+        EventCodes(name: "subscribed", first: .init(230, 430, 530), renumbered: .init(230, 430, 530)),
+        EventCodes(name: "suspended", first: .init(230, 430, 530), renumbered: .init(231, 431, 531)),
+        EventCodes(name: "unsubscribed", first: .init(230, 430, 530), renumbered: .init(232, 432, 532)),
+        EventCodes(name: "tokenUpdate", first: .init(231, 431, 531), renumbered: .init(233, 433, 533)),
+        EventCodes(name: "unsuspend", first: .init(232, 432, nil), renumbered: .init(234, 434, nil)),
+        EventCodes(name: "status", first: .init(233, 433, nil), renumbered: .init(235, 435, nil)),
+        EventCodes(name: "pushEvent", first: .init(234, 434, 534), renumbered: .init(236, 436, 536)),
+        EventCodes(name: "customEvent", first: .init(235, 435, 535), renumbered: .init(237, 437, 537)),
+        EventCodes(name: "profileUpdate", first: nil, renumbered: .init(238, 438, 538)),
+    ]
+
+    /// The row of a request; a subscription request is told apart by its status.
+    static func row(_ endpoint: AltcraftDevice.Endpoint, status: String?) -> EventCodes? {
+        RuleID.altcraft("R11").fire()
+        let name = endpoint == .subscribe ? status ?? "" : endpoint.rawValue
+        return all.first { $0.name == name }
+    }
+
+    /// The table as Markdown.
+    static var markdown: String {
+        func text(_ numbers: Numbers?) -> String {
+            guard let numbers else { return "–" }
+            return [numbers.success, numbers.final, numbers.repeated].map { $0.map(String.init) ?? "–" }
+                .joined(separator: ", ")
+        }
+        let lines = all.map { "| \($0.name) | \(text($0.first)) | \(text($0.renumbered)) |" }
+        return (["| request | first numbers | renumbered |", "|---|---|---|"] + lines).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,244 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+extension RuleID {
+    /// One of this adapter's rules: `altcraft/B3`.
+    static func altcraft(_ number: String) -> RuleID { RuleID("altcraft", number) }
+}
+
+/// The vendor's rules by group: Q query, H headers, B bodies, T tokens, F fields, R answers and repeats, L log-in,
+/// A credentials, P push events, M custom events, E ends (identity, consent, farewell, erasure), X files.
+extension Rule {
+    /// Where a rule is known from.
+    private enum Source {
+        static let page = "Altcraft: SDK functions (push subscriptions, log-in and log-out, status queries)"
+        static let ios = "altcraft/ios-sdk"
+        static let both = "altcraft/ios-sdk and altcraft/android-sdk"
+        static let android = "altcraft/android-sdk"
+        static let login = "Altcraft docs: developer-guide/sdk/mobile/jwt-r-token"
+        static let update = "Altcraft docs: developer-guide/profiles/3113720 (database fields functional update)"
+        static let data = "Altcraft docs: developer-guide/objects/Profile-data-object_3116008"
+        static let types = "Altcraft docs: user-guide/profiles-and-databases/types-of-db-fields"
+        static let request = "Altcraft docs: user-guide/api/api-import; developer-guide/37848489 (matching)"
+        static let subscription = "Altcraft docs: display/UAD/Add+or+edit+subscription"
+        static let house = "decision of this adapter; the vendor says nothing"
+    }
+
+    private static func rule(_ number: String, _ text: String, _ source: String) -> Rule {
+        Rule(.altcraft(number), text, source: source)
+    }
+
+    /// Every rule, for the descriptor.
+    static let altcraft: [Rule] = [
+        rule(
+            "Q1",
+            "Paths are appended to an http or https address without a slash at its end; its query is kept.",
+            Source.both
+        ),
+        rule("Q2", "A subscription request names provider, matching mode and sync in its query.", Source.both),
+        rule(
+            "Q3",
+            "A token update names the new provider, the old token, and sync: true exactly with a role token.",
+            Source.both
+        ),
+        rule("Q4", "A release of a suspension names provider, matching mode and the present token.", Source.ios),
+        rule(
+            "Q5",
+            "A status query names the matching mode, and provider and token as far as the question asks for them.",
+            Source.page
+        ),
+        rule("Q6", "The kind of a push event stands in its path; the query names the matching mode.", Source.both),
+        rule(
+            "Q7",
+            "A custom event goes to its pixel: i is the pixel, tr is px, t is open, v is 2; no matching mode.",
+            Source.both
+        ),
+        rule("Q8", "A profile update has no query.", Source.both),
+        rule(
+            "Q9",
+            "A query item without a value is left out; values are percent-encoded, the plus sign too.",
+            Source.ios
+        ),
+        rule(
+            "Q10",
+            "sync is true unless the caller says otherwise, written true or false (older SDKs: 1 or 0).",
+            Source.page
+        ),
+
+        rule("H1", "Every request carries the credential as a bearer token.", Source.both),
+        rule("H2", "Every request carries a UUID of its operation, the same on each repeat.", Source.both),
+        rule("H3", "The content type is application/json, on a query without a body too.", Source.both),
+
+        rule(
+            "B1",
+            "time is the second of the call, not of the sending; it stays on repeats and is never 0.",
+            Source.both
+        ),
+        rule(
+            "B2",
+            "The push token stands twice in a subscription request: at the top and in the subscription.",
+            Source.both
+        ),
+        rule("B3", "Subscribing, unsubscribing and suspending differ in the status alone.", Source.page),
+        rule("B4", "The subscription's fields are always an object.", Source.ios),
+        rule("B5", "cats is always a list; of a category only name and active are sent.", Source.page),
+        rule("B6", "profile_fields is left out when there are none.", Source.ios),
+        rule("B7", "replace and skip_triggers are false when nobody said otherwise.", Source.both),
+        rule(
+            "B8",
+            "A token update names old and new token and provider; the old ones are null if there were none.",
+            Source.both
+        ),
+        rule("B9", "A release of a suspension names token and provider, and replace is true.", Source.both),
+        rule("B10", "A profile update holds the profile fields and skip_triggers.", Source.both),
+        rule("B11", "A topic of push messages is the category of that name, active or not.", Source.page),
+        rule(
+            "B12",
+            "A change of a topic leaves the subscription's status as it is; an unknown one is asked for first.",
+            Source.house
+        ),
+
+        rule("T1", "A token update is sent when a saved token differs from the present one.", Source.both),
+        rule("T2", "A token update comes before the subscription requests that need the token.", Source.android),
+        rule("T3", "A token update that is refused is neither repeated nor remembered.", Source.both),
+        rule("T4", "The token of a subscription request that worked is remembered.", Source.android),
+        rule("T5", "Only the status subscribed needs the person's permission for notifications.", Source.both),
+        rule("T6", "A status query names the remembered token first, then the present one.", Source.both),
+        rule(
+            "T7",
+            "Providers are six: APNs, Firebase and Huawei on iOS; Firebase, Huawei and RuStore on Android.",
+            Source.both
+        ),
+        rule("T8", "Without a token a subscription waits; a change of person has nothing to move.", Source.both),
+        rule(
+            "T9",
+            "A subscribe that waits for token or permission gives way to a later word about the whole.",
+            Source.house
+        ),
+
+        rule("F1", "A profile field takes any JSON value.", Source.page),
+        rule(
+            "F2",
+            "A subscription field takes text, numbers, booleans and null; one nested value refuses the call.",
+            Source.page
+        ),
+        rule("F3", "Facts of the device are collected into the subscription's fields.", Source.page),
+        rule(
+            "F4",
+            "Where names clash, the caller's fields win over the app's, and those over the device's.",
+            Source.ios
+        ),
+        rule("F5", "The advertising id is sent only if the person permits tracking.", Source.both),
+        rule("F6", "The app's id, installation id and version are sent if they are known.", Source.both),
+        rule("F7", "A profile field is cleared by the action unset with the value null.", Source.update),
+        rule("F8", "A number is raised by the action incr.", Source.update),
+        rule("F9", "Lists change by the actions add and delete, which take texts.", Source.update),
+        rule("F10", "The e-mail address can't be cleared.", Source.update),
+        rule("F11", "A date is written YYYY-MM-DD, a point in time as RFC 3339.", Source.types),
+        rule("F12", "A gender is male or female, or a number.", Source.types),
+        rule("F13", "A postal code is a whole number.", Source.data),
+        rule("F14", "Tags on a person are a profile field of type tags.", Source.update),
+        rule("F15", "A profile field that the platform does not know refuses the call.", Source.page),
+        rule("F16", "A subscription field that the platform does not know refuses the call.", Source.page),
+        rule("F17", "A category that is not attached to the resource refuses the call.", Source.page),
+        rule(
+            "F18",
+            "The six parameters of a subscription call are optional and the same for the three calls.",
+            Source.page
+        ),
+        rule("F19", "Phone numbers are a list of texts, an e-mail address is a text.", Source.data),
+        rule("F20", "System fields begin with an underscore; others are created in the platform first.", Source.page),
+
+        rule("R1", "A status of 200 to 299 is success, whatever the body says.", Source.both),
+        rule("R2", "A status of 500 to 599 is repeated.", Source.page),
+        rule("R3", "A request without an answer is repeated.", Source.both),
+        rule("R4", "Any other answer is final.", Source.page),
+        rule("R5", "Repeats come after 1, 5.5, 30, 166, 915 and then every 5033 seconds.", Source.ios),
+        rule("R6", "A new operation, the foreground or a start repeats at once.", Source.ios),
+        rule("R7", "The sixteenth answer without success ends an operation; an outage does not count.", Source.both),
+        rule("R8", "A release of a suspension and a status query are never repeated by themselves.", Source.both),
+        rule("R9", "An error number in a successful answer does not undo the success.", Source.both),
+        rule(
+            "R10",
+            "A refused credential ends the operation (documented), or stops the provider (setting).",
+            Source.page
+        ),
+        rule(
+            "R11",
+            "An outcome has a number: 230, 430, 530 for subscriptions; the others were renumbered later.",
+            Source.page
+        ),
+        rule(
+            "R12",
+            "Operations of one stream go first in, first out; one that must be repeated stops its stream.",
+            Source.both
+        ),
+
+        rule("L1", "A change of person first releases the suspension of the new person's subscription.", Source.page),
+        rule("L2", "If that answers 200 without a subscription, a subscribe follows.", Source.page),
+        rule("L3", "If that does not answer 200, nothing follows; the app must ask again.", Source.page),
+        rule("L4", "With a role token there is one profile: nobody can log in or out.", Source.login),
+
+        rule("A1", "A role token wins over the contact's token.", Source.both),
+        rule(
+            "A2",
+            "The claim matching of the contact's token is JSON text (or an object) that names database and profile.",
+            Source.both
+        ),
+        rule("A3", "Without any credential nothing is sent (540, 543).", Source.both),
+        rule("A4", "A token whose claim can't be read is not used (541).", Source.ios),
+        rule("A5", "A claim without database or matching is not used (542).", Source.ios),
+        rule("A6", "A claim without an identifier is not used (545).", Source.both),
+        rule("A7", "The claim's matching mode is passed on unchanged.", Source.both),
+        rule(
+            "A8",
+            "Beside a role token the matching mode is push_sub (Android) or the token itself (iOS).",
+            Source.both
+        ),
+        rule("A9", "A token's payload is smaller than 16 KiB.", Source.android),
+
+        rule("P1", "A push is the vendor's if its payload has the key _ac_push.", Source.both),
+        rule(
+            "P2",
+            "A push event names the message by the payload's _uid; one that the app gives is the fallback.",
+            Source.both
+        ),
+        rule("P3", "An arrival is a delivery, a tap or an opening is an open.", Source.both),
+        rule("P4", "Push events are independent of each other.", Source.both),
+        rule("P5", "A push event has exactly two fields: time and smid.", Source.both),
+
+        rule("M1", "A custom event needs a pixel.", Source.both),
+        rule("M2", "A custom event is a form of parts in a fixed order.", Source.both),
+        rule("M3", "Parts tz, t, aci and wn always stand; aci may be empty.", Source.both),
+        rule("M4", "tz is the offset from UTC in minutes with its sign turned round.", Source.both),
+        rule("M5", "The values of an event are text, numbers, booleans and null.", Source.both),
+        rule(
+            "M6",
+            "Absent parts are left out, and so are empty matching mode, campaign words and message id.",
+            Source.ios
+        ),
+        rule("M7", "mi is a JSON string.", Source.ios),
+        rule(
+            "M8",
+            "A subscription that an event attaches has one of four forms; its categories are plain texts.",
+            Source.both
+        ),
+        rule("M9", "The boundary is Boundary- and a UUID.", Source.ios),
+
+        rule("E1", "Leaving suspends: delivery stops, and no opt-out is recorded.", Source.page),
+        rule("E2", "An app can't delete a profile.", Source.house),
+        rule("E3", "The vendor has no record of consents.", Source.house),
+        rule("E4", "Who a person is stands in the credential alone, never in a body.", Source.both),
+
+        rule("X1", "An import record holds database, matching, the matching value and a data object.", Source.request),
+        rule("X2", "The data object holds system fields, own fields and subscriptions.", Source.data),
+        rule("X3", "A subscription of an import record names channel, resource and address.", Source.data),
+        rule(
+            "X4",
+            "A status is written as a word; a state that nobody knows is not written at all.",
+            Source.subscription
+        ),
+        rule("X5", "A person's no is never raised: a denied channel is written as unsubscribed.", Source.house),
+        rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),
+    ]
+}

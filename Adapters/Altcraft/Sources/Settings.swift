@@ -1,0 +1,172 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// What a configuration says about one Altcraft mobile push resource.
+///
+/// There is no place for an API token of the server interface: it must never live in an app.
+public struct AltcraftSettings: AdapterSettings {
+    /// Which request carries changes of attributes and tags.
+    public enum ProfileUpdates: String, NeutralWord {
+        /// The request for profiles alone.
+        case profileUpdate
+        /// The subscription request with profile fields, as older SDKs do.
+        case subscribe
+    }
+
+    /// What becomes of an operation that the vendor answers with 401 or 403.
+    public enum OnUnauthorized: String, NeutralWord {
+        /// It is rejected, as the vendor documents.
+        case reject
+        /// It is kept, and the provider stops until a person acts.
+        case park
+    }
+
+    /// What the query says as matching mode when a role token signs.
+    public enum RoleTokenMatching: String, NeutralWord {
+        /// `push_sub`, as on Android: by push token.
+        case pushSubscription = "push_sub"
+        /// The role token itself, as on iOS.
+        case token
+    }
+
+    /// The vendor's words for a phone or tablet.
+    public enum DeviceType: String, NeutralWord {
+        /// As in the vendor's page and the first SDKs.
+        case mobile = "Mobile"
+        /// As in newer SDKs.
+        case mob
+    }
+
+    /// How a query says yes and no.
+    public enum FlagText: String, NeutralWord {
+        /// `true` and `false`.
+        case words
+        /// `1` and `0`, as older SDKs.
+        case digits
+    }
+
+    /// How a gender is written.
+    public enum GenderForm: String, NeutralWord {
+        /// `male` and `female`.
+        case word
+        /// The number of the server interface: 1 and 2.
+        case code
+    }
+
+    /// The interface's address, without a slash at its end.
+    public var apiURL = ""
+    /// The resource's role token; where it is set, it signs everything and no contact's own token is used.
+    public var roleToken: Secret?
+    /// The matching mode beside a role token.
+    public var roleTokenMatching = RoleTokenMatching.pushSubscription
+    /// The pixel that receives custom events; empty: none.
+    public var pixel = ""
+    /// The client id that custom events carry.
+    public var clientID = ""
+    /// The profile field of type tags; empty: none.
+    public var tagsField = ""
+    /// The vendor's names of attributes, where they differ.
+    public var fieldNames = AltcraftField.systemNames
+    /// Whether `identify` writes e-mail address and phone number into the profile.
+    public var identifiersAsFields = false
+    /// Which request carries changes of attributes and tags.
+    public var profileUpdates = ProfileUpdates.profileUpdate
+    /// Whether the app's id, installation and version stand among the subscription fields.
+    public var appFields = true
+    /// What becomes of an operation that is answered with 401 or 403.
+    public var onUnauthorized = OnUnauthorized.reject
+    /// The vendor's word for a phone or tablet.
+    public var deviceType = DeviceType.mobile
+    /// How a query says yes and no.
+    public var flagText = FlagText.words
+    /// How a gender is written.
+    public var genderForm = GenderForm.word
+
+    /// The defaults; the address is empty.
+    public init() {}
+
+    /// Every setting.
+    public static let table = SettingsTable<AltcraftSettings>([
+        .url(
+            "apiUrl",
+            \.apiURL,
+            rule: .altcraft("Q1"),
+            "The address of the mobile interface, as the platform shows it."
+        ),
+        .secret(
+            "rToken",
+            \.roleToken,
+            isRequired: false,
+            rule: .altcraft("A1"),
+            "The resource's role token. With it no contact's own token is used, and nobody can log in or out."
+        ),
+        .choice(
+            "rTokenMatching",
+            \.roleTokenMatching,
+            default: .pushSubscription,
+            rule: .altcraft("A8"),
+            "The matching mode beside a role token: `push_sub` as on Android, `token` (the role token, which then stands in addresses) as on iOS."
+        ),
+        .text("pixel", \.pixel, rule: .altcraft("M1"), "The id of the pixel that receives custom events."),
+        .text("clientId", \.clientID, rule: .altcraft("M3"), "The Altcraft client id that custom events carry."),
+        .text("tagsField", \.tagsField, rule: .altcraft("F14"), "The profile field of type tags that holds the tags."),
+        .names(
+            "fieldNames",
+            \.fieldNames,
+            default: AltcraftField.systemNames.sorted { $0.key < $1.key }
+                .map { "\($0.key.rawValue)=\($0.value)" }.joined(separator: " "),
+            rule: .altcraft("F20"),
+            "Profile fields by attribute name; an attribute that is not listed keeps its own name."
+        ),
+        .flag(
+            "identifiersAsFields",
+            \.identifiersAsFields,
+            default: false,
+            rule: .altcraft("E4"),
+            "Whether `identify` also writes e-mail address and phone number into the profile."
+        ),
+        .choice(
+            "profileUpdates",
+            \.profileUpdates,
+            default: .profileUpdate,
+            rule: .altcraft("Q8"),
+            "Which request carries attributes and tags: the one for profiles, or the subscription request."
+        ),
+        .flag(
+            "appFields",
+            \.appFields,
+            default: true,
+            rule: .altcraft("F6"),
+            "Whether the app's id, installation id and version stand among the subscription fields."
+        ),
+        .choice(
+            "onUnauthorized",
+            \.onUnauthorized,
+            default: .reject,
+            rule: .altcraft("R10"),
+            "What becomes of an operation that is answered with 401 or 403."
+        ),
+        .choice(
+            "deviceType",
+            \.deviceType,
+            default: .mobile,
+            rule: .altcraft("F3"),
+            "The word for a phone: `Mobile` as in the vendor's page, `mob` as in newer SDKs."
+        ),
+        .choice(
+            "flagText",
+            \.flagText,
+            default: .words,
+            rule: .altcraft("Q10"),
+            "How the query writes `sync`: `words` (true, false) or `digits` (1, 0) as older SDKs."
+        ),
+        .choice(
+            "genderForm",
+            \.genderForm,
+            default: .word,
+            rule: .altcraft("F12"),
+            "How `_sex` is written: the vendor's pages differ."
+        ),
+    ])
+}

@@ -1,0 +1,12 @@
+import PatchbayAltcraft
+import PatchbayTesting
+import Testing
+
+@Suite("Altcraft conformance") struct AltcraftConformanceTests {
+    let harness: AdapterHarness<AltcraftDevice>
+
+    init() throws { harness = try Fixture.harness() }
+
+    @Test(arguments: ConformanceCheck.all)
+    func conforms(_ check: ConformanceCheck) throws { try check.run(on: harness) }
+}

@@ -1,0 +1,101 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What a simulated account remembers. Every list has a fixed order, so that equal states have equal JSON.
+public struct SalesforceAccount: Codable, Sendable, Equatable {
+    /// The devices, by id.
+    public var devices: [SimulatedDevice] = []
+    /// Every contact key that was ever seen or made up, sorted; each is billed.
+    public var contacts: [String] = []
+    /// What a client did that the vendor's rules forbid, oldest first.
+    public var violations: [Violation] = []
+    /// Requests by path and status: `/device/v1/registration 201`.
+    public var counts: [String: Int] = [:]
+
+    /// An account without devices.
+    public init() {}
+
+    /// Contacts without any device: no longer reachable, still billed.
+    public var orphanedContacts: [String] {
+        let owned = Set(devices.compactMap(\.contactKey))
+        return contacts.filter { !owned.contains($0) }
+    }
+
+    /// The device of that id.
+    public func device(_ id: String) -> SimulatedDevice? { devices.first { $0.id == id } }
+
+    mutating func update(_ id: String, _ change: (inout SimulatedDevice) -> Void) {
+        let place = devices.firstIndex { $0.id >= id } ?? devices.endIndex
+        if place == devices.endIndex || devices[place].id != id { devices.insert(SimulatedDevice(id), at: place) }
+        change(&devices[place])
+    }
+
+    mutating func note(_ contact: String) {
+        let place = contacts.firstIndex { $0 >= contact } ?? contacts.endIndex
+        if place == contacts.endIndex || contacts[place] != contact { contacts.insert(contact, at: place) }
+    }
+}
+
+/// One device of a simulated account.
+public struct SimulatedDevice: Codable, Sendable, Equatable {
+    /// The device id.
+    public var id: String
+    /// The contact that it belongs to; made up by the account where the registration named none.
+    public var contactKey: String?
+    /// Whether messages can be sent to it: false after a registration that could not be processed.
+    public var isActive = false
+    /// The last registration that was processed.
+    public var registration: JSONValue?
+    /// Registrations that were received.
+    public var received = 0
+    /// When the last one came.
+    public var lastReceived: Instant?
+    /// Registrations that were received with 201 and not processed, with the reasons.
+    public var refusedLater: [Refusal] = []
+    /// What each processed registration changed, oldest first.
+    public var changes: [Change] = []
+    /// The events that were received, oldest first.
+    public var events: [SimulatedEvent] = []
+    /// Events that came again with the id of an earlier one.
+    public var repeatedEvents = 0
+
+    init(_ id: String) { self.id = id }
+
+    /// A registration that was received and not processed.
+    public struct Refusal: Codable, Sendable, Equatable {
+        /// When it came.
+        public var at: Instant
+        /// Why.
+        public var reasons: [String]
+    }
+
+    /// What one registration changed.
+    public struct Change: Codable, Sendable, Equatable {
+        /// When it came.
+        public var at: Instant
+        /// The keys whose values changed, in the registration's order.
+        public var keys: [String]
+    }
+}
+
+/// One event of a simulated device.
+public struct SimulatedEvent: Codable, Sendable, Equatable {
+    /// Its id.
+    public var id: String
+    /// Its name.
+    public var name: String
+    /// When it happened, as the client wrote it.
+    public var date: String
+    /// Its attributes.
+    public var attributes: JSONValue
+}
+
+/// A rule that a client broke.
+public struct Violation: Codable, Sendable, Equatable {
+    /// When.
+    public var at: Instant
+    /// The device, if it is known.
+    public var device: String?
+    /// What was wrong; names and sizes, no values.
+    public var what: String
+}

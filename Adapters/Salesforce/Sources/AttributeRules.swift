@@ -1,0 +1,106 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What the vendor takes as an attribute: its name, its value as text, and what must stay out.
+enum AttributeRules: Sendable {
+    /// One pair that passed: the vendor's name, and the text or nil for "leave it out from now on".
+    struct Pair: Equatable, Sendable {
+        var name: String
+        var value: String?
+    }
+
+    /// The longest name, in UTF-16 units.
+    static let nameLimit = 128
+
+    /// Names that the vendor keeps for itself, in lower case. All 47: the documented 44 and three later ones.
+    static let reserved: Set<String> = Set(
+        """
+        addressId alias apId backgroundRefreshEnabled badge channel contactId contactKey createdBy createdDate
+        customObjectKey device deviceId deviceType gcmSenderId hardwareId isHonorDst lastAppOpen lastMessageOpen lastSend
+        locationEnabled messageOpenCount modifiedBy modifiedDate optInDate optInMethodId optInStatusId optOutDate
+        optOutMethodId optOutStatusId platform platformVersion providerToken proximityEnabled pushAddressExtensionId
+        pushApplicationId sdkVersion sendCount source sourceObjectId status systemToken timezone utcOffset
+        signedString quietPushEnabled hwid
+        """.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
+    )
+
+    /// Judges each pair of a change alone (A13): what is kept, in order of the neutral names, and what is to be said.
+    static func judge(
+        _ changes: [AttributeName: AttributeChange],
+        settings: SalesforceSettings
+    ) -> (kept: [Pair], findings: [Finding]) {
+        var kept: [Pair] = []
+        var findings: [Finding] = []
+        for (neutralName, change) in changes.sorted(by: { $0.key < $1.key }) {
+            let path = "action.changes.\(neutralName.rawValue)"
+            let name = wireName(neutralName, settings: settings)
+            if let row = problem(ofWireName: name) ?? problem(of: name, in: settings) {
+                findings.append(row.at(path, detail: row == .attributeNameLong ? "\(name.utf16.count) units" : nil))
+                continue
+            }
+            if kept.contains(where: { $0.name == name }) {
+                findings.append(FindingRow.attributeCollision.at(path))
+                continue
+            }
+            if name.contains(" ") { findings.append(FindingRow.attributeNameSpaced.at(path)) }
+            switch value(of: change, settings: settings) {
+            case .success(let value): kept.append(Pair(name: name, value: value))
+            case .failure(let problem): findings.append(problem.row.at(path))
+            }
+        }
+        if changes.count > 1, kept.count < changes.count { RuleID.salesforce("A13").fire() }
+        return (kept, findings)
+    }
+
+    /// The row that speaks against a name at the vendor; nil if it is fine.
+    static func problem(ofWireName name: String) -> FindingRow? {
+        if name.isEmpty { return .attributeNameBlank }
+        if reserved.contains(name.lowercased()) { return .attributeReserved }
+        return name.utf16.count > nameLimit ? .attributeNameLong : nil
+    }
+
+    private static func problem(of name: String, in settings: SalesforceSettings) -> FindingRow? {
+        guard !settings.accountAttributes.isEmpty else { return nil }
+        return settings.accountAttributes.contains { $0.trimmed == name } ? nil : .attributeUndefined
+    }
+
+    private static func wireName(_ name: AttributeName, settings: SalesforceSettings) -> String {
+        let name = settings.attributeNames[name] ?? name.rawValue
+        let trimmed = name.trimmed
+        if trimmed != name { RuleID.salesforce("A2").fire() }
+        return trimmed
+    }
+
+    private struct Problem: Error { var row: FindingRow }
+
+    private static func value(
+        of change: AttributeChange,
+        settings: SalesforceSettings
+    ) -> Result<String?, Problem> {
+        switch change {
+        case .set(let value): text(of: value).map(Optional.some)
+        case .unset where settings.unset == .stopSending: .success(nil)
+        case .unset: .success(blank())
+        case .increment, .append, .remove: .failure(Problem(row: .attributeArithmetic))
+        }
+    }
+
+    /// The value as the one line of text that the vendor stores.
+    ///
+    /// Numbers in decimal digits as written, booleans `true` and `false`, days `YYYY-MM-DD`, times `HH:MM`, points in
+    /// time RFC 3339 in UTC, countries two letters, choices joined by semicolons. Lists and objects have no form.
+    private static func text(of value: AttributeValue) -> Result<String, Problem> {
+        if case .choices(let words) = value, words.contains(where: { $0.contains(";") }) {
+            return .failure(Problem(row: .attributeSeparator))
+        }
+        guard let text = value.plainText else { return .failure(Problem(row: .attributeNested)) }
+        let trimmed = text.trimmed
+        if trimmed != text { RuleID.salesforce("A6").fire() }
+        return .success(trimmed.isEmpty ? blank() : trimmed)
+    }
+
+    private static func blank() -> String {
+        RuleID.salesforce("A7").fire()
+        return ""
+    }
+}

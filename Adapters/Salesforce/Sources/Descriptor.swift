@@ -1,0 +1,90 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+
+extension SalesforceDevice {
+    public static let descriptor = AdapterDescriptor(
+        id: "salesforce",
+        title: "Salesforce Marketing Cloud Engagement (MobilePush)",
+        window: 4096,
+        capabilities: capabilities,
+        limits: [
+            VendorLimit("registrations", "one per 60 s and device", rule: .salesforce("S3")),
+            VendorLimit("effect of a registration", "up to 15 minutes later", rule: .salesforce("S13")),
+            VendorLimit("delay after failures", "60 s doubling to 86,400 s", rule: .salesforce("S8")),
+            VendorLimit("contact key", "254 characters usual, none published for devices", rule: .salesforce("K8")),
+            VendorLimit("attribute name", "128 UTF-16 units", rule: .salesforce("A4")),
+            VendorLimit("attribute names reserved", "\(AttributeRules.reserved.count)", rule: .salesforce("A3")),
+            VendorLimit("attribute value", "none published; the account's column has a size of its own"),
+            VendorLimit("attributes and tags", "none published"),
+            VendorLimit("events in a request", "\(EventRules.batchLimit)", rule: .salesforce("E11")),
+        ],
+        rules: SalesforceRules.all,
+        findings: FindingRow.salesforce,
+        fields: [RegistrationRecord.table.summary, EventRecord.table.summary],
+        replies: .salesforce
+    )
+
+    private static let capabilities: Capabilities = [
+        .operation(.identify): .native(note: "one identifier becomes the contact key"),
+        .operation(.switchContact): .native(
+            note: "log-in moves the device; log-out is refused, a key can't be cleared"
+        ),
+        .operation(.registerDevice): .native(),
+        .operation(.changeAttributes): .native(note: "per device, not per contact"),
+        .operation(.changeTags): .native(note: "per device, not per contact"),
+        .operation(.changeSubscription): .native(note: "push as a whole; a topic is a tag of its name"),
+        .operation(.setConsent): .unsupported(reason: "the vendor has no record of consent on this door"),
+        .operation(.track): .native(note: "custom events"),
+        .operation(.farewell): .emulated(how: "push switched off", cost: "the vendor keeps the device's record"),
+        .operation(.erase): .emulated(
+            how: "attributes emptied, tags removed, push off",
+            cost: "the contact must be deleted by hand"
+        ),
+        .operation(.readBack): .unsupported(reason: "data flows from the device to the vendor alone"),
+        .identifier(.external): .native(note: "the contact key, unless contactKeyIdentifier names another kind"),
+        .identifier(.email): .unsupported(reason: "unless contactKeyIdentifier is email"),
+        .identifier(.phone): .unsupported(reason: "unless contactKeyIdentifier is phone"),
+        .attribute(.string): .native(note: "white space around it is removed"),
+        .attribute(.integer): .emulated(how: "decimal digits", cost: "stored as text"),
+        .attribute(.decimal): .emulated(how: "decimal digits as written", cost: "stored as text"),
+        .attribute(.boolean): .emulated(how: "true or false", cost: "stored as text"),
+        .attribute(.date): .emulated(how: "YYYY-MM-DD", cost: "stored as text"),
+        .attribute(.time): .emulated(how: "HH:MM", cost: "stored as text"),
+        .attribute(.timestamp): .emulated(how: "RFC 3339 in UTC", cost: "stored as text"),
+        .attribute(.country): .emulated(how: "two letters", cost: "stored as text"),
+        .attribute(.choices): .emulated(how: "joined by semicolons", cost: "one text, no semicolon inside a word"),
+        .attribute(.list): .unsupported(reason: "an attribute is one text"),
+        .attribute(.object): .unsupported(reason: "an attribute is one text"),
+        .attributeUnset: .emulated(
+            how: "set to empty text, or left out with unset: stopSending",
+            cost: "the attribute stays, empty or with its last value"
+        ),
+        .attributeIncrement: .unsupported(reason: "an attribute can only be set or cleared"),
+        .attributeAppend: .unsupported(reason: "an attribute can only be set or cleared"),
+        .tags: .native(),
+        .subscription(.push): .native(note: "suspended and unknown count as opted out"),
+        .subscription(.email): .unsupported(reason: "the device door knows push alone"),
+        .subscription(.sms): .unsupported(reason: "the device door knows push alone"),
+        .subscription(.inApp): .unsupported(reason: "the device door knows push alone"),
+        .event(.custom): .native(note: "the account must define the event; inner keys are inferred"),
+        .event(.push): .unsupported(reason: "the vendor's codes are not published"),
+        .event(.messageViewed): .unsupported(reason: "the vendor's codes are not published"),
+        .event(.messageClicked): .unsupported(reason: "the vendor's codes are not published"),
+        .event(.sessionStarted): .unsupported(reason: "the vendor's codes are not published"),
+        .event(.sessionEnded): .unsupported(reason: "the vendor's codes are not published"),
+        .push(.received): .unsupported(reason: "the vendor's codes are not published"),
+        .push(.tapped): .unsupported(reason: "the vendor's codes are not published"),
+        .push(.dismissed): .unsupported(reason: "the vendor's codes are not published"),
+        .push(.opened): .unsupported(reason: "the vendor's codes are not published"),
+    ]
+}
+
+extension AdapterModule {
+    /// Salesforce Marketing Cloud Engagement.
+    public static let salesforce = AdapterModule(
+        id: SalesforceDevice.descriptor.id,
+        title: SalesforceDevice.descriptor.title,
+        doors: [SalesforceDevice.self],
+        formats: [.salesforceContacts]
+    )
+}

@@ -1,0 +1,72 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What the vendor takes as an event.
+enum EventRules: Sendable {
+    /// The most events of one request (E11).
+    static let batchLimit = 1000
+
+    /// An event that passed.
+    struct Event: Equatable, Sendable {
+        var name: String
+        var attributes: JSONObject
+    }
+
+    /// The event as it can be sent, nil if it can't, and what is to be said.
+    static func judge(_ event: TrackingEvent) -> (kept: Event?, findings: [Finding]) {
+        switch event {
+        case .custom(let name, let attributes): return judge(name: name, attributes)
+        case .push(_, let payload, _):
+            let isOwn = payload["_sid"]?.string == "SFMC"
+            return (nil, [(isOwn ? FindingRow.eventPushOwn : .eventPushForeign).at("action.event")])
+        case .messageViewed, .messageClicked, .sessionStarted, .sessionEnded:
+            return (nil, [FindingRow.eventKind.at("action.event", detail: event.kind.rawValue)])
+        }
+    }
+
+    private static func judge(
+        name: String,
+        _ attributes: [AttributeName: AttributeValue]
+    ) -> (kept: Event?, findings: [Finding]) {
+        let trimmed = name.trimmed
+        var findings: [Finding] = []
+        if trimmed.isEmpty || !trimmed.unicodeScalars.allSatisfy(isNameScalar) {
+            findings.append(FindingRow.eventNameInvalid.at("action.event.name"))
+        }
+        var kept = JSONObject()
+        var seen: Set<String> = []
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            let path = "action.event.attributes.\(name.rawValue)"
+            let key = name.rawValue.trimmed
+            if key.isEmpty || key.hasPrefix("$") || key.contains(where: { $0.isNewline || $0 == "." }) {
+                findings.append(FindingRow.eventAttributeKey.at(path))
+            } else if !seen.insert(key.lowercased()).inserted {
+                findings.append(FindingRow.eventAttributeRepeated.at(path))
+            } else if let json = json(of: value) {
+                kept[key] = json
+            } else {
+                findings.append(FindingRow.eventAttributeNested.at(path))
+            }
+        }
+        let isNameGood = !findings.contains { $0.code == FindingRow.eventNameInvalid.code }
+        return (isNameGood ? Event(name: trimmed, attributes: kept) : nil, findings)
+    }
+
+    private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", " ": true
+        default: false
+        }
+    }
+
+    /// Text, a number or a boolean (E4); dates, times, countries and choices go as the text that an attribute gets.
+    private static func json(of value: AttributeValue) -> JSONValue? {
+        switch value {
+        case .integer(let number): .integer(number)
+        case .decimal(let number): .number(number.json)
+        case .boolean(let flag): .bool(flag)
+        default: value.plainText.map(JSONValue.string)
+        }
+    }
+}

@@ -1,0 +1,643 @@
+import PatchbayAdapterKit
+
+/// Everything that this adapter may say about an operation, a record or a setting. No row ever holds a person's value.
+extension FindingRow {
+    /// Every row, for the descriptor.
+    static let salesforce: [FindingRow] = [
+        contactKeyMissing, contactKeyNotGiven, contactKeyBlank, contactKeyNotCleared, contactKeyLong, contactKeyShared,
+        contactKeyChanged, contactKeyLate, identifierIgnored,
+        attributesEmpty, attributeNameBlank, attributeReserved, attributeNameLong, attributeUndefined,
+        attributeNameSpaced, attributeCollision, attributeNested, attributeSeparator, attributeArithmetic,
+        attributesCarriedOver,
+        tagsEmpty, tagBlank, tagReserved,
+        subscriptionChannel, subscriptionTopic, subscriptionSuspended, subscriptionDetails,
+        deviceFactBlank, deviceFactsMissing, deviceIDInvalid, tokenBlank, tokenNotHex, tokenService,
+        signedStringInvalid, optionUnknown,
+        capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
+        eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
+        eventAttributeRepeated, eventNeedsDefinition, subscriberTokenMissing,
+        consentKept, readBackImpossible, actionUnknown,
+        replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply,
+        fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowKeyBlank, rowDate,
+        rowEmail, rowPhone, rowValue, rowReserved, rowOptInUnknown, rowTimeZone,
+    ]
+
+    // MARK: Contact key
+
+    static let contactKeyMissing = FindingRow(
+        "salesforce.contactKey.missing",
+        .note,
+        .missing,
+        rule: .salesforce("S12"),
+        reason: "The registration waits until a contact key is known",
+        remedy: "Identify the contact, or set delayRegistrationUntilContactKeyIsSet to false."
+    )
+    static let contactKeyNotGiven = FindingRow(
+        "salesforce.contactKey.notGiven",
+        .error,
+        .missing,
+        rule: .salesforce("K5"),
+        reason: "No identifier is of the kind that becomes the contact key",
+        remedy: "Add an identifier of that kind, or name another kind in the setting contactKeyIdentifier."
+    )
+    static let contactKeyBlank = FindingRow(
+        "salesforce.contactKey.blank",
+        .error,
+        .invalid,
+        rule: .salesforce("K1"),
+        reason: "The contact key is blank; the vendor would ignore it and keep the old one",
+        remedy: "Give an identifier that is not blank."
+    )
+    static let contactKeyNotCleared = FindingRow(
+        "salesforce.contactKey.notCleared",
+        .error,
+        .unsupported,
+        rule: .salesforce("K3"),
+        reason:
+            "A contact key can be changed but never cleared, not even on log-out; the device stays with its contact",
+        remedy: "Log in the next contact instead; to stop messages until then, change the push subscription."
+    )
+    static let contactKeyLong = FindingRow(
+        "salesforce.contactKey.long",
+        .warning,
+        .tooLarge,
+        rule: .salesforce("K8"),
+        reason: "The contact key is longer than the 254 characters that the vendor's contacts usually hold",
+        remedy: "Use a shorter key."
+    )
+    static let contactKeyShared = FindingRow(
+        "salesforce.contactKey.shared",
+        .warning,
+        .invalid,
+        rule: .salesforce("K4"),
+        reason: "The contact key looks like a placeholder that many people would share",
+        remedy: "Leave an unknown contact unidentified, and give each known one a key of its own."
+    )
+    static let contactKeyChanged = FindingRow(
+        "salesforce.contactKey.changed",
+        .warning,
+        rule: .salesforce("K9"),
+        reason:
+            "The device moved to another contact, which shows after up to 15 minutes; the earlier contact may be left "
+            + "without a device and is still billed",
+        remedy: "Nothing, if another person uses the device; otherwise keep one key per person."
+    )
+    static let contactKeyLate = FindingRow(
+        "salesforce.contactKey.late",
+        .warning,
+        rule: .salesforce("K6"),
+        reason:
+            "The device was registered before its contact key was known, so the vendor may have made a contact that is "
+            + "now without a device and is billed",
+        remedy: "If every install belongs to a known contact, set delayRegistrationUntilContactKeyIsSet to true."
+    )
+    static let identifierIgnored = FindingRow(
+        "salesforce.identifier.ignored",
+        .warning,
+        .unsupported,
+        rule: .salesforce("K5"),
+        reason: "A registration carries one contact key and no other identifier, so this one is not sent",
+        remedy: "Set it as an attribute too if the account needs it."
+    )
+
+    // MARK: Attributes
+
+    static let attributesEmpty = FindingRow(
+        "salesforce.attributes.empty",
+        .error,
+        .missing,
+        reason: "The operation changes no attribute",
+        remedy: "Name at least one attribute."
+    )
+    static let attributeNameBlank = FindingRow(
+        "salesforce.attribute.blankName",
+        .warning,
+        .invalid,
+        rule: .salesforce("A1"),
+        reason: "The attribute's name is blank, so it is not sent",
+        remedy: "Give it a name."
+    )
+    static let attributeReserved = FindingRow(
+        "salesforce.attribute.reserved",
+        .warning,
+        .reserved,
+        rule: .salesforce("A3"),
+        reason: "The vendor keeps this attribute name for itself, so the attribute is not sent",
+        remedy: "Give it another name in the setting attributeNames."
+    )
+    static let attributeNameLong = FindingRow(
+        "salesforce.attribute.longName",
+        .warning,
+        .tooLarge,
+        rule: .salesforce("A4"),
+        reason: "The attribute's name is longer than 128 UTF-16 units, so it is not sent",
+        remedy: "Give it a shorter name in the setting attributeNames."
+    )
+    static let attributeUndefined = FindingRow(
+        "salesforce.attribute.undefined",
+        .warning,
+        .notFound,
+        rule: .salesforce("A9"),
+        reason: "The account does not define this attribute, so it is not sent: it could cost the whole registration",
+        remedy: "Define it in MobilePush and add it to the setting accountAttributes; letter case counts."
+    )
+    static let attributeNameSpaced = FindingRow(
+        "salesforce.attribute.spacedName",
+        .note,
+        rule: .salesforce("A9"),
+        reason: "The attribute's name has spaces, which the vendor advises against",
+        remedy: "Define it without spaces and map it in the setting attributeNames."
+    )
+    static let attributeCollision = FindingRow(
+        "salesforce.attribute.collision",
+        .warning,
+        .conflict,
+        rule: .salesforce("A9"),
+        reason: "Two neutral attributes have the same name at the vendor; this one is not sent",
+        remedy: "Give one of them another name in the setting attributeNames."
+    )
+    static let attributeNested = FindingRow(
+        "salesforce.attribute.nested",
+        .warning,
+        .unsupported,
+        rule: .salesforce("W17"),
+        reason: "An attribute is one text at the vendor, so a list or an object is not sent",
+        remedy: "Send words as choices, and each member of an object as an attribute of its own."
+    )
+    static let attributeSeparator = FindingRow(
+        "salesforce.attribute.separator",
+        .warning,
+        .invalid,
+        rule: .salesforce("W17"),
+        reason: "Choices are joined by semicolons, and one of them holds a semicolon, so the attribute is not sent",
+        remedy: "Use words without semicolons."
+    )
+    static let attributeArithmetic = FindingRow(
+        "salesforce.attribute.arithmetic",
+        .warning,
+        .unsupported,
+        rule: .salesforce("A10"),
+        reason: "An attribute can only be set or cleared; the vendor adds nothing to numbers or lists",
+        remedy: "Work the new value out in the app and set it."
+    )
+    static let attributesCarriedOver = FindingRow(
+        "salesforce.attributes.carriedOver",
+        .note,
+        rule: .salesforce("A12"),
+        reason: "Attributes and tags belong to the device, so those of the person before stay until they are changed",
+        remedy: "Unset the attributes and remove the tags that belong to the person who leaves."
+    )
+
+    // MARK: Tags
+
+    static let tagsEmpty = FindingRow(
+        "salesforce.tags.empty",
+        .error,
+        .missing,
+        reason: "The operation changes no tag",
+        remedy: "Name at least one tag, or replace all by none."
+    )
+    static let tagBlank = FindingRow(
+        "salesforce.tag.blank",
+        .warning,
+        .invalid,
+        rule: .salesforce("T1"),
+        reason: "The tag is blank, so it is not sent",
+        remedy: "Give a tag that is not blank."
+    )
+    static let tagReserved = FindingRow(
+        "salesforce.tag.reserved",
+        .warning,
+        .reserved,
+        rule: .salesforce("T6"),
+        reason: "The vendor's automatic tags can be neither added nor removed",
+        remedy: "Use another tag."
+    )
+
+    // MARK: Subscriptions
+
+    static let subscriptionChannel = FindingRow(
+        "salesforce.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .salesforce("W7"),
+        reason: "The device door knows the push channel alone",
+        remedy: "Change subscriptions of other channels through the account's own forms or a back end."
+    )
+    static let subscriptionTopic = FindingRow(
+        "salesforce.subscription.topic",
+        .note,
+        rule: .salesforce("D5"),
+        reason: "A registration has one switch for push and no topics, so a topic is kept as a tag of its name",
+        remedy: "Send to the tag; do not use its name for another tag."
+    )
+    static let subscriptionSuspended = FindingRow(
+        "salesforce.subscription.suspended",
+        .warning,
+        rule: .salesforce("W7"),
+        reason: "The vendor has no pause, so a suspended subscription counts as opted out",
+        remedy: "Subscribe again when the pause is over."
+    )
+    static let subscriptionDetails = FindingRow(
+        "salesforce.subscription.details",
+        .warning,
+        .unsupported,
+        rule: .salesforce("W7"),
+        reason: "A registration says only whether push is wanted; date, source, evidence and fields are not sent",
+        remedy: "Keep them elsewhere, or set them as attributes."
+    )
+
+    // MARK: Device
+
+    static let deviceFactBlank = FindingRow(
+        "salesforce.device.factBlank",
+        .error,
+        .missing,
+        rule: .salesforce("W12"),
+        reason: "A registration without this fact makes the device inactive at the vendor",
+        remedy: "Let the device facts fill it in."
+    )
+    static let deviceFactsMissing = FindingRow(
+        "salesforce.device.factsMissing",
+        .note,
+        .missing,
+        rule: .salesforce("W12"),
+        reason: "The registration waits for the device's facts, without which the vendor makes the device inactive",
+        remedy: "Register the device with its facts."
+    )
+    static let deviceIDInvalid = FindingRow(
+        "salesforce.device.idInvalid",
+        .warning,
+        .invalid,
+        rule: .salesforce("W2"),
+        reason: "The adopted identity salesforce.deviceID is no UUID, so a new device id is made",
+        remedy: "Give the device id of the vendor's own SDK as it is."
+    )
+    static let tokenBlank = FindingRow(
+        "salesforce.device.tokenBlank",
+        .warning,
+        .missing,
+        rule: .salesforce("W6"),
+        reason: "The push token is blank and is left out",
+        remedy: "Register the device again when the token is known."
+    )
+    static let tokenNotHex = FindingRow(
+        "salesforce.device.tokenNotHex",
+        .warning,
+        .invalid,
+        rule: .salesforce("W6"),
+        reason: "The push token is not the hexadecimal text that Apple's service issues; it is sent as it is",
+        remedy: "Write the token's bytes as two hexadecimal digits each."
+    )
+    static let tokenService = FindingRow(
+        "salesforce.device.tokenService",
+        .warning,
+        .unsupported,
+        rule: .salesforce("W6"),
+        reason: "The vendor sends push through Apple's and Google's services alone, so this token is left out",
+        remedy: "Register a token of one of these services."
+    )
+    static let signedStringInvalid = FindingRow(
+        "salesforce.option.signedString",
+        .warning,
+        .invalid,
+        rule: .salesforce("K10"),
+        reason: "The option signedString is neither text that is not blank nor null, and is ignored",
+        remedy: "Give the token's text, or null to remove it."
+    )
+    static let optionUnknown = FindingRow(
+        "salesforce.option.unknown",
+        .error,
+        .invalid,
+        reason: "This adapter has no such option",
+        remedy: "Known is: signedString."
+    )
+
+    // MARK: Delivery
+
+    static let capturedInBackground = FindingRow(
+        "salesforce.capturedInBackground",
+        .warning,
+        rule: .salesforce("S14"),
+        reason: "The change was captured in the background, where the vendor advises against changing contact data",
+        remedy: "Change contact data while the app is in the foreground."
+    )
+    static let visibleLater = FindingRow(
+        "salesforce.visibleLater",
+        .note,
+        rule: .salesforce("S13"),
+        reason:
+            "The vendor has received the registration; its effect shows after up to 15 minutes, and nobody says if it "
+            + "is refused later",
+        remedy: "Look at the contact in the account after that time."
+    )
+    static let paced = FindingRow(
+        "salesforce.paced",
+        .note,
+        rule: .salesforce("S2"),
+        reason: "Changes are gathered: at most one registration a minute, at most a minute after the first change",
+        remedy: "Wait, or flush."
+    )
+    static let retrying = FindingRow(
+        "salesforce.retrying",
+        .note,
+        .unavailable,
+        rule: .salesforce("S7"),
+        reason: "The last registration failed, and the next attempt follows the vendor's growing delays",
+        remedy: "Wait; if the answer was 401 or 403, check access token and application id."
+    )
+    static let closed = FindingRow(
+        "salesforce.closed",
+        .note,
+        .throttled,
+        rule: .salesforce("S11"),
+        reason: "The vendor asked not to be called for a while",
+        remedy: "Wait."
+    )
+    static let left = FindingRow(
+        "salesforce.left",
+        .note,
+        rule: .salesforce("D2"),
+        reason: "The device is opted out of push; the vendor keeps its record of it",
+        remedy: "Delete the contact in the account if it must go."
+    )
+    static let nothingToLeave = FindingRow(
+        "salesforce.nothingToLeave",
+        .note,
+        rule: .salesforce("D2"),
+        reason: "The vendor never heard of this device, so there is nothing to leave",
+        remedy: "Nothing."
+    )
+    static let neverSent = FindingRow(
+        "salesforce.neverSent",
+        .note,
+        rule: .salesforce("D2"),
+        reason: "The vendor was left before its first registration, so this is not sent",
+        remedy: "Nothing."
+    )
+    static let eraseByHand = FindingRow(
+        "salesforce.erase.byHand",
+        .warning,
+        .unsupported,
+        rule: .salesforce("D3"),
+        reason: "A device can't delete its contact; what it can do is done: attributes emptied, tags removed, push off",
+        remedy: "Delete the contact in Contact Builder or through the contacts API of a back end."
+    )
+    static let consentKept = FindingRow(
+        "salesforce.consent",
+        .error,
+        .unsupported,
+        rule: .salesforce("D4"),
+        reason: "The vendor has no record of consent on this door; the engine itself holds back what is not allowed",
+        remedy: "Nothing; to opt out of push at the vendor, change the push subscription."
+    )
+    static let readBackImpossible = FindingRow(
+        "salesforce.readBack",
+        .error,
+        .unsupported,
+        rule: .salesforce("D1"),
+        reason: "Data flows from the device to the vendor alone; nothing can be read",
+        remedy: "Read the local mirror."
+    )
+    static let actionUnknown = FindingRow(
+        "salesforce.operation.unknown",
+        .error,
+        .unsupported,
+        reason: "This adapter does not know this sort of operation",
+        remedy: "Update the adapter."
+    )
+
+    // MARK: Events
+
+    static let eventKind = FindingRow(
+        "salesforce.event.kind",
+        .error,
+        .unsupported,
+        rule: .salesforce("E1"),
+        reason: "The vendor publishes no form for events of this kind",
+        remedy: "Track a custom event that the account defines."
+    )
+    static let eventPushForeign = FindingRow(
+        "salesforce.event.pushForeign",
+        .foreign,
+        rule: .salesforce("E9"),
+        reason: "The push notification was not sent by this vendor",
+        remedy: "Nothing; the vendor that sent it tracks it."
+    )
+    static let eventPushOwn = FindingRow(
+        "salesforce.event.pushOwn",
+        .error,
+        .unsupported,
+        rule: .salesforce("E9"),
+        reason: "The vendor's codes for what happens to its push notifications are not published",
+        remedy: "Track a custom event that the account defines."
+    )
+    static let eventNameInvalid = FindingRow(
+        "salesforce.event.name",
+        .error,
+        .invalid,
+        rule: .salesforce("E2"),
+        reason: "An event's name has letters and digits of ASCII, underscores and spaces, and is not blank",
+        remedy: "Rename the event in the app and in the account."
+    )
+    static let eventAttributeKey = FindingRow(
+        "salesforce.event.attributeKey",
+        .warning,
+        .invalid,
+        rule: .salesforce("E5"),
+        reason:
+            "The key of an event's attribute is not blank, has no line break or full stop and does not begin with a "
+            + "dollar sign; this attribute is not sent",
+        remedy: "Rename the attribute."
+    )
+    static let eventAttributeNested = FindingRow(
+        "salesforce.event.attributeNested",
+        .warning,
+        .unsupported,
+        rule: .salesforce("E4"),
+        reason: "An event's attribute is text, a number or a boolean; a list or an object is not sent",
+        remedy: "Send each member as an attribute of its own."
+    )
+    static let eventAttributeRepeated = FindingRow(
+        "salesforce.event.attributeRepeated",
+        .warning,
+        .conflict,
+        rule: .salesforce("E3"),
+        reason:
+            "Another attribute of the event differs in letter case or surrounding space alone, which the vendor does "
+            + "not see; this one is not sent",
+        remedy: "Rename one of them."
+    )
+    static let eventNeedsDefinition = FindingRow(
+        "salesforce.event.needsDefinition",
+        .note,
+        rule: .salesforce("E6"),
+        reason: "The vendor has received the event; it has an effect only if the account defines one of that name",
+        remedy: "Define the event with its attributes in Journey Builder."
+    )
+    static let subscriberTokenMissing = FindingRow(
+        "salesforce.subscriberToken.missing",
+        .note,
+        .missing,
+        rule: .salesforce("E10"),
+        reason: "Events wait for the token that the vendor hands out with a registration's reply",
+        remedy: "Wait for the first registration."
+    )
+
+    // MARK: Replies
+
+    static let replyTooOften = FindingRow(
+        "salesforce.reply.tooOften",
+        .note,
+        .throttled,
+        rule: .salesforce("R2"),
+        reason: "The vendor was called too often",
+        remedy: "Wait."
+    )
+    static let replyCredentials = FindingRow(
+        "salesforce.reply.credentials",
+        .warning,
+        .unauthenticated,
+        rule: .salesforce("R3"),
+        reason: "The vendor does not accept the access token for this application",
+        remedy: "Check accessToken, applicationId and endpoint; attempts go on."
+    )
+    static let replyRefused = FindingRow(
+        "salesforce.reply.refused",
+        .warning,
+        .invalid,
+        rule: .salesforce("R4"),
+        reason: "The vendor refused the request",
+        remedy: "Check applicationId and endpoint; attempts go on."
+    )
+    static let replyUnavailable = FindingRow(
+        "salesforce.reply.unavailable",
+        .note,
+        .unavailable,
+        rule: .salesforce("R5"),
+        reason: "The vendor could not do it now",
+        remedy: "Wait."
+    )
+    static let noReply = FindingRow(
+        "salesforce.reply.none",
+        .note,
+        .unreachable,
+        rule: .salesforce("R6"),
+        reason: "The vendor could not be reached",
+        remedy: "Wait for the network."
+    )
+
+    // MARK: Files
+
+    static let fileEmpty = FindingRow(
+        "salesforce.file.empty",
+        .error,
+        .missing,
+        rule: .salesforce("F4"),
+        reason: "The file is empty or holds a byte-order mark alone, so it has no data rows",
+        remedy: "Export again; the header row must be switched on."
+    )
+    static let fileWithoutRows = FindingRow(
+        "salesforce.file.headerOnly",
+        .error,
+        .missing,
+        rule: .salesforce("F4"),
+        reason: "The file has a header and no data rows",
+        remedy: "Export again, with a list that holds contacts."
+    )
+    static let fileColumnMissing = FindingRow(
+        "salesforce.file.columnMissing",
+        .error,
+        .missing,
+        rule: .salesforce("F3"),
+        reason: "The header has no column for the contact key",
+        remedy:
+            "Export with headers on, check the setting delimiter, or map the key's column to identifier:external in the "
+            + "setting columns."
+    )
+    static let fileColumnRepeated = FindingRow(
+        "salesforce.file.columnRepeated",
+        .error,
+        .conflict,
+        rule: .salesforce("F3"),
+        reason: "Two columns fill the same part of the contact",
+        remedy: "Rename one of them in the file, or map it elsewhere in the setting columns."
+    )
+    static let rowWidth = FindingRow(
+        "salesforce.row.width",
+        .error,
+        .invalid,
+        rule: .salesforce("F5"),
+        reason: "The row has another number of fields than the header",
+        remedy: "Quote fields that hold the delimiter."
+    )
+    static let rowFault = FindingRow(
+        "salesforce.row.unreadable",
+        .error,
+        .invalid,
+        rule: .salesforce("F2"),
+        reason: "The row can't be read",
+        remedy: "Save the file as UTF-8, and write a quote inside a quoted field twice."
+    )
+    static let rowKeyBlank = FindingRow(
+        "salesforce.row.contactKeyBlank",
+        .error,
+        .missing,
+        rule: .salesforce("K1"),
+        reason: "The contact key is blank",
+        remedy: "Fill in the key, or leave the row out."
+    )
+    static let rowDate = FindingRow(
+        "salesforce.row.date",
+        .error,
+        .invalid,
+        rule: .salesforce("F7"),
+        reason: "The column's text is no date in one of the vendor's forms",
+        remedy: "Write it like 2031-03-09 07:05:11, 2031/3/9 or 3/9/2031 7:05:11 AM."
+    )
+    static let rowEmail = FindingRow(
+        "salesforce.row.email",
+        .error,
+        .invalid,
+        rule: .salesforce("F8"),
+        reason: "The column's text is no e-mail address of at most 254 characters",
+        remedy: "Mend the address, or leave it blank."
+    )
+    static let rowPhone = FindingRow(
+        "salesforce.row.phone",
+        .error,
+        .invalid,
+        rule: .salesforce("F8"),
+        reason: "The column's text is no phone number",
+        remedy: "Write digits, or leave it blank."
+    )
+    static let rowValue = FindingRow(
+        "salesforce.row.value",
+        .error,
+        .invalid,
+        rule: .salesforce("F6"),
+        reason: "The column's text is not of the type that the setting types gives it",
+        remedy: "Mend the text, or give the column another type."
+    )
+    static let rowReserved = FindingRow(
+        "salesforce.row.valueUnused",
+        .note,
+        rule: .salesforce("F6"),
+        reason: "The column belongs to the vendor's own book-keeping and is not carried over",
+        remedy: "Map it to an attribute in the setting columns if you need it."
+    )
+    static let rowOptInUnknown = FindingRow(
+        "salesforce.row.optInUnknown",
+        .note,
+        rule: .salesforce("F9"),
+        reason: "Both opt-in and opt-out date are blank, so nobody knows whether push is wanted",
+        remedy: "Nothing; the subscription is carried over as unknown."
+    )
+    static let rowTimeZone = FindingRow(
+        "salesforce.row.timeZone",
+        .note,
+        rule: .salesforce("F10"),
+        reason: "The text of the time-zone column is neither a zone's name nor an offset and is not carried over",
+        remedy: "Map the column to an attribute in the setting columns if you need it."
+    )
+}

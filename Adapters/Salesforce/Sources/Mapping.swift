@@ -1,0 +1,193 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// The state of one installation as registrations describe it: what pending operations are folded onto.
+struct Registration: Codable, Sendable, Equatable {
+    /// The device id that the vendor's own SDK made here before, if one was adopted.
+    var adoptedID: String?
+    /// The contact key; nil until one is known, never nil again.
+    var contactKey: String?
+    /// The app's opaque token.
+    var signedString: Secret?
+    /// The push token.
+    var pushToken: Secret?
+    /// What the device says about itself; nil until it did.
+    var facts: Facts?
+    /// What the person permits on the device.
+    var permissions = Permissions()
+    /// The push subscription's state; nil while nobody said anything.
+    var pushState: Subscription.State?
+    /// Whether the vendor was left or told to forget, so that push stays off.
+    var hasLeft = false
+    /// Attributes by the vendor's names.
+    var attributes: [String: String] = [:]
+    /// The app's tags, sorted, without the automatic ones.
+    var tags: [String] = []
+
+    /// The device facts that a registration carries.
+    struct Facts: Codable, Sendable, Equatable {
+        var platform: String
+        var platformVersion: String
+        var model: String
+        var locale: String
+        var utcOffsetSeconds: Int
+        var isDaylightSaving: Bool
+        var appID: String?
+        var appVersion: String
+
+        init(_ facts: DeviceFacts) {
+            (platform, platformVersion, model) = (facts.platform, facts.platformVersion, facts.model)
+            (locale, utcOffsetSeconds) = (facts.locale, facts.utcOffsetSeconds)
+            (isDaylightSaving, appID, appVersion) = (facts.isDaylightSaving, facts.appID, facts.appVersion)
+        }
+    }
+
+    /// What the person permits on the device.
+    struct Permissions: Codable, Sendable, Equatable {
+        var push = false
+        var backgroundPush = false
+        var location = false
+        var proximity = false
+    }
+
+    /// Whether push is wanted and permitted (W7).
+    var isPushEnabled: Bool {
+        permissions.push && !hasLeft && (pushState == nil || pushState == .subscribed)
+    }
+
+    /// The state after these operations, each as far as the vendor takes it.
+    func applying(
+        _ operations: some Sequence<Pending<SalesforceDevice>>,
+        settings: SalesforceSettings
+    ) -> Registration {
+        var state = self
+        for pending in operations { state.apply(pending.operation, settings: settings) }
+        return state
+    }
+
+    private mutating func apply(_ operation: EngagementOperation, settings: SalesforceSettings) {
+        switch SalesforceOptions(operation).signedString {
+        case .set(let text): signedString = Secret(text)
+        case .removed: signedString = nil
+        case .absent, .ignored: break
+        }
+        switch operation.action {
+        case .identify(let identifiers):
+            contactKey = ContactKeyRules.key(of: identifiers, settings: settings) ?? contactKey
+        case .switchContact(let change):
+            contactKey = ContactKeyRules.key(of: change.identifiers, settings: settings) ?? contactKey
+        case .registerDevice(let device): apply(device)
+        case .changeAttributes(let changes):
+            for pair in AttributeRules.judge(changes, settings: settings).kept { attributes[pair.name] = pair.value }
+        case .changeTags(let change):
+            let kept = TagRules.judge(change).kept
+            tags = TagRules.applying(kept, to: tags, ignoringCase: settings.tagsIgnoreCase)
+        case .changeSubscription(let subscription):
+            guard let topic = subscription.topic?.trimmed else {
+                pushState = subscription.state
+                return
+            }
+            RuleID.salesforce("D5").fire()
+            let change: TagRules.Change =
+                subscription.state == .subscribed ? .init(add: [topic]) : .init(remove: [topic])
+            tags = TagRules.applying(change, to: tags, ignoringCase: settings.tagsIgnoreCase)
+        case .farewell: hasLeft = true
+        case .erase:
+            (hasLeft, signedString, pushToken, tags) = (true, nil, nil, [])
+            attributes = attributes.mapValues { _ in "" }
+        case .track, .setConsent, .readBack: break
+        @unknown default: break
+        }
+    }
+
+    private mutating func apply(_ device: Device) {
+        adoptedID = DeviceRules.adoptedID(of: device) ?? adoptedID
+        pushToken = DeviceRules.token(of: device).map(Secret.init)
+        facts = device.facts.map(Facts.init) ?? facts
+        permissions = Permissions(
+            push: device.allowsPush,
+            backgroundPush: device.allowsBackgroundPush,
+            location: device.allowsLocation,
+            proximity: device.allowsProximity
+        )
+        hasLeft = false
+    }
+}
+
+/// What the vendor takes of a device.
+enum DeviceRules: Sendable {
+    /// Under which name an app hands over the device id of the vendor's own SDK.
+    static let identityName: Device.IdentityName = "salesforce.deviceID"
+
+    /// The adopted device id, if there is a good one.
+    static func adoptedID(of device: Device) -> String? {
+        device.identities[identityName]?.trimmed.nilUnlessUUID
+    }
+
+    /// The push token, if the vendor can use it.
+    static func token(of device: Device) -> String? {
+        guard let token = device.pushToken, problem(of: token) != .tokenService else { return nil }
+        let text = token.value.trimmed
+        return text.isEmpty ? nil : text
+    }
+
+    /// What is to be said of a device.
+    static func judge(_ device: Device) -> [Finding] {
+        var findings: [Finding] = []
+        let facts: [(String, KeyPath<DeviceFacts, String>)] = [
+            ("platform", \.platform), ("platformVersion", \.platformVersion), ("model", \.model), ("locale", \.locale),
+            ("appVersion", \.appVersion),
+        ]
+        for (name, path) in facts where device.facts?[keyPath: path].trimmed.isEmpty == true {
+            findings.append(FindingRow.deviceFactBlank.at("action.device.facts.\(name)"))
+        }
+        if device.identities[identityName] != nil, adoptedID(of: device) == nil {
+            findings.append(FindingRow.deviceIDInvalid.at("action.device.identities.\(identityName.rawValue)"))
+        }
+        if let token = device.pushToken, let row = problem(of: token) {
+            findings.append(row.at("action.device.pushToken"))
+        }
+        return findings
+    }
+
+    private static func problem(of token: PushToken) -> FindingRow? {
+        if token.service != .apns, token.service != .fcm { return .tokenService }
+        let text = token.value.trimmed
+        if text.isEmpty { return .tokenBlank }
+        return token.service == .fcm || text.allSatisfy(\.isHexDigit) ? nil : .tokenNotHex
+    }
+}
+
+extension String {
+    fileprivate var nilUnlessUUID: String? { UUIDText.isValid(self) ? self : nil }
+}
+
+/// An operation's words for this adapter alone.
+struct SalesforceOptions: Sendable {
+    /// What becomes of the signed string (K10).
+    enum SignedString: Sendable {
+        case absent
+        case set(String)
+        case removed
+        case ignored
+    }
+
+    /// What becomes of the signed string.
+    let signedString: SignedString
+    /// Option names that nobody knows.
+    let unknown: [String]
+
+    init(_ operation: EngagementOperation) {
+        let options = operation.options[SalesforceDevice.descriptor.id] ?? [:]
+        unknown = options.names.filter { $0 != "signedString" }
+        switch options["signedString"] {
+        case nil: signedString = .absent
+        case .null?:
+            RuleID.salesforce("K10").fire()
+            signedString = .removed
+        case .string(let text)? where !text.trimmed.isEmpty: signedString = .set(text.trimmed)
+        default: signedString = .ignored
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import PatchbayAdapterKit
+
+extension ReplyTable {
+    /// What the vendor's answers mean. It documents no split among failures: all are tried again, without end.
+    static let salesforce = ReplyTable(
+        [
+            .status(200...299, .accepted, rule: .salesforce("R1")),
+            .status(429, .retry, .replyTooOften, rule: .salesforce("R2")),
+            .status(401, .retry, .replyCredentials, rule: .salesforce("R3")),
+            .status(403, .retry, .replyCredentials, rule: .salesforce("R3")),
+            .status(408, .retry, .replyUnavailable, rule: .salesforce("R5")),
+            .status(500...599, .retry, .replyUnavailable, rule: .salesforce("R5")),
+            .noAnswer(.retry, .noReply, rule: .salesforce("R6")),
+        ],
+        otherwise: .otherwise(.retry, .replyRefused, rule: .salesforce("R4"))
+    )
+}
+
+extension ClosedRange<Int> {
+    fileprivate static func only(_ status: Int) -> ClosedRange<Int> { status...status }
+}
+
+extension ReplyRow {
+    fileprivate static func status(_ status: Int, _ meaning: ReplyMeaning, _ finding: FindingRow, rule: RuleID)
+        -> ReplyRow
+    {
+        .status(.only(status), meaning, finding, rule: rule)
+    }
+}

@@ -1,0 +1,163 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// What a configuration says about one MobilePush app.
+public struct SalesforceSettings: AdapterSettings {
+    /// What removing an attribute does at the vendor.
+    public enum Unset: String, NeutralWord {
+        /// The attribute is sent with an empty value, which empties it at the vendor.
+        case blank
+        /// The attribute is left out from then on; the vendor keeps its last value.
+        case stopSending
+    }
+
+    /// What the id of a registration is called; the vendor's own versions differ.
+    public enum RegistrationIDKey: String, NeutralWord {
+        /// As in the vendor's user-data page.
+        case registrationId
+        /// As in its newer field list.
+        case uuid
+    }
+
+    /// The account's device host, without a slash at its end.
+    public var endpoint = ""
+    /// The MobilePush application id.
+    public var applicationID = ""
+    /// The app's MobilePush access token: 24 characters.
+    public var accessToken: Secret?
+    /// Whether nothing is sent before the contact key is known.
+    public var delayRegistrationUntilContactKeyIsSet = false
+    /// The kind of identifier that becomes the contact key.
+    public var contactKeyIdentifier = IdentifierKind.external.rawValue
+    /// The account's names of attributes, where they differ from the neutral ones.
+    public var attributeNames: [AttributeName: String] = [:]
+    /// The attributes that the account defines; empty: not known here, so not checked.
+    public var accountAttributes: [String] = []
+    /// What removing an attribute does.
+    public var unset = Unset.blank
+    /// Whether tags that differ in case alone are one tag.
+    public var tagsIgnoreCase = true
+    /// Whether this is a debug build, which carries the tag DEBUG.
+    public var isDebugBuild = false
+    /// What the id of a registration is called.
+    public var registrationIDKey = RegistrationIDKey.registrationId
+
+    /// The defaults; host, application and token are empty.
+    public init() {}
+
+    /// Every setting.
+    public static let table = SettingsTable<SalesforceSettings>([
+        .url(
+            "endpoint",
+            \.endpoint,
+            rule: .salesforce("W25"),
+            "The account's device host, for example `https://mc….device.marketingcloudapis.com`."
+        ),
+        .text(
+            "applicationId",
+            \.applicationID,
+            isRequired: true,
+            rule: .salesforce("W1"),
+            "The MobilePush application id, a GUID; white space around it is removed.",
+            check: { text in
+                UUIDText.isValid(text)
+                    ? nil : .init("It is no GUID.", "Copy the application id from the MobilePush administration page.")
+            }
+        ),
+        .secret(
+            "accessToken",
+            \.accessToken,
+            rule: .salesforce("W26"),
+            "The app's MobilePush access token, exactly 24 characters.",
+            check: { text in
+                text.utf8.count == 24
+                    ? nil
+                    : .init(
+                        "It has \(text.utf8.count) characters, not 24.",
+                        "Copy the access token from the MobilePush administration page."
+                    )
+            }
+        ),
+        .flag(
+            "delayRegistrationUntilContactKeyIsSet",
+            \.delayRegistrationUntilContactKeyIsSet,
+            default: false,
+            rule: .salesforce("S12"),
+            "Send nothing before a contact key is known; for apps whose installs all belong to known contacts."
+        ),
+        .text(
+            "contactKeyIdentifier",
+            \.contactKeyIdentifier,
+            default: "external",
+            rule: .salesforce("K5"),
+            "The kind of identifier that becomes the contact key: `external`, `email`, `phone` or your own."
+        ),
+        .names(
+            "attributeNames",
+            \.attributeNames,
+            default: "{}",
+            rule: .salesforce("A9"),
+            "The account's attribute names by neutral name; an attribute without an entry keeps its neutral name."
+        ),
+        .list(
+            "accountAttributes",
+            \.accountAttributes,
+            default: "[]",
+            rule: .salesforce("A9"),
+            "The attributes that the account defines. If given, others are not sent: one unknown attribute can cost the "
+                + "whole registration."
+        ),
+        .choice(
+            "unset",
+            \.unset,
+            default: .blank,
+            rule: .salesforce("A7"),
+            "What removing an attribute does: `blank` empties it at the vendor, `stopSending` leaves its last value there."
+        ),
+        .flag(
+            "tagsIgnoreCase",
+            \.tagsIgnoreCase,
+            default: true,
+            rule: .salesforce("T4"),
+            "Tags that differ in case alone are one tag, and the last spelling wins."
+        ),
+        .flag(
+            "debug",
+            \.isDebugBuild,
+            default: false,
+            rule: .salesforce("T5"),
+            "A debug build: adds the automatic tag `DEBUG`."
+        ),
+        .choice(
+            "registrationIdKey",
+            \.registrationIDKey,
+            default: .registrationId,
+            rule: .salesforce("W3"),
+            "What the registration's id is called on the wire."
+        ),
+    ])
+
+    /// What is wrong with settings that are each fine alone.
+    var problems: [Finding] {
+        var findings: [Finding] = []
+        var owners: [String: AttributeName] = [:]
+        for (name, wireName) in attributeNames.sorted(by: { $0.key < $1.key }) {
+            let path = "attributeNames.\(name.rawValue)"
+            if let row = AttributeRules.problem(ofWireName: wireName.trimmed) { findings.append(row.at(path)) }
+            if let owner = owners.updateValue(name, forKey: wireName.trimmed) {
+                findings.append(FindingRow.attributeCollision.at(path, detail: "the same as \(owner.rawValue)"))
+            }
+        }
+        for (place, name) in accountAttributes.enumerated() {
+            if let row = AttributeRules.problem(ofWireName: name.trimmed) {
+                findings.append(row.at("accountAttributes[\(place)]"))
+            }
+        }
+        return findings.map { finding in
+            var finding = finding
+            finding.severity = .error
+            return finding
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What the vendor takes as a tag.
+enum TagRules: Sendable {
+    /// A change whose tags passed, trimmed.
+    struct Change: Equatable, Sendable {
+        /// The whole set from now on; nil leaves the present one.
+        var replace: [String]?
+        var add: [String] = []
+        var remove: [String] = []
+
+        /// Whether nothing of the change is left.
+        var isEmpty: Bool { replace == nil && add.isEmpty && remove.isEmpty }
+    }
+
+    /// The tags that the platform itself adds to every registration (T5).
+    static func automatic(on platform: String, isDebugBuild: Bool) -> [String] {
+        ["ALL", platform.lowercased() == "android" ? "Android" : "IOS"] + (isDebugBuild ? ["DEBUG"] : [])
+    }
+
+    private static let reserved: Set<String> = ["all", "ios", "android", "debug"]
+
+    /// The row that speaks against a tag; nil if it is fine.
+    static func problem(of tag: String) -> FindingRow? {
+        let text = tag.trimmed
+        if text.isEmpty { return .tagBlank }
+        return reserved.contains(text.lowercased()) ? .tagReserved : nil
+    }
+
+    /// Judges each tag alone: what is kept, and what is to be said.
+    static func judge(_ change: TagChange) -> (kept: Change, findings: [Finding]) {
+        var findings: [Finding] = []
+        func pass(_ tags: [Tag], _ member: String) -> [String] {
+            tags.enumerated().compactMap { place, tag in
+                let text = tag.rawValue.trimmed
+                guard let row = problem(of: tag.rawValue) else { return text }
+                findings.append(row.at("action.tags.\(member)[\(place)]"))
+                return nil
+            }
+        }
+        let replace = change.replace.map { pass($0, "replace") }
+        let isLost = replace?.isEmpty == true && change.replace?.isEmpty == false
+        let kept = Change(
+            replace: isLost ? nil : replace,
+            add: pass(change.add, "add"),
+            remove: pass(change.remove, "remove")
+        )
+        return (kept, findings)
+    }
+
+    /// The app's tags after a change: a set in ascending order (T3, T4, T11).
+    static func applying(_ change: Change, to tags: [String], ignoringCase: Bool) -> [String] {
+        func key(_ tag: String) -> String { ignoringCase ? tag.lowercased() : tag }
+        var result = tags
+        if let replace = change.replace {
+            if replace.isEmpty { RuleID.salesforce("T7").fire() }
+            result = []
+            insert(replace)
+        }
+        for tag in change.remove {
+            let rest = result.filter { key($0) != key(tag) }
+            if rest.count == result.count { RuleID.salesforce("T8").fire() }
+            result = rest
+        }
+        insert(change.add)
+        return result.sorted(by: UnicodeOrder.precedes)
+
+        func insert(_ tags: [String]) {
+            for tag in tags {
+                RuleID.salesforce("T2").fire()
+                if let place = result.firstIndex(where: { key($0) == key(tag) }) {
+                    RuleID.salesforce(result[place] == tag ? "T3" : "T4").fire()
+                    result[place] = tag
+                } else {
+                    result.append(tag)
+                }
+            }
+        }
+    }
+}
+
+/// The order of texts by Unicode scalars, the same on every machine.
+enum UnicodeOrder: Sendable {
+    /// Whether one text stands before another.
+    static func precedes(_ left: String, _ right: String) -> Bool {
+        left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)
+    }
+}

@@ -1,0 +1,263 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// How this sender calls itself.
+enum Sender: Sendable {
+    static let name = "Patchbay/1.0.0"
+}
+
+/// A registration as it leaves: every key that the vendor knows, with the values of this moment.
+struct RegistrationRecord: Equatable, Sendable {
+    var applicationID: String
+    var deviceID: String
+    var registrationID: String?
+    var uuid: String?
+    var date: Instant
+    var contactKey: String?
+    var pushToken: String?
+    var signedString: String?
+    var isPushEnabled: Bool
+    var permissions: Registration.Permissions
+    var facts: Registration.Facts
+    var sdkVersion: String
+    var attributes: [String: String]
+    var tags: [String]
+
+    /// The record of a state; nil while the device has not told its facts, because the vendor would make it inactive.
+    init?(_ state: Registration, of subject: Subject, settings: SalesforceSettings, date: Instant) {
+        guard let facts = state.facts else { return nil }
+        self.facts = facts
+        applicationID = settings.applicationID
+        deviceID = RegistrationRecord.deviceID(of: subject, state)
+        let id = deviceID.lowercased()
+        (registrationID, uuid) = settings.registrationIDKey == .uuid ? (nil, id) : (id, nil)
+        self.date = date
+        contactKey = state.contactKey
+        pushToken = state.pushState == .unknown ? nil : state.pushToken?.value
+        signedString = state.signedString?.value
+        (isPushEnabled, permissions) = (state.isPushEnabled, state.permissions)
+        sdkVersion = Sender.name
+        attributes = state.attributes
+        let automatic = TagRules.automatic(on: facts.platform, isDebugBuild: settings.isDebugBuild)
+        tags = (automatic + state.tags).sorted(by: UnicodeOrder.precedes)
+    }
+
+    /// The device id: an adopted one as it is, else the subject if it is a UUID, else one made from it (W2).
+    static func deviceID(of subject: Subject, _ state: Registration) -> String {
+        state.adoptedID ?? UUIDText.named(subject.rawValue, in: "patchbay.salesforce.device").uppercased()
+    }
+
+    /// The keys of a registration.
+    static let table = FieldTable<RegistrationRecord>(
+        "Registration",
+        [
+            .required("etAppId", \.applicationID, .text, from: "settings.applicationId", rule: .salesforce("W1")),
+            .required("deviceID", \.deviceID, .text, from: "device.identities or subject", rule: .salesforce("W2")),
+            .optional("registrationId", \.registrationID, .text, from: "deviceID", rule: .salesforce("W3")),
+            .optional("uuid", \.uuid, .text, from: "deviceID", rule: .salesforce("W3")),
+            .required("registrationDateUtc", \.date, .utcDate, from: "clock", rule: .salesforce("W4")),
+            .optional("subscriberKey", \.contactKey, .text, from: "identifiers", rule: .salesforce("W5")),
+            .optional("device_Token", \.pushToken, .text, from: "device.pushToken", rule: .salesforce("W6")),
+            .optional("signedString", \.signedString, .text, from: "options.signedString", rule: .salesforce("W23")),
+            .required(
+                "push_Enabled",
+                \.isPushEnabled,
+                .flag,
+                from: "device.allowsPush, subscription",
+                rule: .salesforce("W7")
+            ),
+            .required(
+                "quietPushEnabled",
+                \.permissions.backgroundPush,
+                .flag,
+                from: "device.allowsBackgroundPush",
+                rule: .salesforce("W8")
+            ),
+            .required(
+                "location_Enabled",
+                \.permissions.location,
+                .flag,
+                from: "device.allowsLocation",
+                rule: .salesforce("W9")
+            ),
+            .required(
+                "proximity_Enabled",
+                \.permissions.proximity,
+                .flag,
+                from: "device.allowsProximity",
+                rule: .salesforce("W10")
+            ),
+            .required("platform", \.facts.platform, .text, from: "device.facts.platform", rule: .salesforce("W11")),
+            .required(
+                "platform_Version",
+                \.facts.platformVersion,
+                .text,
+                from: "device.facts.platformVersion",
+                rule: .salesforce("W13")
+            ),
+            .required("hwid", \.facts.model, .text, from: "device.facts.model", rule: .salesforce("W14")),
+            .required(
+                "app_Version",
+                \.facts.appVersion,
+                .text,
+                from: "device.facts.appVersion",
+                rule: .salesforce("W15")
+            ),
+            .required("sdk_Version", \.sdkVersion, .text, from: "Patchbay's version", rule: .salesforce("W16")),
+            .required("locale", \.facts.locale, .text, from: "device.facts.locale", rule: .salesforce("W21")),
+            .required("language", \.facts.locale, .text, from: "device.facts.locale", rule: .salesforce("W22")),
+            .required(
+                "timeZone",
+                \.facts.utcOffsetSeconds,
+                .decimalText,
+                from: "device.facts.utcOffsetSeconds",
+                rule: .salesforce("W19")
+            ),
+            .required(
+                "dST",
+                \.facts.isDaylightSaving,
+                .flag,
+                from: "device.facts.isDaylightSaving",
+                rule: .salesforce("W20")
+            ),
+            .required("attributes", \.attributes, .pairs, from: "attributes", rule: .salesforce("W17")),
+            .required("tags", \.tags, .texts, from: "tags", rule: .salesforce("W18")),
+        ]
+    )
+
+    /// The payload: the whole record.
+    var payload: JSONObject {
+        if contactKey == nil { RuleID.salesforce("K6").fire() }
+        if !attributes.isEmpty { RuleID.salesforce("A11").fire() }
+        RuleID.salesforce("T5").fire()
+        RuleID.salesforce("T11").fire()
+        return RegistrationRecord.table.object(self)
+    }
+
+    /// Whether two records say the same to the vendor. The date changes with every build and does not count (S6).
+    func saysTheSame(as other: RegistrationRecord?) -> Bool {
+        guard var other else { return false }
+        other.date = date
+        return other == self
+    }
+}
+
+extension WireFormat<Instant> {
+    /// A point in time in UTC with milliseconds.
+    static let utcDate = WireFormat(
+        "UTC, ISO 8601 with milliseconds",
+        schema: ["type": "string", "format": "date-time", "pattern": "\\.[0-9]{3}Z$"]
+    ) { .string($0.text) }
+}
+
+extension WireFormat<[String: String]> {
+    /// Pairs of name and value, ordered by name.
+    static let pairs = WireFormat(
+        "array of {key, value}, ordered by key",
+        schema: [
+            "type": "array",
+            "items": [
+                "type": "object",
+                "properties": ["key": ["type": "string"], "value": ["type": "string"]],
+                "required": ["key", "value"],
+                "additionalProperties": false,
+            ],
+        ]
+    ) { attributes in
+        let pairs = attributes.sorted { UnicodeOrder.precedes($0.key, $1.key) }
+        return .array(pairs.map { ["key": .string($0.key), "value": .string($0.value)] })
+    }
+}
+
+extension WireFormat<[String]> {
+    /// Texts without duplicates.
+    static let texts = WireFormat(
+        "array of text, ascending",
+        schema: ["type": "array", "items": ["type": "string"], "uniqueItems": true]
+    ) { .array($0.map(JSONValue.string)) }
+}
+
+/// An event as it leaves. The names of its keys are inferred, and stand nowhere but in this table.
+struct EventRecord: Sendable {
+    var id: String
+    var name: String
+    var date: Instant
+    var attributes: JSONValue
+
+    /// An operation's event; nil if the vendor takes none from it.
+    init?(_ operation: EngagementOperation) {
+        guard case .track(let event) = operation.action, let kept = EventRules.judge(event).kept else { return nil }
+        id = UUIDText.named(operation.id.rawValue, in: "patchbay.salesforce.event")
+        (name, date, attributes) = (kept.name, operation.capturedAt, .object(kept.attributes))
+    }
+
+    /// The keys of an event.
+    static let table = FieldTable<EventRecord>(
+        "Event",
+        [
+            .required("eventId", \.id, .text, from: "id", rule: .salesforce("E13")),
+            .required("eventName", \.name, .text, from: "event.name", rule: .salesforce("E1")),
+            .required("eventDateUtc", \.date, .utcDate, from: "capturedAt", rule: .salesforce("E13")),
+            .required("attributes", \.attributes, .json, from: "event.attributes", rule: .salesforce("E1")),
+        ]
+    )
+
+    /// The vendor's number for a custom event.
+    private static let customEvent: JSONValue = 105
+
+    /// One request's body: the envelope with these events.
+    static func envelope(_ events: [EventRecord], applicationID: String, deviceID: String) -> JSONObject {
+        RuleID.salesforce("E11").fire()
+        let items = events.map { JSONValue.object(["eventType": customEvent, "event": .object(table.object($0))]) }
+        return [
+            "applicationId": .string(applicationID),
+            "deviceId": .string(deviceID),
+            "nodes": [["name": "event", "version": 1, "items": .array(items)]],
+        ]
+    }
+}
+
+extension SalesforceSettings {
+    /// As whom a registration is sent: another account, application, build or sender says everything anew.
+    var sentAs: String {
+        [endpoint, applicationID, Sender.name, isDebugBuild ? "debug" : "release"].joined(separator: " ")
+    }
+
+    /// A POST to the account's device host, with the headers of every request.
+    func post(_ path: String, _ body: JSONObject, memory: SalesforceDevice.Memory, facts: Registration.Facts?)
+        -> WireRequest
+    {
+        RuleID.salesforce("W25").fire()
+        RuleID.salesforce("W26").fire()
+        var headers = [
+            WireHeader("Authorization", "Bearer \(accessToken?.value ?? "")", isSecret: true),
+            WireHeader("Content-Type", "application/json"),
+            WireHeader("Accept", "application/json"),
+            WireHeader("User-Agent", userAgent(facts)),
+            WireHeader("X-SDK-Version", Sender.name),
+        ]
+        if let token = memory.subscriberToken {
+            RuleID.salesforce("W27").fire()
+            headers.append(WireHeader("X-Subscriber-Token", token.value, isSecret: true))
+        }
+        return WireRequest(
+            "POST",
+            endpoint + path,
+            headers: headers,
+            body: Array(JSONValue.object(body).text.utf8)
+        )
+    }
+
+    /// The sender's own name, then what it runs on. Other scripts and control characters, which a header can't hold, are
+    /// written as question marks.
+    private func userAgent(_ facts: Registration.Facts?) -> String {
+        guard let facts else { return Sender.name }
+        let system = "\(facts.platform) \(facts.platformVersion); \(facts.locale); \(facts.model)"
+        let text = "\(Sender.name) (\(system)) \(facts.appID ?? "app")/\(facts.appVersion)"
+        return String(
+            decoding: text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? UInt8($0.value) : 0x3F },
+            as: UTF8.self
+        )
+    }
+}

@@ -1,0 +1,144 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce attributes") struct AttributeTests {
+    struct Value: CustomTestStringConvertible, Sendable {
+        let value: AttributeValue
+        let text: String?
+        var testDescription: String { value.type.rawValue }
+
+        static let all: [Value] = [
+            .init(value: "  blue ", text: "blue"), .init(value: "", text: ""), .init(value: 42, text: "42"),
+            .init(value: .integer(.min), text: "-9223372036854775808"),
+            .init(value: read("1249.90", .decimal), text: "1249.90"), .init(value: true, text: "true"),
+            .init(value: false, text: "false"), .init(value: read("2028-02-29", .date), text: "2028-02-29"),
+            .init(value: read("08:30", .time), text: "08:30"),
+            .init(value: read("2031-03-09T00:15:00.250+02:00", .timestamp), text: "2031-03-08T22:15:00.25Z"),
+            .init(value: read("FI", .country), text: "FI"),
+            .init(value: .choices(["sailing", "music"]), text: "sailing;music"),
+            .init(value: .choices(["a;b"]), text: nil), .init(value: .list(["a"]), text: nil),
+            .init(value: .object(["a": 1]), text: nil),
+        ]
+
+        static func read(_ text: String, _ type: AttributeType) -> AttributeValue {
+            AttributeValue(text: text, as: type) ?? .list([])
+        }
+    }
+
+    @Test(arguments: Value.all) func `each type has one text form or is refused`(_ row: Value) throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        bench.capture(.set("x", row.value), at: 0)
+        #expect(try bench.body(at: 0).pairs == row.text.map { ["x=\($0)"] } ?? [])
+        #expect(bench.examine(.set("x", row.value)).contains { $0.severity == .error } == (row.text == nil))
+    }
+
+    @Test(.shows("salesforce/A2", "salesforce/A6", "salesforce/W17"))
+    func `names and values are trimmed, pairs sorted`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        bench.capture(.changeAttributes(["b ": .set(" 2 "), "a": .set("1"), "B": .set("3")]), at: 0)
+        #expect(try bench.body(at: 0).pairs == ["B=3", "a=1", "b=2"])
+    }
+
+    @Test(.shows("salesforce/A1"), arguments: ["", " ", "\u{2003}"])
+    func `a blank name is refused`(_ name: String) throws {
+        #expect(try Bench().words(.set(AttributeName(rawValue: name), "x")) == ["error salesforce.attribute.blankName"])
+    }
+
+    @Test(.shows("salesforce/A3")) func `all 47 reserved words are refused in any case, and nothing else`() throws {
+        let bench = try Bench()
+        #expect(AttributeRules.reserved.count == 47)
+        for word in AttributeRules.reserved.sorted() {
+            for name in [word, word.uppercased(), " \(word) "] {
+                #expect(
+                    bench.words(.set(AttributeName(rawValue: name), "x")) == ["error salesforce.attribute.reserved"]
+                )
+            }
+        }
+        for name in ["language", "locale", "subscriberKey", "UUID", "status_", "tımezone"] {
+            #expect(bench.words(.set(AttributeName(rawValue: name), "x")).isEmpty)
+        }
+    }
+
+    @Test(.shows("salesforce/A4")) func `a name has at most 128 UTF-16 units`() throws {
+        let bench = try Bench()
+        for (name, isFine) in [("n", true), ("😀", true), ("nn", false), ("😀n", false)] {
+            let full = String(repeating: String(name.first ?? "n"), count: 128 / (name.first?.utf16.count ?? 1))
+            let words = bench.words(.set(AttributeName(rawValue: full + name.dropFirst()), "x"))
+            #expect(words == (isFine ? [] : ["error salesforce.attribute.longName"]))
+        }
+    }
+
+    @Test(.shows("salesforce/A13")) func `bad pairs are left out and the rest goes`() throws {
+        var bench = try Bench()
+        let change = Action.changeAttributes([
+            "tier": .set("gold"), "status": .set("x"), "orders": .set(.list(["a"])),
+            "visits": .increment(ExactDecimal(1)),
+        ])
+        #expect(
+            bench.words(change) == [
+                "warning salesforce.attribute.nested", "warning salesforce.attribute.reserved",
+                "warning salesforce.attribute.arithmetic",
+            ]
+        )
+        #expect(bench.examine(change).map(\.path) == ["orders", "status", "visits"].map { "action.changes.\($0)" })
+        bench.capture(.registerDevice(.sample), at: 0)
+        bench.capture(change, at: 0)
+        #expect(try bench.body(at: 0).pairs == ["tier=gold"])
+    }
+
+    @Test func `if nothing is left the operation is rejected with every reason`() throws {
+        let change = Action.changeAttributes(["status": .set("x"), "visits": .append(["a"])])
+        #expect(
+            try Bench().words(change) == [
+                "error salesforce.attribute.reserved", "error salesforce.attribute.arithmetic",
+            ]
+        )
+        #expect(try Bench().words(.changeAttributes([:])) == ["error salesforce.attributes.empty"])
+    }
+
+    @Test(
+        .shows("salesforce/A10"),
+        arguments: [
+            AttributeChange.increment(ExactDecimal(1)), .append(["a"]), .remove(["a"]),
+        ]
+    )
+    func `nothing is added at the vendor`(_ change: AttributeChange) throws {
+        let findings = try Bench().examine(.changeAttributes(["visits": change]))
+        #expect(findings.map(\.code) == ["salesforce.attribute.arithmetic"])
+        #expect(findings.first?.remedy.isEmpty == false)
+    }
+
+    @Test(
+        .shows("salesforce/A7", "salesforce/A11"),
+        arguments: [
+            ("blank", ["city=Turku", "tier="]), ("stopSending", ["city=Turku"]),
+        ]
+    )
+    func `unset empties the attribute or stops sending it`(setting: String, pairs: [String]) throws {
+        var bench = try Bench.registered(["unset": .string(setting)], .set("tier", "gold"), .set("city", "Turku"))
+        bench.capture(.changeAttributes(["tier": .unset]), at: 0)
+        #expect(try bench.exchange(at: 60).json?.pairs == pairs)
+        bench.capture(.add("sports"), at: 60)
+        #expect(try bench.exchange(at: 120).json?.pairs == pairs)
+    }
+
+    @Test(.shows("salesforce/A9")) func `an attribute that the account does not define stays out`() throws {
+        let bench = try Bench([
+            "accountAttributes": ["LoyaltyTier", "My City"],
+            "attributeNames": ["tier": "LoyaltyTier", "town": "My City"],
+        ])
+        #expect(bench.words(.set("tier", "gold")).isEmpty)
+        #expect(bench.words(.set("LoyaltyTier", "gold")).isEmpty)
+        #expect(bench.words(.set("loyaltytier", "gold")) == ["error salesforce.attribute.undefined"])
+        #expect(bench.words(.set("town", "Turku")) == ["note salesforce.attribute.spacedName"])
+        let both = Action.changeAttributes(["tier": .set("a"), "LoyaltyTier": .set("b")])
+        #expect(bench.words(both) == ["warning salesforce.attribute.collision"])
+    }
+}

@@ -1,0 +1,93 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforce
+import PatchbaySalesforceSimulator
+import PatchbayTesting
+import Testing
+
+@Suite("Salesforce conformance") struct ConformanceTests {
+    @Test(arguments: ConformanceCheck.all)
+    func `the device door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+        try check.run(on: harness())
+    }
+
+    private func harness() throws -> AdapterHarness<SalesforceDevice> {
+        let token: JSONValue = "q1w2e3r4t5y6u7i8o9p0zxcv"
+        return try AdapterHarness(
+            settings: [
+                "endpoint": "https://mc0123456789abcdefghijklmnop.device.marketingcloudapis.com",
+                "applicationId": "c0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d", "accessToken": token,
+            ],
+            pushPayload: ["_sid": "SFMC", "_m": "NDIyOjExNDow", "aps": ["alert": "Spring sale"]],
+            simulator: SalesforceSimulator(settings: ["accessToken": token]),
+            refusal: nil,
+            extras: extras,
+            storedStates: [StoredState(version: 1, part: .memory, json: memory)],
+            exemptions: [
+                // A log-out is refused although log-ins are taken: a contact key can't be cleared.
+                "it takes what it claims": RuleID("salesforce", "K3"),
+                // A doubted registration is repeated without end, so the check's vendor, which answers it with doubt for
+                // ever, never hears the third value. `after doubt nothing is suppressed` of the schedule shows it.
+                "after doubt nothing is suppressed": RuleID("salesforce", "S7"),
+            ],
+            goldens: Goldens()
+        )
+    }
+
+    /// Samples that show what is peculiar to this vendor.
+    private var extras: [Sample] {
+        let corpus = Corpus()
+        var adopted = Corpus.phone
+        adopted.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
+        return [
+            Sample(
+                "salesforce-adopted",
+                "The device id of the vendor's own SDK is given in.",
+                startsAfresh: true,
+                [corpus.operation(500, 0, contact: nil, .registerDevice(adopted))]
+            ),
+            Sample(
+                "salesforce-push-off",
+                "Aino opts out of push.",
+                [corpus.operation(501, 0, .changeSubscription(Subscription(channel: .push, state: .unsubscribed)))]
+            ),
+            Sample(
+                "salesforce-tag-back-and-forth",
+                "A tag is added and removed before anything leaves.",
+                [
+                    corpus.operation(502, 0, .changeTags(TagChange(add: ["sale"]))),
+                    corpus.operation(502, 1, .changeTags(TagChange(remove: ["sale"]))),
+                ]
+            ),
+            Sample(
+                "salesforce-signed-string",
+                "The app hands over its signed string with a change.",
+                [
+                    corpus.operation(
+                        503,
+                        0,
+                        options: ["salesforce": ["signedString": "opaque-7781"]],
+                        .changeTags(TagChange(add: ["vip"]))
+                    )
+                ]
+            ),
+        ]
+    }
+
+    private let memory: JSONValue = [
+        "registration": [
+            "contactKey": "c-1001", "attributes": ["tier": "gold"], "tags": ["sports"], "hasLeft": false,
+            "pushToken": "0f1e2d3c", "pushState": "subscribed",
+            "permissions": ["push": true, "backgroundPush": false, "location": false, "proximity": false],
+            "facts": [
+                "platform": "iOS", "platformVersion": "24.3", "model": "iPhone21,2", "locale": "fi_FI",
+                "utcOffsetSeconds": 7200, "isDaylightSaving": false, "appID": "com.example.shop", "appVersion": "8.4.1",
+            ],
+        ],
+        "acceptedAs": "https://x.example c0a1b2d3 Patchbay/1.0.0 release", "lastStart": 1_930_806_311_042,
+        "lastTried": 7, "failures": 1,
+        "retryAt": 1_930_806_371_042, "refusedWith": 503, "closedUntil": ["events": 1_930_806_911_042],
+        "subscriberToken": "jwt",
+    ]
+}

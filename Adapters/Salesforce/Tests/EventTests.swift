@@ -1,0 +1,148 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce events") struct EventTests {
+    private let lesson = Action.track(
+        .custom(name: " Lesson Finished ", attributes: ["course": "Finnish 2", "passed": true, "score": 87])
+    )
+
+    @Test(.shows("salesforce/E10")) func `events wait for the subscriber token`() throws {
+        var bench = try Bench()
+        bench.capture(lesson, at: 0)
+        #expect(bench.plan(at: 0) == .wait(until: nil, because: FindingRow.subscriberTokenMissing.at()))
+        bench.capture(.registerDevice(.sample), at: 5)
+        try bench.exchange(at: 5, WireResponse(201, headers: [WireHeader("x-subscriber-token", "jwt-1")]))
+        #expect(try bench.transmission(at: 5).endpoint == .events)
+    }
+
+    @Test(.shows("salesforce/E1", "salesforce/E11", "salesforce/E13", "salesforce/W27"))
+    func `an event stands in its envelope`() throws {
+        var bench = try Bench.registered()
+        bench.capture(lesson, at: 10)
+        let request = try bench.transmission(at: 10).request
+        #expect(request.url.hasSuffix(".device.marketingcloudapis.com/devicestatistics/v1/event"))
+        #expect(request[header: "X-Subscriber-Token"] == "jwt-1")
+        #expect(
+            String(decoding: request.body, as: UTF8.self) == """
+                {"applicationId":"c0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d","deviceId":"6B0C7E51-2F6D-4D0B-9A51-0E5E7B1C9D22",\
+                "nodes":[{"name":"event","version":1,"items":[{"eventType":105,"event":{\
+                "eventId":"\(UUIDText.named("op-2", in: "patchbay.salesforce.event"))","eventName":"Lesson Finished",\
+                "eventDateUtc":"2031-03-09T07:05:11.042Z","attributes":{"course":"Finnish 2","passed":true,"score":87}\
+                }}]}]}
+                """
+        )
+    }
+
+    @Test(.shows("salesforce/E2"), arguments: ["", " ", "order-placed", "Tilaus ✓", "é", "a.b", "ｗｉｄｅ"])
+    func `a bad name is refused`(_ name: String) throws {
+        #expect(try Bench().words(.track(.custom(name: name))) == ["error salesforce.event.name"])
+    }
+
+    @Test(arguments: ["Order Placed", "order_placed", "A1", " padded "]) func `a good name passes`(_ name: String)
+        throws
+    {
+        #expect(try Bench().words(.track(.custom(name: name))).isEmpty)
+    }
+
+    @Test(.shows("salesforce/E3", "salesforce/E4", "salesforce/E5"))
+    func `bad attributes are left out and the event goes`() throws {
+        var bench = try Bench.registered()
+        let event = Action.track(
+            .custom(
+                name: "Order",
+                attributes: [
+                    "a.b": 1, "$x": 1, " ": 1, "line\nbreak": 1, "Total": 1, "total": 2, "list": .list([1]),
+                    "object": .object(["a": 1]), "day": AttributeTests.Value.read("2031-03-09", .date),
+                    "price": AttributeTests.Value.read("49.90", .decimal),
+                ]
+            )
+        )
+        let codes = bench.words(event).map { $0.replacing("warning salesforce.event.", with: "") }
+        #expect(
+            codes == [
+                "attributeKey", "attributeKey", "attributeKey", "attributeKey", "attributeNested", "attributeNested",
+                "attributeRepeated",
+            ]
+        )
+        bench.capture(event, at: 0)
+        let sent = try #require(bench.body(at: 0)["nodes"]?[0]?["items"]?[0]?["event"]?["attributes"])
+        #expect(sent.text == #"{"Total":1,"day":"2031-03-09","price":49.90}"#)
+    }
+
+    @Test(.shows("salesforce/E6", "salesforce/E12")) func `an accepted event needs a definition`() throws {
+        var bench = try Bench.registered()
+        let id = bench.capture(lesson, at: 0)
+        try bench.exchange(at: 0, WireResponse(202))
+        #expect(bench.ending(id) == "accepted salesforce.event.needsDefinition")
+    }
+
+    @Test(.shows("salesforce/E9")) func `a push of its own is refused, another vendor's is foreign`() throws {
+        let bench = try Bench()
+        #expect(bench.words(.track(.push(.tapped, payload: ["_sid": "SFMC"]))) == ["error salesforce.event.pushOwn"])
+        #expect(bench.words(.track(.push(.tapped, payload: ["aps": [:]]))) == ["foreign salesforce.event.pushForeign"])
+    }
+
+    @Test(arguments: [
+        TrackingEvent.sessionStarted, .sessionEnded, .messageViewed(messageID: "m"), .messageClicked(messageID: "m"),
+    ])
+    func `other events are refused with a remedy`(_ event: TrackingEvent) throws {
+        let findings = try Bench().examine(.track(event))
+        #expect(findings.map(\.code) == ["salesforce.event.kind"])
+        #expect(findings.first?.remedy.contains("custom event") == true)
+    }
+
+    @Test(.shows("salesforce/E11")) func `a request carries at most 1000 events`() throws {
+        var bench = try Bench.registered()
+        for _ in 0..<1001 { bench.capture(lesson, at: 0) }
+        #expect(try bench.body(at: 0)["nodes"]?[0]?["items"]?.array?.count == 1000)
+        try bench.exchange(at: 0)
+        #expect(bench.pending.count == 1)
+    }
+
+    @Test(.shows("salesforce/E12", "salesforce/S8")) func `a failed event is kept and delayed, with the same id`()
+        throws
+    {
+        var bench = try Bench.registered()
+        bench.capture(lesson, at: 0)
+        let transmission = try bench.transmission(at: 0)
+        for (failures, seconds) in [(0, 60), (1, 120), (4, 960), (30, 86_400)] {
+            let carried = bench.pending.map {
+                Pending<SalesforceDevice>(
+                    operation: $0.operation,
+                    sequence: $0.sequence,
+                    since: $0.since,
+                    queue: $0.queue,
+                    failures: failures
+                )
+            }
+            let exchange = Exchange<SalesforceDevice>(
+                endpoint: .events,
+                operations: carried,
+                request: transmission.request,
+                outcome: lost,
+                startedAt: Bench.at(0),
+                moment: bench.moment(0)
+            )
+            let verdicts = bench.adapter.interpret(exchange, memory: &bench.memory).verdicts
+            #expect(Array(verdicts.values) == [.retry(.at(Bench.at(seconds)))])
+        }
+        #expect(try bench.transmission(at: 60).request.body == transmission.request.body)
+    }
+
+    @Test(.shows("salesforce/S11")) func `Retry-After closes one endpoint, not the other`() throws {
+        var bench = try Bench.registered()
+        bench.capture(lesson, at: 0)
+        try bench.exchange(at: 0, WireResponse(429, headers: [WireHeader("Retry-After", "500")]))
+        #expect(bench.reason(at: 499) == "salesforce.closed")
+        bench.capture(.add("sports"), at: 100)
+        #expect(try bench.transmission(at: 160).endpoint == .registration)
+        #expect(try bench.transmission(at: 500).endpoint == .registration)
+        try bench.exchange(at: 500)
+        #expect(try bench.transmission(at: 500).endpoint == .events)
+    }
+}

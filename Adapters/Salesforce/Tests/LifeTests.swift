@@ -1,0 +1,137 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce beginnings and ends") struct LifeTests {
+    @Test(.shows("salesforce/D2")) func `a farewell is one last registration without push`() throws {
+        var bench = try Bench.registered([:], .set("tier", "gold"))
+        let id = bench.capture(.farewell, at: 0)
+        let request = try bench.exchange(at: 60)
+        #expect(request.json?["push_Enabled"] == false)
+        #expect(request.json?.pairs == ["tier=gold"])
+        #expect(bench.ending(id) == "accepted salesforce.left")
+    }
+
+    @Test func `a device that comes back has push again`() throws {
+        var bench = try Bench.registered()
+        bench.capture(.farewell, at: 0)
+        try bench.exchange(at: 60)
+        bench.capture(.registerDevice(.sample), at: 60)
+        #expect(try bench.exchange(at: 120).json?["push_Enabled"] == true)
+    }
+
+    @Test(.shows("salesforce/D2")) func `a device that was never registered is not registered to leave`() throws {
+        var bench = try Bench()
+        let ids = [Action.registerDevice(.sample), .identify("member-1"), .farewell].map { bench.capture($0, at: 0) }
+        try bench.settle(at: 0)
+        #expect(
+            ids.map { bench.ending($0) } == [
+                "dropped salesforce.neverSent", "dropped salesforce.neverSent", "unchanged salesforce.nothingToLeave",
+            ]
+        )
+    }
+
+    @Test func `a farewell in delay mode ends what waited for a key`() throws {
+        var bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
+        let ids = [Action.registerDevice(.sample), .farewell].map { bench.capture($0, at: 0) }
+        try bench.settle(at: 0)
+        #expect(ids.allSatisfy { bench.ending($0) != nil })
+    }
+
+    @Test func `an adopted device is told to leave`() throws {
+        var bench = try Bench()
+        var device = Device.sample
+        device.identities = ["salesforce.deviceID": "1EB8C21D-CA72-41AC-930D-CEC9A311D699"]
+        bench.capture(.registerDevice(device), at: 0)
+        bench.capture(.farewell, at: 0)
+        #expect(try bench.exchange(at: 0).json?["push_Enabled"] == false)
+    }
+
+    @Test(.shows("salesforce/D3")) func `an erase empties what a registration can empty`() throws {
+        var bench = try Bench.registered([:], .identify("member-1"), .set("tier", "gold"), .add("sports"))
+        let id = bench.capture(.erase, at: 0)
+        let later = bench.capture(.add("music"), at: 0)
+        let body = try #require(bench.exchange(at: 60).json)
+        #expect(body.pairs == ["tier="])
+        #expect(body.tags == ["ALL", "IOS"])
+        #expect(body["push_Enabled"] == false)
+        #expect(body["device_Token"] == nil)
+        #expect(bench.ending(id) == "accepted salesforce.erase.byHand")
+        #expect(bench.pending.map(\.id) == [later])
+    }
+
+    @Test(.shows("salesforce/D3")) func `an erase of a device that nobody knows asks for the hand alone`() throws {
+        var bench = try Bench()
+        let id = bench.capture(.erase, at: 0)
+        try bench.settle(at: 0)
+        #expect(bench.ending(id) == "accepted salesforce.erase.byHand")
+    }
+
+    @Test(.shows("salesforce/D1", "salesforce/D4")) func `reading and consent are refused`() throws {
+        let bench = try Bench()
+        #expect(bench.words(.readBack(ReadRequest("profile"))) == ["error salesforce.readBack"])
+        #expect(bench.words(.setConsent(Consent(purpose: .tracking, state: .granted))) == ["error salesforce.consent"])
+    }
+
+    @Test(.shows("salesforce/R1"), arguments: [200, 201, 202, 204]) func `any 2xx is a yes`(_ status: Int) throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, WireResponse(status))
+        #expect(bench.pending.isEmpty)
+    }
+
+    @Test func `all settings' mistakes are found at once`() {
+        let error = #expect(throws: SettingsError.self) {
+            try Bench.settings([
+                "endpoint": "ftp://x", "applicationId": "\t7", "accessToken": "short", "unset": "never",
+                "clientSecret": "x",
+            ])
+        }
+        #expect(
+            error?.findings.map(\.path).sorted() == [
+                "settings.accessToken", "settings.applicationId", "settings.clientSecret", "settings.endpoint",
+                "settings.unset",
+            ]
+        )
+        #expect(error?.description.contains("short") == false)
+    }
+
+    @Test(
+        .shows("salesforce/W1", "salesforce/W25", "salesforce/W26", "salesforce/S12", "salesforce/A7", "salesforce/T4")
+    )
+    func `settings are trimmed`() throws {
+        let settings = try Bench.settings([
+            "endpoint": "https://x.example//", "applicationId": "\tc0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+            "accessToken": "q1w2e3r4t5y6u7i8o9p0zxcv", "delayRegistrationUntilContactKeyIsSet": true,
+            "unset": "stopSending", "tagsIgnoreCase": false,
+        ])
+        #expect(settings.applicationID.hasPrefix("c0a1"))
+        #expect(settings.endpoint == "https://x.example")
+    }
+
+    @Test func `attribute names that collide or are reserved are refused at the start`() throws {
+        var object = Bench.configuration
+        object["attributeNames"] = ["a": "tier", "b": "tier ", "c": "Status"]
+        let settings = try Bench.settings(object)
+        let error = #expect(throws: SettingsError.self) { try SalesforceDevice(settings: settings) }
+        #expect(error?.findings.map(\.path) == ["attributeNames.b", "attributeNames.c"])
+        #expect(error?.findings.allSatisfy { $0.severity == .error } == true)
+    }
+
+    @Test func `tables agree with one another`() {
+        let descriptor = SalesforceDevice.descriptor
+        let rules = Set(descriptor.rules.map(\.id))
+        #expect(rules.count == descriptor.rules.count)
+        #expect(Set(descriptor.findings.map(\.code)).count == descriptor.findings.count)
+        let named =
+            descriptor.findings.compactMap(\.rule) + SalesforceSettings.table.rows.compactMap(\.rule)
+            + descriptor.fields.flatMap { $0.rows.map(\.rule) } + descriptor.replies.rows.map(\.rule)
+            + descriptor.limits.compactMap(\.rule) + AdapterModule.salesforce.formats.flatMap(\.rules)
+        #expect(named.filter { !rules.contains($0) } == [])
+        #expect(descriptor.findings.allSatisfy { !$0.remedy.isEmpty && ($0.severity != .error || $0.error != nil) })
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce contact exports") struct RecordTests {
+    private func records(
+        _ text: String,
+        _ settings: JSONObject = [:],
+        chunk: Int = .max
+    ) throws -> [SourceRecord] {
+        try records(Array(text.utf8), settings, chunk: chunk)
+    }
+
+    private func records(_ bytes: [UInt8], _ settings: JSONObject = [:], chunk: Int = .max) throws -> [SourceRecord] {
+        let format = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let makeReader = try #require(format.makeReader)
+        var reader = try makeReader(settings)
+        var records: [SourceRecord] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try reader.read(Array(rest.prefix(chunk))) { records.append($0) }
+            rest = rest.dropFirst(chunk)
+        }
+        try reader.finish { records.append($0) }
+        return records
+    }
+
+    private func sample() throws -> [UInt8] {
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../Goldens/Records/export-sample.csv")
+        return Array(try Data(contentsOf: url.standardizedFileURL))
+    }
+
+    private func lines(_ record: SourceRecord) -> String {
+        (["\(record.number) line \(record.line) \(record.contact?.json.text ?? "–")"]
+            + record.findings.map { "  \($0.severity.rawValue) \($0)" }).joined(separator: "\n")
+    }
+
+    @Test func `a hand-written export reads as its golden says`() throws {
+        let settings: JSONObject = ["types": ["points": "integer"]]
+        let records = try records(sample(), settings)
+        #expect(records.count == 12)
+        #expect(records.filter { $0.contact == nil }.map(\.number) == [7, 8, 9, 11])
+        Goldens().check(records.map(lines).joined(separator: "\n"), .records, "export-sample")
+        let inPieces = try self.records(sample(), settings, chunk: 7)
+        #expect(inPieces.map(lines) == records.map(lines))
+        #expect(inPieces.map(\.bytes) == records.map(\.bytes))
+    }
+
+    @Test(
+        .shows("salesforce/F1", "salesforce/F2", "salesforce/F3"),
+        arguments: [
+            ("\u{FEFF}Contact Key,First Name\r\nc-1,\"Aino, \"\"A\"\"\"\r\n", [:]),
+            ("contactkey,FIRSTNAME\nc-1,\"Aino, \"\"A\"\"\"", [:]),
+            ("_ContactKey\t_FirstName\nc-1\tAino, \"A\"\n", ["delimiter": "tab", "quoted": false]),
+            ("\"SubscriberKey\"|\"First_Name\"\n\"c-1\"|\"Aino, \"\"A\"\"\"\n", ["delimiter": "bar"]),
+        ] as [(String, JSONObject)]
+    )
+    func `dialects read alike`(text: String, settings: JSONObject) throws {
+        let contacts = try records(text, settings).map(\.contact)
+        #expect(
+            contacts == [Contact(identifiers: [Identifier(.external, "c-1")], attributes: [.givenName: "Aino, \"A\""])]
+        )
+    }
+
+    @Test(
+        .shows("salesforce/F4"),
+        arguments: [
+            ("", "salesforce.file.empty"), ("\u{FEFF}", "salesforce.file.empty"), ("\r\n", "salesforce.file.empty"),
+            ("Contact Key,Tier\r\n", "salesforce.file.headerOnly"), ("Contact Key", "salesforce.file.headerOnly"),
+        ]
+    )
+    func `a file without data is refused`(text: String, code: String) throws {
+        let error = #expect(throws: SettingsError.self) { try records(text) }
+        #expect(error?.findings.map(\.code) == [code])
+        #expect(error?.description.contains("no data rows") == true)
+    }
+
+    @Test(
+        .shows("salesforce/F3"),
+        arguments: [
+            ("c-1,Aino\nc-2,José\n", "salesforce.file.columnMissing"),
+            ("Contact Key,Subscriber Key\nc-1,c-1\n", "salesforce.file.columnRepeated"),
+            ("Contact Key,Tier,tier\nc-1,a,b\n", "salesforce.file.columnRepeated"),
+        ]
+    )
+    func `a header that can't be used is refused`(text: String, code: String) {
+        let error = #expect(throws: SettingsError.self) { try records(text) }
+        #expect(error?.findings.map(\.code) == [code])
+    }
+
+    @Test(.shows("salesforce/F5", "salesforce/F2", "salesforce/F8", "salesforce/F7", "salesforce/K1", "salesforce/F6"))
+    func `a bad row is a record with its bytes and every reason`() throws {
+        let text = """
+            Contact Key,Email Address,Mobile Number,_OptInDate,Points
+            c-1,a@b.c,358401,2031/3/9
+             ,nope,call me,2031/13/9,many
+            c-3,"a"b,,,
+            c-4,,,,7
+
+            """
+        let records = try records(text, ["types": ["points": "integer"]])
+        #expect(records.map { $0.contact == nil } == [true, true, true, false])
+        #expect(
+            records.map { $0.findings.filter { $0.severity == .error }.map(\.path) } == [
+                [""],
+                [
+                    "columns.Contact Key", "columns.Email Address", "columns.Mobile Number", "columns.Points",
+                    "columns._OptInDate",
+                ],
+                ["columns.Email Address"], [],
+            ]
+        )
+        #expect(records[0].findings.first?.code == "salesforce.row.width")
+        #expect(String(decoding: records[1].bytes, as: UTF8.self) == " ,nope,call me,2031/13/9,many")
+        #expect(records[1].findings.allSatisfy { $0.reason.contains("row 2") && !$0.remedy.isEmpty })
+        #expect(records[1].findings.allSatisfy { !$0.description.contains("call me") })
+        #expect(records.map(\.line) == [2, 3, 4, 5])
+    }
+
+    struct Opt: CustomTestStringConvertible, Sendable {
+        let optIn: String
+        let optOut: String
+        let state: Subscription.State
+        var testDescription: String { "in \(optIn), out \(optOut)" }
+
+        static let all: [Opt] = [
+            .init(optIn: "2031/3/9", optOut: "", state: .subscribed),
+            .init(optIn: "", optOut: "2031/3/9", state: .unsubscribed),
+            .init(optIn: "", optOut: "", state: .unknown),
+            .init(optIn: "2031/3/9", optOut: "3/9/2031 12:00:00 AM", state: .unsubscribed),
+            .init(optIn: "2031/3/10", optOut: "2031-03-09 23:59:59", state: .subscribed),
+            .init(optIn: "2031-03-09T06:00:01Z", optOut: "2031/3/9", state: .subscribed),
+            .init(optIn: "2031/2/28", optOut: "2031/3/1", state: .unsubscribed),
+        ]
+    }
+
+    @Test(.shows("salesforce/F9"), arguments: Opt.all) func `the newer of two dates decides`(_ row: Opt) throws {
+        let text =
+            "Contact Key,_DeviceID,_OptInDate,_OptOutDate\nc-1,\(Bench.subject.rawValue),\(row.optIn),\(row.optOut)\n"
+        let contact = try #require(try records(text).first?.contact)
+        #expect(contact.subscriptions.map(\.state) == [row.state])
+        #expect(contact.devices.map(\.allowsPush) == [row.state == .subscribed])
+    }
+
+    @Test(.shows("salesforce/F10")) func `push columns make a device`() throws {
+        let text = """
+            Contact Key,_DeviceID,_SystemToken,_Platform,_PlatformVersion,_HardwareId,_TimeZone,_UTCOffset,Locale
+            c-1,D-1,aa11,Android,17,Pixel,Europe/Helsinki,2,fi_FI
+            c-2,D-2,,,,,,-18000,
+            c-3,,,,,,,ninety,
+
+            """
+        let records = try records(text)
+        let device = try #require(records[0].contact?.devices.first)
+        #expect(device.identities == ["salesforce.deviceID": "D-1"])
+        #expect(device.pushToken == PushToken("aa11", service: .fcm))
+        #expect(device.facts?.utcOffsetSeconds == 7200)
+        #expect(records[0].contact?.timeZone == "Europe/Helsinki")
+        #expect(records[0].contact?.locale == "fi_FI")
+        #expect(records[1].contact?.devices.first?.facts == nil)
+        #expect(records[2].contact?.devices == [])
+        #expect(records[2].findings.map(\.code) == ["salesforce.row.timeZone"])
+    }
+
+    @Test(.shows("salesforce/F6", "salesforce/F7")) func `types and columns are settings`() throws {
+        let text = "Key,Joined On,VIP,Interests,Memo,_Status\nc-1,3/9/2031 7:05:11 PM,True,a;b,x,Active\n"
+        let settings: JSONObject = [
+            "columns": ["key": "identifier:external", "Memo": "ignored", "_status": "attribute:validity"],
+            "types": ["joined_on": "timestamp", "vip": "boolean", "interests": "choices"], "zone": "+02:00",
+        ]
+        let contact = try #require(try records(text, settings).first?.contact)
+        #expect(
+            contact.attributes == [
+                "joined_on": AttributeTests.Value.read("2031-03-09T17:05:11Z", .timestamp), "vip": true,
+                "interests": .choices(["a", "b"]), "validity": "Active",
+            ]
+        )
+        let bad: JSONObject = ["columns": ["a": "nonsense"], "types": ["a": "list"]]
+        let error = #expect(throws: SettingsError.self) { try records(text, bad) }
+        #expect(error?.findings.map(\.path) == ["settings.columns.a", "settings.types.a"])
+    }
+
+    @Test(arguments: [
+        ("2031/3/9", "2031-03-09T06:00:00Z"), ("3/9/2031", "2031-03-09T06:00:00Z"),
+        ("3/9/2031 7:05:11 AM", "2031-03-09T13:05:11Z"), ("3/9/2031 12:05 PM", "2031-03-09T18:05:00Z"),
+        ("3/9/2031 12:00:00 AM", "2031-03-09T06:00:00Z"), ("2031-03-09 07:05:11", "2031-03-09T13:05:11Z"),
+        ("2031-03-09T07:05:11.5Z", "2031-03-09T07:05:11.5Z"), ("2031-03-09T07:05:11+02:00", "2031-03-09T05:05:11Z"),
+        ("2031-03-09", "2031-03-09T06:00:00Z"), ("2031/2/29", nil), ("13/1/2031", nil), ("3/9/2031 13:00:00 PM", nil),
+        ("3/9/2031 0:00:00 AM", nil), ("9.3.2031", nil), ("31/3/9", nil), ("2031-03-09 24:00:00", nil), ("", nil),
+    ]) func `dates are read in the vendor's forms`(text: String, instant: String?) {
+        #expect(VendorDate(text, zone: "-06:00")?.timestamp.text == instant)
+    }
+
+    @Test(arguments: [
+        ("Loyalty Tier", "loyalty_tier"), ("LoyaltyTier", "loyalty_tier"), ("loyalty-tier", "loyalty_tier"),
+        ("VIP", "vip"), ("Lieblingsfarbe_Ä", "lieblingsfarbe_ä"), ("Order2Date", "order2_date"), ("  ", ""),
+    ]) func `column names become neutral names`(column: String, name: String) {
+        #expect(SnakeCase.text(column) == name)
+    }
+
+    @Test(arguments: [
+        ("a@b.co", true), ("José@例え.jp", true), ("a@b", false), ("a b@c.de", false), ("@c.de", false),
+        ("a@@c.de", false), ("a@c..de", false), (String(repeating: "a", count: 250) + "@b.co", false),
+    ]) func `an address has a host with a point`(text: String, isFine: Bool) {
+        #expect(FieldForm.isEmail(text) == isFine)
+    }
+}

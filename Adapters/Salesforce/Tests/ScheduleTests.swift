@@ -1,0 +1,245 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce schedule") struct ScheduleTests {
+    @Test(.shows("salesforce/S1")) func `the first registration leaves at once`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        #expect(bench.due(at: 0) == 0)
+    }
+
+    @Test(.shows("salesforce/S2", "salesforce/S3", "salesforce/S4", "salesforce/S5"))
+    func `changes are gathered for a minute from the first one`() throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 100)
+        #expect(bench.due(at: 100) == 160)
+        bench.capture(.set("tier", "gold"), at: 140)
+        #expect(bench.due(at: 140) == 160)
+        #expect(bench.reason(at: 159) == "salesforce.paced")
+        #expect(try bench.transmission(at: 160).operations.count == 2)
+    }
+
+    @Test(arguments: [(change: 1, due: 61), (change: 0, due: 60), (change: 59, due: 119), (change: 600, due: 660)])
+    func `the next registration starts a minute after the change and the last start`(change: Int, due: Int) throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: change)
+        #expect(bench.due(at: change) == due)
+    }
+
+    @Test(.shows("salesforce/S3"), arguments: [(change: 10, due: 60), (change: 100, due: 100)])
+    func `a flush skips the gathering and not the spacing`(change: Int, due: Int) throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: change)
+        #expect(bench.due(at: change, flush: true) == due)
+    }
+
+    @Test(
+        .shows("salesforce/S5"),
+        arguments: [
+            Action.identify("member-1"), .set("tier", "gold"), .add("sports"), .push(.unsubscribed),
+            .registerDevice(Device.sample.travelling),
+        ]
+    )
+    func `every sort of change causes a registration`(_ action: Action) throws {
+        var bench = try Bench.registered()
+        let id = bench.capture(action, at: 0)
+        try bench.exchange(at: 60)
+        #expect(bench.ending(id)?.hasPrefix("accepted") == true)
+    }
+
+    @Test(
+        .shows("salesforce/S6"),
+        arguments: [
+            [Action.registerDevice(.sample)], [.add("sports"), .remove("sports")], [.remove("absent")],
+            [.set("tier", "silver")], [.set("tier", "gold"), .set("tier", "silver")], [.identify("member-1")],
+        ]
+    )
+    func `what changes nothing is settled without a request`(_ actions: [Action]) throws {
+        var bench = try Bench.registered([:], .identify("member-1"), .set("tier", "silver"))
+        let ids = actions.map { bench.capture($0, at: 10) }
+        try bench.settle(at: 10)
+        #expect(ids.map { bench.ending($0) } == actions.map { _ in "unchanged" })
+    }
+
+    @Test(.shows("salesforce/S6")) func `a tag added and removed while the first request waits sends nothing`() throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 10)
+        #expect(bench.due(at: 10) == 70)
+        bench.capture(.remove("sports"), at: 30)
+        try bench.settle(at: 30)
+        #expect(bench.pending.isEmpty)
+    }
+
+    @Test func `other settings make another payload`() throws {
+        var bench = try Bench.registered()
+        let memory = bench.memory
+        bench = try Bench(["debug": true])
+        bench.memory = memory
+        bench.capture(.remove("absent"), at: 100)
+        #expect(bench.due(at: 100) == 160)
+    }
+
+    @Test(.shows("salesforce/S7", "salesforce/S8", "salesforce/R4"))
+    func `delays double from a minute to a day and go on for ever`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        var starts = [0]
+        for _ in 0..<14 {
+            try bench.exchange(at: starts[starts.count - 1], WireResponse(400))
+            starts.append(try #require(bench.due(at: starts[starts.count - 1])))
+        }
+        #expect(
+            starts == [
+                0, 60, 180, 420, 900, 1860, 3780, 7620, 15_300, 30_660, 61_380, 122_820, 209_220, 295_620, 382_020,
+            ]
+        )
+        #expect(bench.reason(at: starts[13] + 1) == "salesforce.retrying")
+    }
+
+    @Test(.shows("salesforce/S9")) func `a new change starts the delays again`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        for start in [0, 60, 180, 420] { try bench.exchange(at: start, WireResponse(503)) }
+        #expect(bench.due(at: 500) == 900)
+        bench.capture(.add("sports"), at: 500)
+        #expect(bench.due(at: 500) == 560)
+        try bench.exchange(at: 560, WireResponse(503))
+        #expect(bench.due(at: 560) == 620)
+    }
+
+    @Test(.shows("salesforce/S9", "salesforce/S3")) func `a new change during a retry still keeps a minute's distance`()
+        throws
+    {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 60)
+        try bench.exchange(at: 120, WireResponse(503))
+        try bench.exchange(at: 180, WireResponse(503))
+        bench.capture(.add("music"), at: 181)
+        #expect(bench.due(at: 181) == 241)
+    }
+
+    @Test(.shows("salesforce/S9")) func `success starts the delays again`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        for start in [0, 60, 180] { try bench.exchange(at: start, WireResponse(503)) }
+        try bench.exchange(at: 420)
+        bench.capture(.add("sports"), at: 500)
+        try bench.exchange(at: 560, WireResponse(503))
+        #expect(bench.due(at: 560) == 620)
+    }
+
+    @Test(.shows("salesforce/S10", "salesforce/R6")) func `delays, spacing and knowledge survive a restart`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, interrupted)
+        let stored = try JSONEncoder().encode(bench.memory)
+        bench.memory = try JSONDecoder().decode(SalesforceDevice.Memory.self, from: stored)
+        #expect(bench.due(at: 1) == 60)
+        try bench.exchange(at: 60, notSent)
+        #expect(bench.due(at: 61) == 180)
+        #expect(SalesforceDevice.Endpoint.registration.isJournaled)
+    }
+
+    @Test(
+        .shows("salesforce/S11", "salesforce/R2"),
+        arguments: [
+            (seconds: "30", due: 60), ("300", 300), ("999999", 86_400),
+        ]
+    )
+    func `Retry-After beats the delay and is capped`(seconds: String, due: Int) throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, WireResponse(429, headers: [WireHeader("Retry-After", seconds)]))
+        #expect(bench.due(at: 1) == due)
+        bench.capture(.add("sports"), at: 2)
+        #expect(bench.due(at: 2) == max(due, 62) || due == 60)
+    }
+
+    @Test(.shows("salesforce/S11")) func `Retry-After of a success holds too`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, WireResponse(201, headers: [WireHeader("Retry-After", "500")]))
+        bench.capture(.add("sports"), at: 1)
+        #expect(bench.due(at: 1) == 500)
+        #expect(bench.reason(at: 1) == "salesforce.closed")
+    }
+
+    @Test(.shows("salesforce/S12")) func `in delay mode nothing leaves before the contact key, then at once`() throws {
+        var bench = try Bench(["delayRegistrationUntilContactKeyIsSet": true])
+        bench.capture(.registerDevice(.sample), at: 0)
+        bench.capture(.add("sports"), at: 5)
+        #expect(bench.plan(at: 5) == .wait(until: nil, because: FindingRow.contactKeyMissing.at()))
+        bench.capture(.identify("member-1"), at: 1000)
+        #expect(bench.due(at: 1000) == 1000)
+    }
+
+    @Test(.shows("salesforce/S13")) func `an accepted change shows later`() throws {
+        var bench = try Bench()
+        let id = bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0)
+        #expect(bench.ending(id) == "accepted salesforce.visibleLater")
+    }
+
+    @Test(.shows("salesforce/S14")) func `a change in the background is warned about, facts are not`() throws {
+        let adapter = try Bench().adapter
+        let change = adapter.examine(Bench.operation(.add("sports"), appState: .background))
+        #expect(change.map(\.code) == ["salesforce.capturedInBackground"])
+        #expect(change.map(\.severity) == [.warning])
+        #expect(adapter.examine(Bench.operation(.registerDevice(.sample), appState: .background)).isEmpty)
+    }
+
+    @Test(
+        .shows("salesforce/R5"),
+        arguments: [lost, interrupted, .replied(WireResponse(500)), .replied(WireResponse(408))]
+    )
+    func `after doubt nothing is suppressed`(_ outcome: Outcome) throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 0)
+        try bench.exchange(at: 60, outcome)
+        bench.capture(.remove("sports"), at: 61)
+        let request = try bench.exchange(at: 121)
+        #expect(request.json?.tags == ["ALL", "IOS"])
+        #expect(bench.pending.isEmpty)
+    }
+
+    @Test func `a refusal leaves no doubt`() throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 0)
+        try bench.exchange(at: 60, WireResponse(400))
+        bench.capture(.remove("sports"), at: 61)
+        try bench.settle(at: 61)
+        #expect(bench.pending.isEmpty)
+    }
+
+    @Test(.shows("salesforce/R3")) func `a person who asks why it waits hears of the refused token`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, WireResponse(401))
+        guard case .wait(_, let because) = bench.plan(at: 1) else { throw Surprise("it does not wait") }
+        #expect(because.reason.contains("HTTP 401"))
+        #expect(because.remedy.contains("access token"))
+    }
+
+    @Test(.shows("salesforce/W12")) func `without device facts nothing leaves`() throws {
+        var bench = try Bench()
+        bench.capture(.identify("member-1"), at: 0)
+        #expect(bench.reason(at: 0) == "salesforce.device.factsMissing")
+        var device = Device.sample
+        device.facts?.model = " "
+        #expect(bench.words(.registerDevice(device)) == ["error salesforce.device.factBlank"])
+    }
+}
+
+extension Device {
+    var travelling: Device {
+        var device = self
+        device.facts?.utcOffsetSeconds = 20_700
+        return device
+    }
+}

@@ -1,0 +1,159 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce wire") struct WireTests {
+    @Test(
+        .shows("salesforce/W1", "salesforce/W2", "salesforce/W3", "salesforce/W4", "salesforce/W5", "salesforce/W6"),
+        .shows("salesforce/W7", "salesforce/W8", "salesforce/W9", "salesforce/W10", "salesforce/W11", "salesforce/W13"),
+        .shows("salesforce/W14", "salesforce/W15", "salesforce/W16", "salesforce/W17", "salesforce/W18"),
+        .shows(
+            "salesforce/W19",
+            "salesforce/W20",
+            "salesforce/W21",
+            "salesforce/W22",
+            "salesforce/W25",
+            "salesforce/W26"
+        )
+    )
+    func `a registration is one whole record`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        bench.capture(.identify("member-480013"), at: 0)
+        bench.capture(.changeAttributes(["LoyaltyTier": .set("silver"), "HomeStore": .set("")]), at: 0)
+        bench.capture(.add("weather", "sports"), at: 0)
+        let request = try bench.transmission(at: 0).request
+        #expect(request.method == "POST")
+        #expect(
+            request.url == "https://mc0123456789abcdefghijklmnop.device.marketingcloudapis.com/device/v1/registration"
+        )
+        #expect(
+            String(decoding: request.body, as: UTF8.self) == """
+                {"etAppId":"c0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d","deviceID":"6B0C7E51-2F6D-4D0B-9A51-0E5E7B1C9D22",\
+                "registrationId":"6b0c7e51-2f6d-4d0b-9a51-0e5e7b1c9d22","registrationDateUtc":"2031-03-09T07:05:11.042Z",\
+                "subscriberKey":"member-480013","device_Token":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","push_Enabled":true,\
+                "quietPushEnabled":false,"location_Enabled":false,"proximity_Enabled":false,"platform":"iOS",\
+                "platform_Version":"19.2","hwid":"iPhone17,3","app_Version":"4.11.0","sdk_Version":"Patchbay/1.0.0",\
+                "locale":"fi_FI","language":"fi_FI","timeZone":"7200","dST":false,\
+                "attributes":[{"key":"HomeStore","value":""},{"key":"LoyaltyTier","value":"silver"}],\
+                "tags":["ALL","IOS","sports","weather"]}
+                """
+        )
+        #expect(
+            request.headers.map { "\($0.name): \($0.value)" } == [
+                "Authorization: Bearer q1w2e3r4t5y6u7i8o9p0zxcv", "Content-Type: application/json",
+                "Accept: application/json",
+                "User-Agent: Patchbay/1.0.0 (iOS 19.2; fi_FI; iPhone17,3) com.example.shop/4.11.0",
+                "X-SDK-Version: Patchbay/1.0.0",
+            ]
+        )
+        #expect(request.headers.filter(\.isSecret).map(\.name) == ["Authorization"])
+    }
+
+    @Test(.shows("salesforce/W19"), arguments: [(0, "0"), (-14_400, "-14400"), (20_700, "20700")])
+    func `the time zone is seconds as text`(offset: Int, text: String) throws {
+        var bench = try Bench()
+        var device = Device.sample
+        device.facts?.utcOffsetSeconds = offset
+        bench.capture(.registerDevice(device), at: 0)
+        #expect(try bench.body(at: 0)["timeZone"] == .string(text))
+    }
+
+    @Test(.shows("salesforce/W6")) func `an unknown token is left out`() throws {
+        var bench = try Bench()
+        var device = Device.sample
+        device.pushToken = nil
+        bench.capture(.registerDevice(device), at: 0)
+        #expect(try bench.body(at: 0)["device_Token"] == nil)
+        let tokens = [
+            PushToken(" "), PushToken("not hex"), PushToken("x", service: .hms), PushToken("f:x", service: .fcm),
+        ]
+        let words = tokens.map { token in
+            device.pushToken = token
+            return bench.words(.registerDevice(device))
+        }
+        #expect(
+            words == [
+                ["warning salesforce.device.tokenBlank"], ["warning salesforce.device.tokenNotHex"],
+                ["warning salesforce.device.tokenService"], [],
+            ]
+        )
+    }
+
+    @Test(.shows("salesforce/W3")) func `the registration's id can be called uuid`() throws {
+        var bench = try Bench(["registrationIdKey": "uuid"])
+        bench.capture(.registerDevice(.sample), at: 0)
+        let names = try #require(bench.body(at: 0).object).names
+        #expect(names.contains("uuid") && !names.contains("registrationId"))
+    }
+
+    @Test(.shows("salesforce/W4", "salesforce/S6")) func `what changes by itself is no change`() throws {
+        var bench = try Bench.registered()
+        bench.capture(.registerDevice(.sample), at: 5000)
+        try bench.settle(at: 5000)
+        #expect(bench.pending.isEmpty)
+    }
+
+    @Test(.shows("salesforce/W2")) func `an adopted device id stays as it is`() throws {
+        var bench = try Bench()
+        var device = Device.sample
+        device.identities = ["salesforce.deviceID": " 1eb8c21d-ca72-41ac-930d-cec9a311d699 "]
+        bench.capture(.registerDevice(device), at: 0)
+        #expect(try bench.exchange(at: 0).json?["deviceID"] == "1eb8c21d-ca72-41ac-930d-cec9a311d699")
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.settle(at: 0)
+        device.identities = ["salesforce.deviceID": "not-a-uuid"]
+        #expect(bench.words(.registerDevice(device)) == ["warning salesforce.device.idInvalid"])
+    }
+
+    @Test func `a subject that is no UUID gets one of version 8, always the same`() {
+        let id = RegistrationRecord.deviceID(of: "installation-1", Registration())
+        #expect(id == RegistrationRecord.deviceID(of: "installation-1", Registration()))
+        #expect(id != RegistrationRecord.deviceID(of: "installation-2", Registration()))
+        #expect(id.wholeMatch(of: /[0-9A-F]{8}-[0-9A-F]{4}-8[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}/) != nil)
+    }
+
+    @Test(arguments: [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        ),
+        (String(repeating: "a", count: 1_000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
+    ])
+    func `the digest is SHA-256`(text: String, digest: String) {
+        #expect(SHA256.digest(of: text.utf8).hexText == digest)
+    }
+
+    @Test func `a header holds no line break and no other script`() throws {
+        var bench = try Bench()
+        var device = Device.sample
+        device.facts?.model = "Puhelin\r\nX-Evil: ä"
+        bench.capture(.registerDevice(device), at: 0)
+        let agent = try #require(bench.transmission(at: 0).request[header: "User-Agent"])
+        #expect(agent.contains("Puhelin??X-Evil: ?"))
+    }
+
+    @Test(.shows("salesforce/W27")) func `the newest subscriber token is sent with registrations too`() throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 0)
+        let request = try bench.exchange(
+            at: 60,
+            WireResponse(500, headers: [WireHeader("X-Subscriber-Token", "jwt-2")])
+        )
+        #expect(request[header: "X-Subscriber-Token"] == "jwt-1")
+        #expect(try bench.transmission(at: 120).request[header: "X-Subscriber-Token"] == "jwt-2")
+    }
+
+    @Test func `memory shows no secret`() throws {
+        let bench = try Bench.registered()
+        var dumped = ""
+        dump(bench.memory, to: &dumped)
+        #expect(!dumped.contains("jwt-1") && !dumped.contains("0f1e2d3c4b5a"))
+    }
+}

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""A bookshop's app changes its vendor in the middle of a day, and nothing is lost. Run it with `make demo`.
+
+Everything is real but the vendors and the speed of the clock: the built command, HTTP, files, a crash. The vendors are
+played by `patchbay sandbox` on this machine; twelve minutes of the day pass in a second. It takes about two minutes
+after the build and leaves its files in .build/demo. It ends with 1 if any two of ledger, outbox and vendors disagree.
+"""
+
+import collections
+import csv
+import datetime
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "Tests/EndToEnd"))
+
+import accounts  # noqa: E402
+import processes  # noqa: E402
+from outbox_file import OutboxFile  # noqa: E402
+from recount import Recount, ndjson  # noqa: E402
+
+SPEED = 720
+DAWN = datetime.datetime(2031, 3, 9, 6, 0, tzinfo=datetime.timezone.utc)
+DATA = ROOT / "Examples/Data"
+FOLDER = ROOT / ".build/demo"
+
+
+class Clock:
+    """The day's clock, the same in every process."""
+
+    def __init__(self):
+        self.setting = processes.clock(SPEED, DAWN.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        self.begun = time.monotonic()
+
+    def now(self):
+        return DAWN + datetime.timedelta(seconds=(time.monotonic() - self.begun) * SPEED)
+
+    def wait_until(self, hour, minute):
+        pause = (DAWN.replace(hour=hour, minute=minute) - self.now()).total_seconds() / SPEED
+        time.sleep(max(0, pause))
+
+
+def heading(text):
+    print(f"\n{text}\n{'-' * len(text)}", flush=True)
+
+
+def build():
+    heading("Building")
+    begun = time.monotonic()
+    print("  swift build: some minutes from bare, seconds the next time", flush=True)
+    subprocess.run(["swift", "build", "--package-path", str(ROOT), "--product", "patchbay", "--quiet"], check=True)
+    print(f"  built in {time.monotonic() - begun:.0f} s")
+
+
+class Demo:
+    def __init__(self):
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        FOLDER.mkdir(parents=True)
+        self.clock = Clock()
+        self.environment = {**accounts.ENVIRONMENT, "PATCHBAY_CLOCK": self.clock.setting}
+        self.ledger = FOLDER / "ledger.txt"
+        self.outbox = FOLDER / "outbox.sqlite"
+        self.day = DATA / "day.ndjson"
+        self.operations = ndjson(self.day)
+        self.agrees = True
+
+    def say(self, text):
+        print(f"  {self.clock.now():%H:%M}  {text}", flush=True)
+
+    def doubt(self, text):
+        self.agrees = False
+        print(f"  DIFFERENCE: {text}")
+
+    def send(self, configuration, *more):
+        """The app: it says each operation of the day when its time has come."""
+        return processes.Sender(
+            configuration, self.ledger, "--replay", *more, self.day,
+            environment=self.environment, talk=FOLDER / "talk.txt",
+        )
+
+    def status(self):
+        with OutboxFile(self.outbox) as outbox:
+            ended = collections.Counter(provider for provider, *_ in outbox.history())
+            waiting = collections.Counter(provider for provider, *_ in outbox.pending())
+        names = sorted(set(ended) | set(waiting))
+        return "; ".join(f"{name}: {ended[name]} done, {waiting[name]} waiting" for name in names)
+
+    # The day
+
+    def play(self, sandbox):
+        contacts = sorted({operation["contact"] for operation in self.operations if "contact" in operation})
+        providers = {
+            "salesforce": accounts.salesforce(sandbox.vendors["salesforce"]),
+            "altcraft": accounts.altcraft(sandbox.vendors["altcraft"], contacts),
+        }
+        self.environment.update(accounts.ENVIRONMENT)
+        before, after = [
+            accounts.write_configuration(FOLDER / file, providers, [live], onSwitch="retarget", attributes={
+                "points": {"type": "integer"}, "birth_date": {"type": "date"}, "country": {"type": "country"},
+            })
+            for file, live in [("before.json", "salesforce"), ("after.json", "altcraft")]
+        ]
+
+        heading("A day with Salesforce")
+        self.say(f"the shop opens: {len(self.operations)} operations of 25 installations are to come")
+        app = self.send(before)
+        self.offline(sandbox, (9, 30), (10, 40), "the network is gone, the app goes on")
+        self.clock.wait_until(13, 0)
+        sandbox.set_faults({"vendor": "salesforce", "effect": {"delayMilliseconds": 300}})
+        self.clock.wait_until(13, 10)
+        app.kill()
+        self.say("kill -9, in the middle of work; " + self.status())
+        sandbox.set_faults()
+        self.clock.wait_until(13, 30)
+        app = self.send(before)
+        self.say("started again on the same outbox")
+        self.clock.wait_until(16, 0)
+        sandbox.set_faults({"vendor": "salesforce", "effect": "reset"})
+        self.say("the network is gone again; work piles up")
+
+        heading("The switch to Altcraft")
+        self.clock.wait_until(17, 30)
+        app.process.send_signal(signal.SIGTERM)
+        app.wait(30)
+        self.say("stopped, with work pending; " + self.status())
+        print("         before.json and after.json differ in one word: the provider of the route")
+        sandbox.set_faults()
+        app = self.send(after, "--until-idle", 90)
+        self.say("started with after.json: Altcraft hears the state of every installation, then what was pending")
+        self.clock.wait_until(19, 0)
+        self.say(self.status())
+        app.wait(300)
+        self.say("the day is over; " + self.status())
+
+    def offline(self, sandbox, begin, end, words):
+        self.clock.wait_until(*begin)
+        sandbox.set_faults({"effect": "reset"})
+        self.say(words)
+        self.clock.wait_until(*end)
+        self.say("the network is back; " + self.status())
+        sandbox.set_faults()
+
+    # The migration
+
+    def migrate(self):
+        heading("The contacts move from Salesforce to Altcraft")
+        source = DATA / "salesforce-contacts.csv"
+        target, rejects = FOLDER / "altcraft-profiles.ndjson", FOLDER / "contacts-rejected.ndjson"
+        settings = FOLDER / "migration.json"
+        settings.write_text(json.dumps({
+            "from": {"types": {"birth_date": "date", "points": "integer", "country": "country"}},
+            "to": {
+                "dbId": 12, "resourceId": 7, "matching": "custom", "matchingIdentifier": "external",
+                "identifierFields": {"external": "member_id", "email": "email", "phone": "phones"},
+            },
+        }, indent=2))
+        done = processes.run(
+            "migrate", "apply", "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
+            "--in", source, "--out", target, "--rejects", rejects, "--json",
+        )
+        if done.returncode not in (0, 1):
+            return self.doubt(f"migrate ended with {done.returncode}: {done.stderr.decode().strip()}")
+        report = json.loads(done.stdout)
+        with open(source, encoding="utf-8-sig", errors="replace", newline="") as file:
+            rows = sum(1 for _ in csv.reader(file)) - 1
+        refused = ndjson(rejects)
+        written = sum(1 for line in open(target, "rb") if line.strip())
+        print(f"  {rows} rows in the export, {written} profiles written, {len(refused)} rejected:")
+        for (code, path), count in sorted(collections.Counter((row["code"], row["path"]) for row in refused).items()):
+            print(f"    {count:4}  {code} at {path or 'the row'}")
+        told = {code: tally["count"] for code, tally in report["findings"].items() if tally["severity"] == "warning"}
+        if told:
+            print("  What the written profiles could not take along, or what is worth a look:")
+        for code, count in sorted(told.items()):
+            print(f"    {count:4}  {code}")
+        print(f"  profiles:  {self.shown(target)}")
+        print(f"  rejects:   {self.shown(rejects)} says what is wrong with each, and how to mend it;")
+        print(f"             {self.shown(rejects.with_suffix('.csv'))} holds the rows, to mend and feed in again")
+        if written + len(refused) != rows or (report["read"], report["rejected"]) != (rows, len(refused)):
+            self.doubt(f"{rows} rows are not {written} written and {len(refused)} rejected; the report says {report}")
+
+    # The summary
+
+    def recount(self, states):
+        heading("Counted again, by a stranger (Python's SQLite and CRC-32, none of our code)")
+        with OutboxFile(self.outbox) as outbox:
+            recount = Recount(
+                outbox, self.ledger.read_text().split(), self.operations, ndjson(FOLDER / "sandbox.ndjson"),
+                {vendor: json.loads(file.read_text()) for vendor, file in states.items()}, expects_drained=True,
+            ).run()
+            refused = {provider: terms.get("rejected", {}) for provider, terms in outbox.accounts().items()}
+        recount.report()
+        self.agrees = self.agrees and not recount.problems
+        if len(recount.ledger) != len(self.operations):
+            self.doubt(f"{len(self.operations)} operations were said, {len(recount.ledger)} promised")
+        return recount, refused
+
+    def summary(self, recount, refused, states):
+        total = collections.Counter()
+        for _, row in recount.table:
+            total.update(row)
+        heading("Summary")
+        print(f"  captured   {len(self.operations):5}   each promised only when it was on the disk")
+        print(f"  created    {total['created']:5}   by the switch: every installation's state for the new vendor, a farewell to the old one,")
+        print("                  and what was pending when it came")
+        print(f"  accepted   {total['accepted']:5}")
+        print(f"  unchanged  {total['unchanged']:5}   the vendor held it already")
+        print(f"  superseded {total['superseded']:5}   a later word replaced it before it left")
+        print(f"  moved      {total['moved']:5}   from the old vendor to the new one, where it counts again")
+        print(f"  rejected   {total['rejected']:5}   kept in {self.shown(self.outbox)}, with the reasons:")
+        for provider, codes in sorted(refused.items()):
+            for code, count in sorted(codes.items()):
+                print(f"             {count:5}   {provider}: {code}")
+        print(f"  dropped    {total['dropped']:5}")
+        print(f"  lost       {recount.lost:5}")
+        salesforce, altcraft = (json.loads(states[vendor].read_text()) for vendor in ("salesforce", "altcraft"))
+        devices = salesforce["devices"]
+        reachable = sum(push_enabled(device) for device in devices)
+        events = sum(len(device.get("events", [])) for device in devices)
+        subscriptions = collections.Counter(
+            subscription["status"] for profile in altcraft["profiles"] for subscription in profile["subscriptions"]
+        )
+        print("\n  The vendors hold now:")
+        print(f"    Salesforce  {len(devices)} devices, {reachable} of them reachable by push; {events} events")
+        words = ", ".join(f"{count} {status}" for status, count in sorted(subscriptions.items()))
+        print(f"    Altcraft    {len(altcraft['profiles'])} profiles; push subscriptions: {words}; {len(altcraft['customEvents'])} events")
+        print(f"\n  All files are in {self.shown(FOLDER)}; `.build/debug/patchbay outbox stats {self.shown(self.outbox)}` looks inside.")
+        print("\n" + ("Ledger, outbox and vendors agree." if self.agrees else "Ledger, outbox and vendors DISAGREE; see DIFFERENCE above."))
+
+    @staticmethod
+    def shown(path):
+        return path.relative_to(ROOT)
+
+
+def push_enabled(device):
+    registration = device.get("registration") or "{}"
+    return bool((json.loads(registration) if isinstance(registration, str) else registration).get("push_Enabled"))
+
+
+def main():
+    build()
+    demo = Demo()
+    with processes.Sandbox(FOLDER, ["salesforce", "altcraft"], accounts.sandbox_settings(), demo.environment) as sandbox:
+        demo.play(sandbox)
+        states = {vendor: sandbox.save_state(vendor) for vendor in ("salesforce", "altcraft")}
+    demo.migrate()
+    recount, refused = demo.recount(states)
+    demo.summary(recount, refused, states)
+    sys.exit(0 if demo.agrees else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+# Everyday commands. `make demo` and `make test` install what is missing and need nothing else.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+PYTHON := .venv/bin/python
+SWIFT_FOLDERS := Package.swift Sources Adapters Tests Examples $(wildcard Benchmarks)
+COMMAND := .build/debug/patchbay
+EVIDENCE := $(CURDIR)/.build/evidence
+ROUNDS ?= 50
+SEED ?= 1
+SEEDS ?= 200
+
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak bench clean
+
+help: ## lists the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
+		printf '  make %-12s %s\n' "$$name" "$$what"; done
+
+setup: ## installs what is missing (apt, or brew on a Mac; a Python environment in .venv)
+	@.ci/setup
+
+build: setup ## builds everything, tests included
+	swift build --build-tests
+
+test: setup lint ## runs everything that must hold before a change lands
+	@.ci/test
+
+demo: setup ## an app's day, a kill, a switch and a migration against local vendors
+	@python3 Examples/Demo/demo.py
+
+goldens: setup ## rewrites the goldens; read the diff before you commit it
+	@if [ -n "$${CI:-}" ]; then echo 'make goldens is for people: CI compares, it never writes.' >&2; exit 2; fi
+	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Golden|Conformance|Conversation'
+	git diff --stat -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
+
+rules: setup ## refreshes the list of what shows each rule, from a test run
+	@rm -rf .build/evidence
+	PATCHBAY_EVIDENCE="$(EVIDENCE)" swift test --disable-xctest
+	swift build --product patchbay
+	$(COMMAND) adapters --rules --evidence "$(EVIDENCE)" --json >/dev/null
+	git diff --stat -- Sources/PatchbayCommand
+
+format: ## formats all Swift sources
+	swift format -i -r -p $(SWIFT_FOLDERS)
+
+lint: ## checks the format of all Swift sources
+	@swift format lint --strict -r -p $(SWIFT_FOLDERS)
+	@echo 'lint: no finding'
+
+docs: setup ## builds the documentation; a warning is an error
+	@.ci/docs
+
+schemas: setup ## checks every schema, example and golden body with an independent validator
+	@$(PYTHON) Tests/EndToEnd/check_schemas.py
+
+examples: setup ## builds and tests the example packages, which see public API alone
+	@.ci/examples
+
+end-to-end: setup ## the built command over HTTP: providers, migration, bad inputs
+	swift build --product patchbay
+	@python3 Tests/EndToEnd/end_to_end.py
+
+simulate: setup ## the fault simulator: SEEDS=n
+	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
+
+soak: setup ## kills the real process ROUNDS=n times and recounts: SEED=n
+	swift build --product patchbay
+	@python3 Tests/EndToEnd/kill9.py $(ROUNDS) --seed $(SEED)
+
+bench: setup ## measures, in a package of its own
+	swift run -c release --package-path Benchmarks
+
+clean: ## removes what was built
+	rm -rf .build .venv Examples/*/.build

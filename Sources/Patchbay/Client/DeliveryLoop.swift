@@ -1,0 +1,223 @@
+import Dispatch
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// Drives the engine with real clocks and sockets, on one thread of its own: the disk never blocks the app's threads.
+actor DeliveryLoop {
+    private let executor: SerialQueueExecutor
+    private let buffer: CaptureBuffer
+    private let transport: any Transport
+    private let host: any EngineHost
+    private let observer: @Sendable ([EngineEvent]) -> Void
+    private let makeEngine: @Sendable () throws -> Engine
+    private var engine: Engine?
+    private var wakeUp: Task<Void, Never>?
+    private var wakeUpAt: Instant?
+    private var housekeeping: Task<Void, Never>?
+    private var exchanges: [Int: Task<Void, Never>] = [:]
+    private var exchangeCount = 0
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    private(set) var lastStorageError: OutboxError?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(
+        buffer: CaptureBuffer,
+        transport: any Transport,
+        host: any EngineHost,
+        observer: @escaping @Sendable ([EngineEvent]) -> Void,
+        makeEngine: @escaping @Sendable () throws -> Engine
+    ) {
+        executor = SerialQueueExecutor(label: "patchbay.delivery")
+        (self.buffer, self.transport, self.host) = (buffer, transport, host)
+        (self.observer, self.makeEngine) = (observer, makeEngine)
+    }
+
+    /// Opens the outbox and takes up what is pending.
+    func start() throws {
+        let engine = try makeEngine()
+        self.engine = engine
+        if try engine.start() { advance() }
+        housekeeping = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(10))
+                await self?.keepHouse()
+            }
+        }
+    }
+
+    /// Tells the loop that captures wait. Called from any thread; returns at once.
+    nonisolated func noteCaptures() {
+        executor.queue.async { self.assumeIsolated { $0.commitCaptures() } }
+    }
+
+    /// Commits what was captured, then sends what may be sent.
+    func commitCaptures() {
+        commit(buffer.take())
+        advance()
+    }
+
+    private func commit(_ entries: [CaptureBuffer.Entry]) {
+        guard let engine, !entries.isEmpty else { return }
+        do {
+            try engine.commit(entries.map(\.capture))
+            lastStorageError = nil
+            for entry in entries { entry.receipt.settleDurability(.success(())) }
+        } catch {
+            guard entries.count == 1 else {
+                // One bad capture must not take the others with it.
+                for entry in entries { commit([entry]) }
+                return
+            }
+            lastStorageError = error as? OutboxError
+            entries[0].receipt.settleDurability(.failure(CaptureError(storing: error)))
+        }
+    }
+
+    /// Plans and sends until there is nothing to do now, then sleeps until the engine says.
+    private func advance() {
+        guard let engine else { return }
+        do {
+            for dispatch in try engine.advance() { send(dispatch) }
+        } catch {
+            note(error)
+        }
+        tell()
+        sleep()
+    }
+
+    private func send(_ dispatch: Dispatch) {
+        exchangeCount += 1
+        let number = exchangeCount
+        exchanges[number] = Task { [transport] in
+            let outcome = await transport.send(dispatch.request, timeout: dispatch.timeout)
+            self.finish(dispatch, outcome, number)
+        }
+    }
+
+    private func finish(_ dispatch: Dispatch, _ outcome: Outcome, _ number: Int) {
+        exchanges[number] = nil
+        do {
+            try engine?.finish(dispatch, outcome)
+        } catch {
+            note(error)
+        }
+        advance()
+    }
+
+    private func sleep() {
+        guard let engine else { return }
+        let next = engine.nextAdvance
+        if !engine.isBusy, next.map({ $0 > engine.now }) ?? true {
+            for waiter in idleWaiters { waiter.resume() }
+            idleWaiters = []
+        }
+        guard next != wakeUpAt || wakeUp == nil else { return }
+        wakeUp?.cancel()
+        wakeUpAt = next
+        wakeUp = next.map { next in
+            let pause = max(.milliseconds(1), host.realTime(next - engine.now))
+            return Task { [weak self] in
+                guard (try? await Task.sleep(for: pause)) != nil else { return }
+                await self?.wakeNow()
+            }
+        }
+    }
+
+    private func wakeNow() {
+        wakeUpAt = nil
+        wakeUp = nil
+        advance()
+    }
+
+    private func keepHouse() {
+        guard let engine else { return }
+        do {
+            if try engine.renewLease() {
+                try engine.lookAround()
+                advance()
+            }
+            try engine.store.checkpoint()
+        } catch {
+            note(error)
+        }
+    }
+
+    private func tell() {
+        let events = engine?.takeEvents() ?? []
+        if !events.isEmpty { observer(events) }
+    }
+
+    private func note(_ error: any Error) { lastStorageError = error as? OutboxError ?? lastStorageError }
+
+    // MARK: What the client asks
+
+    /// Runs something on the engine.
+    func withEngine<Value: Sendable>(_ body: @Sendable (Engine) throws -> Value) throws -> Value {
+        guard let engine else { throw CaptureError.closed }
+        defer { advance() }
+        return try body(engine)
+    }
+
+    /// Returns when nothing is in flight and nothing may be sent now.
+    func idle() async {
+        commitCaptures()
+        guard let engine else { return }
+        if !engine.isBusy, engine.nextAdvance.map({ $0 > engine.now }) ?? true { return }
+        await withCheckedContinuation { idleWaiters.append($0) }
+    }
+
+    /// Stores what was captured, stops sending, and gives the right to deliver back.
+    ///
+    /// What is in flight is not waited for: its operations are pending, and the next process asks or sends again.
+    func close() {
+        for entry in buffer.close() { commit([entry]) }
+        wakeUp?.cancel()
+        housekeeping?.cancel()
+        for exchange in exchanges.values { exchange.cancel() }
+        exchanges = [:]
+        try? engine?.stop()
+        try? engine?.store.checkpoint()
+        tell()
+        engine = nil
+        for waiter in idleWaiters { waiter.resume() }
+        idleWaiters = []
+    }
+}
+
+extension CaptureError {
+    init(storing error: any Error) {
+        switch error {
+        case let error as OutboxError where error.code == .misuse:
+            self.init(
+                code: .duplicate,
+                reason: "An operation of the same id is pending.",
+                remedy: "Give each operation a new id."
+            )
+        case let error as OutboxError:
+            self.init(code: .storage, reason: error.detail, remedy: error.remedy)
+        default:
+            self.init(
+                code: .storage,
+                reason: "The outbox failed: \(type(of: error)).",
+                remedy: "Check the outbox's file."
+            )
+        }
+    }
+}
+
+/// Runs an actor's jobs on one dispatch queue.
+final class SerialQueueExecutor: SerialExecutor {
+    let queue: DispatchQueue
+
+    init(label: String) { queue = DispatchQueue(label: label, qos: .utility) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let executor = asUnownedSerialExecutor()
+        queue.async { job.runSynchronously(on: executor) }
+    }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+}

@@ -1,0 +1,313 @@
+import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+import PatchbayOutbox
+import Synchronization
+
+/// What an app speaks to: it takes operations at once, keeps them safe, and brings them to every provider that the
+/// configuration names.
+///
+/// ```swift
+/// let client = try EngagementClient(outbox: .file(path), plan: configuration.plan, transport: URLSessionTransport())
+/// let receipt = try client.track("Order Placed", attributes: ["total": 49])
+/// try await receipt.durable()
+/// ```
+public final class EngagementClient: Sendable {
+    /// Where operations are kept until they have ended.
+    public enum Outbox: Sendable {
+        /// In a file, made when missing.
+        case file(String)
+        /// In memory: gone with the process. For tests.
+        case memory
+    }
+
+    private let buffer = CaptureBuffer()
+    private let loop: DeliveryLoop
+    private let host: any EngineHost
+    private let receipts = Mutex<[OperationID: WeakReceipt]>([:])
+    private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
+    private let reads = Mutex<[OperationID: CheckedContinuation<OperationOutcome, any Error>]>([:])
+    private let current: Mutex<Current>
+    private let relay: EventRelay
+
+    /// Who and where the operations are about, unless an operation says otherwise.
+    private struct Current {
+        var subject: Subject
+        var contact: String?
+        var appState: AppState?
+    }
+
+    private struct WeakReceipt: Sendable { weak let receipt: Receipt? }
+
+    /// Opens the outbox and begins to deliver what is pending.
+    ///
+    /// - Parameters:
+    ///   - outbox: where operations are kept.
+    ///   - subject: the installation, the same at every start.
+    ///   - plan: providers and routes.
+    ///   - transport: carries requests.
+    ///   - historyLimit: how many endings the outbox remembers.
+    ///   - credentials: gives a provider's credential for a contact, now; nil is none, and its operations wait.
+    ///   - host: clocks, ids and chance.
+    /// - Throws: ``CaptureError`` of code `storage` if the outbox can't be opened, with what, where and how to mend.
+    public init(
+        outbox: Outbox,
+        subject: Subject,
+        plan: RoutingPlan,
+        transport: any Transport,
+        historyLimit: Int = 100_000,
+        credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil },
+        host: any EngineHost = SystemHost()
+    ) async throws {
+        self.host = host
+        current = Mutex(Current(subject: subject))
+        let relay = EventRelay()
+        self.relay = relay
+        loop = DeliveryLoop(
+            buffer: buffer,
+            transport: transport,
+            host: host,
+            observer: { relay.hand(over: $0) },
+            makeEngine: {
+                let location: OutboxLocation =
+                    switch outbox {
+                    case .file(let path): .file(path)
+                    case .memory: .memory
+                    }
+                let store = try OutboxStore.open(location)
+                store.historyLimit = historyLimit
+                return try Engine(store: store, plan: plan, host: host, credentials: credentials)
+            }
+        )
+        relay.connect { [weak self] in self?.receive($0) }
+        do {
+            try await loop.start()
+        } catch {
+            throw CaptureError(storing: error)
+        }
+    }
+
+    // MARK: Capture
+
+    /// Takes an operation. It returns at once; the operation is on the disk a few milliseconds later.
+    ///
+    /// - Parameter operation: the operation, complete.
+    /// - Returns: its receipt.
+    /// - Throws: ``CaptureError`` if the client is closed.
+    @discardableResult
+    public func capture(_ operation: EngagementOperation) throws(CaptureError) -> Receipt {
+        let receipt = Receipt(id: operation.id)
+        receipts.withLock { $0[operation.id] = WeakReceipt(receipt: receipt) }
+        let entry = CaptureBuffer.Entry(capture: Engine.Capture(operation, uptime: host.uptime()), receipt: receipt)
+        if try buffer.append(entry) { loop.noteCaptures() }
+        return receipt
+    }
+
+    /// Takes an action of the current person, now.
+    ///
+    /// - Parameters:
+    ///   - action: what is said.
+    ///   - group: operations of one group are never cut apart.
+    ///   - options: words for one adapter alone.
+    /// - Returns: the receipt.
+    /// - Throws: ``CaptureError`` if the client is closed.
+    @discardableResult
+    public func capture(
+        _ action: Action,
+        group: String? = nil,
+        options: [AdapterID: JSONObject] = [:]
+    ) throws(CaptureError) -> Receipt {
+        let now = current.withLock { current in
+            if case .switchContact(let change) = action { current.contact = change.identifiers.first?.value }
+            return current
+        }
+        return try capture(
+            EngagementOperation(
+                id: host.makeID(),
+                subject: now.subject,
+                contact: now.contact,
+                group: group,
+                capturedAt: host.date(),
+                appState: now.appState,
+                options: options,
+                action: action
+            )
+        )
+    }
+
+    /// Something happened.
+    @discardableResult
+    public func track(
+        _ name: String,
+        attributes: [AttributeName: AttributeValue] = [:]
+    ) throws(CaptureError) -> Receipt {
+        try capture(.track(.custom(name: name, attributes: attributes)))
+    }
+
+    /// These identifiers belong to the person who is there.
+    @discardableResult
+    public func identify(_ identifiers: Identifier...) throws(CaptureError) -> Receipt {
+        try capture(.identify(identifiers))
+    }
+
+    /// Attributes have these values from now on.
+    @discardableResult
+    public func set(_ attributes: [AttributeName: AttributeValue]) throws(CaptureError) -> Receipt {
+        try capture(.changeAttributes(attributes.mapValues(AttributeChange.set)))
+    }
+
+    /// Attributes have no value from now on.
+    @discardableResult
+    public func unset(_ names: AttributeName...) throws(CaptureError) -> Receipt {
+        try capture(.changeAttributes(Dictionary(names.map { ($0, .unset) }) { first, _ in first }))
+    }
+
+    /// These tags are there from now on.
+    @discardableResult
+    public func add(_ tags: Tag...) throws(CaptureError) -> Receipt { try capture(.changeTags(TagChange(add: tags))) }
+
+    /// These tags are gone from now on.
+    @discardableResult
+    public func remove(_ tags: Tag...) throws(CaptureError) -> Receipt {
+        try capture(.changeTags(TagChange(remove: tags)))
+    }
+
+    /// The person wants to hear, or not.
+    @discardableResult
+    public func subscribe(_ subscription: Subscription) throws(CaptureError) -> Receipt {
+        try capture(.changeSubscription(subscription))
+    }
+
+    /// What the app is doing; it goes with every operation captured from now on.
+    public func appState(_ state: AppState) async throws {
+        current.withLock { $0.appState = state }
+        if state == .active { try await loop.withEngine { try $0.wake() } }
+    }
+
+    // MARK: Delivery
+
+    /// Sends now what may be sent: courtesy delays are skipped, the vendors' pacing is not.
+    public func flush() async throws { try await loop.withEngine { try $0.flush() } }
+
+    /// The network came back.
+    public func networkIsBack() async throws { try await loop.withEngine { try $0.wake() } }
+
+    /// Lets a provider go on that had stopped for a person to act.
+    public func resume(_ provider: String) async throws { try await loop.withEngine { try $0.resume(provider) } }
+
+    /// Returns when nothing is in flight and nothing may be sent now.
+    public func idle() async { await loop.idle() }
+
+    /// Asks a vendor at once; the question is not stored.
+    ///
+    /// - Parameters:
+    ///   - request: the question, in the adapter's words.
+    ///   - provider: whom to ask.
+    ///   - timeout: how long the caller is ready to wait.
+    /// - Returns: the outcome, with the vendor's typed answer.
+    /// - Throws: ``CaptureError`` if the provider is unknown or the client closed.
+    public func read(_ request: ReadRequest, from provider: String, timeout: Duration = .seconds(30)) async throws
+        -> OperationOutcome
+    {
+        let now = current.withLock { $0 }
+        let operation = EngagementOperation(
+            id: host.makeID(),
+            subject: now.subject,
+            contact: now.contact,
+            capturedAt: host.date(),
+            appState: now.appState,
+            action: .readBack(request)
+        )
+        return try await withCheckedThrowingContinuation { continuation in
+            reads.withLock { $0[operation.id] = continuation }
+            Task {
+                let isKnown = try? await loop.withEngine { $0.read(operation, provider: provider, timeout: timeout) }
+                guard isKnown != true, let waiting = reads.withLock({ $0.removeValue(forKey: operation.id) }) else {
+                    return
+                }
+                waiting.resume(
+                    throwing: isKnown == nil
+                        ? CaptureError.closed
+                        : CaptureError(
+                            code: .malformed,
+                            reason: "There is no provider of that name.",
+                            remedy: "Use a name of the configuration."
+                        )
+                )
+            }
+        }
+    }
+
+    /// The last neutral state of the current subject, from this device alone: no vendor is asked.
+    public func mirror() async throws -> SubjectMirror {
+        let subject = current.withLock { $0.subject }
+        return try await loop.withEngine { try $0.mirror(of: subject) }
+    }
+
+    /// The accounts of every provider, as the outbox holds them now.
+    public func accounts() async throws -> [ProviderAccounts] {
+        try await loop.withEngine { try ProviderAccounts.read($0) }
+    }
+
+    /// The operations that the outbox knows: what is pending, and what ended as far back as it remembers.
+    public func knownOperations() async throws -> Set<OperationID> {
+        try await loop.withEngine { engine in
+            var known = Set(try engine.store.history(provider: nil, limit: .max).map { OperationID(rawValue: $0.id) })
+            for provider in try engine.store.providers() {
+                try engine.store.forEachRow(provider: provider.name, subject: nil) { row in
+                    known.insert(OperationID(rawValue: row.operation.id))
+                }
+            }
+            return known
+        }
+    }
+
+    /// What happens, told after it is stored; one stream per listener, from now on.
+    public func events() -> AsyncStream<EngineEvent> {
+        AsyncStream { continuation in listeners.withLock { $0.append(continuation) } }
+    }
+
+    /// Stores everything captured, stops, and lets the next process deliver. What is pending stays pending.
+    public func close() async {
+        await loop.close()
+        let live = receipts.withLock { receipts in
+            defer { receipts = [:] }
+            return receipts.values.compactMap(\.receipt)
+        }
+        for receipt in live { receipt.close() }
+        for listener in listeners.withLock({ $0 }) { listener.finish() }
+        let waiting = reads.withLock { reads in
+            defer { reads = [:] }
+            return reads.values
+        }
+        for continuation in waiting { continuation.resume(throwing: CaptureError.closed) }
+    }
+
+    private func receive(_ events: [EngineEvent]) {
+        for event in events {
+            switch event {
+            case .ended(let id, let provider, let outcome):
+                receipts.withLock { $0[id]?.receipt }?.settle(outcome, on: provider)
+            case .answered(let id, _, let outcome):
+                reads.withLock { $0.removeValue(forKey: id) }?.resume(returning: outcome)
+            case .incoming, .parked, .noticed: break
+            }
+        }
+        receipts.withLock { receipts in
+            guard receipts.count > 1024 else { return }
+            receipts = receipts.filter { $0.value.receipt != nil }
+        }
+        for listener in listeners.withLock({ $0 }) {
+            for event in events { listener.yield(event) }
+        }
+    }
+}
+
+/// Carries events from the loop to the client that owns it, without owning the client.
+private final class EventRelay: Sendable {
+    private let receiver = Mutex<(@Sendable ([EngineEvent]) -> Void)?>(nil)
+
+    func connect(_ receive: @escaping @Sendable ([EngineEvent]) -> Void) { receiver.withLock { $0 = receive } }
+
+    func hand(over events: [EngineEvent]) { receiver.withLock { $0 }?(events) }
+}

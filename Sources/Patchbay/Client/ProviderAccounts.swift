@@ -1,0 +1,92 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+package import PatchbayOutbox
+
+/// Where everything went that one provider was to hear.
+///
+/// Captured and created is always accepted, unchanged, superseded, rejected, dropped, erased, quarantined, moved and
+/// pending, and the numbers come from the outbox's file alone.
+public struct ProviderAccounts: Hashable, Sendable {
+    /// The provider.
+    public var provider: String
+    /// What came in, by term (`captured`, `created`), and what ended, by ``OperationOutcome/Term``; by code.
+    public var lines: [String: [String: Int]]
+    /// What has not ended.
+    public var pending: Int
+    /// What of that is held back, by reason.
+    public var held: [String: Int]
+    /// Why it is stopped, if it is.
+    public var parked: Finding?
+    /// Why its lanes wait.
+    public var waits: [Finding]
+
+    /// The sum of one term.
+    public func total(_ term: String) -> Int { lines[term]?.values.reduce(0, +) ?? 0 }
+
+    /// What came in.
+    public var incoming: Int { total("captured") + total("created") }
+
+    /// What ended.
+    public var ended: Int { OperationOutcome.Term.allCases.reduce(0) { $0 + total($1.rawValue) } }
+
+    /// Whether nothing is unaccounted for.
+    public var balances: Bool { incoming == ended + pending }
+
+    /// The accounts of an engine's providers.
+    package static func read(_ engine: Engine) throws -> [ProviderAccounts] {
+        let standings = Dictionary(try engine.standings().map { ($0.provider, $0) }) { first, _ in first }
+        return try read(engine.store).map { accounts in
+            var accounts = accounts
+            accounts.parked = standings[accounts.provider]?.parked
+            accounts.waits = standings[accounts.provider]?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
+            return accounts
+        }
+    }
+
+    /// The accounts of every provider in an outbox.
+    package static func read(_ store: OutboxStore) throws -> [ProviderAccounts] {
+        var lines: [String: [String: [String: Int]]] = [:]
+        for line in try store.accounts() {
+            lines[line.provider, default: [:]][line.term, default: [:]][line.code, default: 0] += Int(line.count)
+        }
+        let names = Set(lines.keys).union(try store.providers().map(\.name)).sorted()
+        return try names.map { name in
+            let held = Dictionary(try store.holds(provider: name).map { ($0.hold, $0.count) }) { $0 + $1 }
+            let parked = try store.providers().first { $0.name == name }?.parked
+            return ProviderAccounts(
+                provider: name,
+                lines: lines[name] ?? [:],
+                pending: try store.pendingCount(provider: name),
+                held: held,
+                parked: parked.flatMap { try? Finding(jsonBytes: $0) },
+                waits: []
+            )
+        }
+    }
+
+    /// The accounts as JSON.
+    public var json: JSONValue {
+        func table(_ counts: [String: Int]) -> JSONValue {
+            .object(JSONObject(counts.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) }))
+        }
+        var json: JSONObject = ["provider": .string(provider)]
+        for term in ["captured", "created"] + OperationOutcome.Term.allCases.map(\.rawValue) {
+            json[term] = .integer(total(term))
+        }
+        json["pending"] = .integer(pending)
+        json["balances"] = .bool(balances)
+        json["held"] = table(held)
+        json["reasons"] = .object(
+            JSONObject(
+                lines.sorted { $0.key < $1.key }.compactMap { term, codes in
+                    let named = codes.filter { !$0.key.isEmpty }
+                    return named.isEmpty ? nil : (term, table(named))
+                }
+            )
+        )
+        if let parked { json["parked"] = parked.json }
+        if !waits.isEmpty { json["waits"] = .array(waits.map(\.json)) }
+        return .object(json)
+    }
+}

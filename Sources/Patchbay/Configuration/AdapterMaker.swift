@@ -1,0 +1,33 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Makes an adapter whose type is known only by its id.
+struct AdapterMaker {
+    /// Settings that hold an adapter's names of attributes; an adapter that can rename has one of them.
+    static let nameSettings = ["attributeNames", "fieldNames"]
+
+    /// Which settings are secret.
+    let secretNames: [String]
+    /// The setting that holds the names of attributes, if there is one.
+    let nameSetting: String?
+    /// Whether contacts' credentials are asked for.
+    let usesCredentials: Bool
+    /// Reads settings and makes the adapter; with `checkOnly` it stops after reading and returns nil.
+    let make: (_ settings: JSONObject, _ path: String, _ checkOnly: Bool) throws(SettingsError) -> (any VendorAdapter)?
+
+    init(_ door: any VendorAdapter.Type) { self = Self.open(door) }
+
+    private init<Adapter: VendorAdapter>(of type: Adapter.Type) {
+        let table = Adapter.Settings.table
+        secretNames = table.secretNames
+        nameSetting = Self.nameSettings.first(where: table.rows.map(\.name).contains)
+        usesCredentials = Adapter.descriptor.usesCredentials
+        make = { (settings, path, checkOnly) throws(SettingsError) in
+            let settings = try table.read(settings, over: Adapter.Settings(), at: path)
+            return checkOnly ? nil : try Adapter(settings: settings)
+        }
+    }
+
+    private static func open<Adapter: VendorAdapter>(_ door: Adapter.Type) -> AdapterMaker { AdapterMaker(of: door) }
+}

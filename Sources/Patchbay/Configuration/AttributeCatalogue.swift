@@ -1,0 +1,131 @@
+public import PatchbayAdapterKit
+public import PatchbayModel
+
+/// What each attribute is: its type, who may write it, and what vendors call it.
+///
+/// An attribute that the catalogue does not name goes through as it is.
+public struct AttributeCatalogue: Hashable, Sendable {
+    /// What one attribute is.
+    public struct Entry: Hashable, Sendable {
+        /// The type of its values; nil is any.
+        public var type: AttributeType?
+        /// Which side writes it; nil is both.
+        public var owner: AdapterDescriptor.Door?
+        /// Its name at a vendor, where it differs from the adapter's default.
+        public var names: [AdapterID: String]
+
+        /// An entry.
+        public init(
+            type: AttributeType? = nil,
+            owner: AdapterDescriptor.Door? = nil,
+            names: [AdapterID: String] = [:]
+        ) {
+            (self.type, self.owner, self.names) = (type, owner, names)
+        }
+    }
+
+    /// The attributes.
+    public let entries: [AttributeName: Entry]
+
+    /// A catalogue.
+    public init(_ entries: [AttributeName: Entry] = [:]) { self.entries = entries }
+
+    /// Everything that the catalogue may say about an operation or a contact.
+    public static let findings = [typeLost, notANumber, notAList, ownedElsewhere]
+
+    private static let typeLost = FindingRow(
+        "catalogue.attribute.type",
+        .error,
+        .invalid,
+        reason: "The value can't become the type that the catalogue says without a loss",
+        remedy: "Give a value of that type, or change the type in the catalogue."
+    )
+    private static let notANumber = FindingRow(
+        "catalogue.attribute.increment",
+        .error,
+        .invalid,
+        reason: "The catalogue's type does not allow that number to be added",
+        remedy: "Set the value instead, or change the type in the catalogue."
+    )
+    private static let notAList = FindingRow(
+        "catalogue.attribute.append",
+        .error,
+        .invalid,
+        reason: "The catalogue's type does not allow these values to be added or removed",
+        remedy: "Set the value instead, or change the type in the catalogue."
+    )
+    private static let ownedElsewhere = FindingRow(
+        "catalogue.attribute.owner",
+        .error,
+        .forbidden,
+        reason: "The catalogue says that the other side writes this attribute",
+        remedy: "Change it where its owner is, or change the owner in the catalogue."
+    )
+
+    /// Converts an operation's attribute values to their catalogued types where nothing is lost.
+    ///
+    /// - Returns: the operation, and an error finding for each value that had to stay as it is.
+    public func coerce(_ operation: EngagementOperation) -> (EngagementOperation, [Finding]) {
+        guard !entries.isEmpty, case .changeAttributes(let changes) = operation.action else { return (operation, []) }
+        var (coerced, findings) = (changes, [Finding]())
+        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+            guard let type = entries[name]?.type else { continue }
+            let path = "action.changes".dot(name.rawValue)
+            switch change {
+            case .set(let value):
+                coerced[name] = .set(convert(value, to: type, at: path.dot("set"), &findings))
+            case .increment(let number):
+                let isAllowed = type == .decimal || type == .integer && !number.text.contains(".")
+                if !isAllowed { findings.append(Self.notANumber.at(path, detail: "it is \(type.rawValue)")) }
+            case .append(let values), .remove(let values):
+                let isAllowed = type == .list || type == .choices && values.allSatisfy { $0.type == .string }
+                if !isAllowed { findings.append(Self.notAList.at(path, detail: "it is \(type.rawValue)")) }
+            case .unset: break
+            }
+        }
+        var operation = operation
+        operation.action = .changeAttributes(coerced)
+        return (operation, findings)
+    }
+
+    /// Converts a contact's attribute values to their catalogued types where nothing is lost.
+    ///
+    /// - Returns: the contact, and an error finding for each value that had to stay as it is.
+    public func coerce(_ contact: Contact) -> (Contact, [Finding]) {
+        guard !entries.isEmpty else { return (contact, []) }
+        var (coerced, findings) = (contact, [Finding]())
+        for (name, value) in contact.attributes.sorted(by: { $0.key < $1.key }) {
+            guard let type = entries[name]?.type, type != value.type else { continue }
+            coerced.attributes[name] = convert(value, to: type, at: "attributes".dot(name.rawValue), &findings)
+        }
+        return (coerced, findings)
+    }
+
+    /// Says which attributes an operation changes that the other side owns.
+    public func ownership(of operation: EngagementOperation, at door: AdapterDescriptor.Door) -> [Finding] {
+        guard case .changeAttributes(let changes) = operation.action else { return [] }
+        return changes.keys.sorted().compactMap { name in
+            guard let owner = entries[name]?.owner, owner != door else { return nil }
+            return Self.ownedElsewhere.at(
+                "action.changes".dot(name.rawValue),
+                detail: "the owner is the \(owner.rawValue)"
+            )
+        }
+    }
+
+    /// The names that differ from the adapter's defaults.
+    func names(for adapter: AdapterID) -> [(attribute: AttributeName, name: String)] {
+        entries.sorted { $0.key < $1.key }.compactMap { entry in entry.value.names[adapter].map { (entry.key, $0) } }
+    }
+
+    private func convert(
+        _ value: AttributeValue,
+        to type: AttributeType,
+        at path: String,
+        _ findings: inout [Finding]
+    ) -> AttributeValue {
+        if let converted = value.converted(to: type) { return converted }
+        findings.append(Self.typeLost.at(path, detail: "\(value.type.rawValue) to \(type.rawValue)"))
+        return value
+    }
+}

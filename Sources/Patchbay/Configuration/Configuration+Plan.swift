@@ -1,0 +1,24 @@
+public import PatchbayModel
+
+extension Configuration {
+    /// The configuration as the engine reads it.
+    public var plan: RoutingPlan {
+        RoutingPlan(
+            providers: providers.map { provider in
+                RoutingPlan.Provider(
+                    name: provider.name,
+                    adapter: provider.adapter,
+                    mode: routes.first { $0.provider == provider.name }?.mode,
+                    settingsDigest: provider.settingsDigest
+                )
+            },
+            onSwitch: onSwitch,
+            requiredConsent: requiredPurposes
+        )
+    }
+
+    /// A provider's credential for a contact, as the configuration holds it.
+    public func credential(of provider: String, for contact: String?) -> Secret? {
+        self.provider(provider)?.credentials[contact]
+    }
+}

@@ -1,0 +1,131 @@
+public import PatchbayAdapterKit
+public import PatchbayModel
+
+/// Which vendors hear the app, and how: the content of one JSON file (`Schemas/configuration`).
+///
+/// Switching a vendor is a change of this file. Every mistake in it is found when it is loaded.
+public struct Configuration: Sendable {
+    /// One vendor's account, by the name that routes use.
+    public struct Provider: Sendable {
+        /// The name in the configuration.
+        public let name: String
+        /// The adapter, made from the settings.
+        public let adapter: any VendorAdapter
+        /// Changes when a setting changes that is no secret: 16 hexadecimal digits.
+        public let settingsDigest: String
+        /// The credentials that the configuration knows.
+        public let credentials: Credentials
+
+        /// A provider.
+        public init(
+            name: String,
+            adapter: any VendorAdapter,
+            settingsDigest: String = "",
+            credentials: Credentials = Credentials()
+        ) {
+            (self.name, self.adapter) = (name, adapter)
+            (self.settingsDigest, self.credentials) = (settingsDigest, credentials)
+        }
+
+        /// What the adapter is, can do and knows.
+        public var descriptor: AdapterDescriptor { type(of: adapter).descriptor }
+
+        /// The adapter's id.
+        public var adapterID: AdapterID { descriptor.id }
+    }
+
+    /// What proves to a vendor who is asking.
+    public struct Credentials: Hashable, Sendable {
+        /// For everybody who has none of their own, and for the anonymous person.
+        public let fallback: Secret?
+        /// By contact.
+        public let contacts: [String: Secret]
+
+        /// Credentials.
+        public init(fallback: Secret? = nil, contacts: [String: Secret] = [:]) {
+            (self.fallback, self.contacts) = (fallback, contacts)
+        }
+
+        /// The credential of a contact; nil is the anonymous person.
+        public subscript(contact: String?) -> Secret? { contact.flatMap { contacts[$0] } ?? fallback }
+    }
+
+    /// Where operations go.
+    public struct Route: Hashable, Sendable {
+        /// What becomes of operations on a route.
+        public typealias Mode = RoutingPlan.Mode
+
+        /// The provider's name.
+        public let provider: String
+        /// What becomes of operations.
+        public let mode: Mode
+
+        /// A route.
+        public init(to provider: String, mode: Mode = .live) { (self.provider, self.mode) = (provider, mode) }
+    }
+
+    /// What happens to pending work of a provider that is no longer routed.
+    public typealias SwitchPolicy = RoutingPlan.SwitchPolicy
+
+    /// Where operations are kept until every vendor has answered.
+    public struct Outbox: Hashable, Sendable {
+        /// The database file; a relative path in the configuration starts at the configuration's folder.
+        public let path: String
+        /// How many finished operations are kept for `outbox list`.
+        public let history: Int
+
+        /// An outbox.
+        public init(path: String, history: Int = 100_000) { (self.path, self.history) = (path, history) }
+    }
+
+    /// The providers, sorted by name.
+    public let providers: [Provider]
+    /// The routes, in the order of the file.
+    public let routes: [Route]
+    /// What happens to pending work of a provider that is no longer routed.
+    public let onSwitch: SwitchPolicy
+    /// What the attributes are.
+    public let catalogue: AttributeCatalogue
+    /// Purposes that a person must have granted before anything about them is sent.
+    public let requiredPurposes: Set<Purpose>
+    /// Where operations are kept.
+    public let outbox: Outbox
+    /// What is not wrong, but worth knowing: warnings and notes.
+    public let findings: [Finding]
+
+    /// A configuration made in code, without a file. Routes lead to providers of the list, one at most to each.
+    public init(
+        providers: [Provider],
+        routes: [Route],
+        onSwitch: SwitchPolicy = .drain,
+        catalogue: AttributeCatalogue = AttributeCatalogue(),
+        requiredPurposes: Set<Purpose> = [],
+        outbox: Outbox,
+        findings: [Finding] = []
+    ) {
+        (self.providers, self.routes, self.onSwitch) = (providers, routes, onSwitch)
+        (self.catalogue, self.requiredPurposes) = (catalogue, requiredPurposes)
+        (self.outbox, self.findings) = (outbox, findings)
+    }
+
+    /// The provider of that name.
+    public func provider(_ name: String) -> Provider? { providers.first { $0.name == name } }
+
+    /// Reads a configuration.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's content.
+    ///   - path: where the file stands: for messages, and as the start of relative paths.
+    ///   - environment: the variables that `${NAME}` stands for.
+    ///   - modules: the vendors that this program was built with.
+    /// - Returns: the configuration, with adapters that are ready.
+    /// - Throws: ``ConfigurationError`` with every problem.
+    public static func load(
+        bytes: [UInt8],
+        path: String,
+        environment: [String: String],
+        modules: [AdapterModule]
+    ) throws(ConfigurationError) -> Configuration {
+        try ConfigurationReader.read(bytes, path: path, environment: environment, doors: modules.flatMap(\.doors))
+    }
+}

@@ -1,0 +1,360 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Walks a configuration's JSON and collects every problem instead of stopping at the first.
+struct ConfigurationReader {
+    private let environment: [String: String]
+    private let doors: [AdapterID: any VendorAdapter.Type]
+    private var findings: [Finding] = []
+
+    static func read(
+        _ bytes: [UInt8],
+        path: String,
+        environment: [String: String],
+        doors: [any VendorAdapter.Type]
+    ) throws(ConfigurationError) -> Configuration {
+        let (map, json) = try parse(bytes, path: path)
+        var reader = ConfigurationReader(environment: environment, doors: doors)
+        let configuration = reader.configuration(json, file: path)
+        let duplicates = map.duplicates.map { duplicate in
+            // A contact's id is a person's value: the place alone names it.
+            let contacts = duplicate.path.firstRange(of: ".credentials.contacts.")
+            let path = contacts.map { duplicate.path[..<$0.upperBound].dropLast() } ?? duplicate.path[...]
+            return (ConfigurationFinding.duplicate.at(String(path)), Optional(duplicate.position))
+        }
+        let placed = duplicates + reader.findings.map { ($0, map.position(of: $0.path)) }
+        guard let configuration, !placed.contains(where: { $0.0.severity == .error }) else {
+            let start = SourcePosition(line: 1, column: 1)
+            let sorted = placed.sorted { ($0.1 ?? start) < ($1.1 ?? start) }
+            throw ConfigurationError(file: path, findings: sorted.map(\.0), positions: sorted.map(\.1))
+        }
+        return configuration
+    }
+
+    private init(environment: [String: String], doors: [any VendorAdapter.Type]) {
+        self.environment = environment
+        self.doors = Dictionary(doors.map { ($0.descriptor.id, $0) }) { first, _ in first }
+    }
+
+    private static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> (SourceMap, JSONValue) {
+        guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
+            throw ConfigurationError(file: path, ConfigurationFinding.byteOrderMark.at())
+        }
+        do {
+            return (try SourceMap(bytes), try JSONValue(parsing: bytes, duplicateNames: .keepLast))
+        } catch {
+            let position = SourcePosition(line: error.line, column: error.column)
+            let finding = ConfigurationFinding.json.at(detail: error.description)
+            throw ConfigurationError(file: path, findings: [finding], positions: [position])
+        }
+    }
+
+    // MARK: The parts of the file
+
+    /// The configuration; nil only where there is no object to read. With an error among the findings it is not used.
+    private mutating func configuration(_ json: JSONValue, file: String) -> Configuration? {
+        let known = ["outbox", "providers", "routes", "onSwitch", "attributes", "consent"]
+        guard let root = object(json, at: "", known: known) else { return nil }
+        let catalogue = catalogue(root["attributes"])
+        let providers = providers(root["providers"], catalogue: catalogue)
+        let routes = routes(root["routes"], among: root["providers"]?.object?.names ?? [])
+        return Configuration(
+            providers: providers,
+            routes: routes,
+            onSwitch: root["onSwitch"].flatMap { word($0, at: "onSwitch") } ?? .drain,
+            catalogue: catalogue,
+            requiredPurposes: requiredPurposes(root["consent"]),
+            outbox: outbox(root["outbox"], file: file),
+            findings: findings
+        )
+    }
+
+    private mutating func outbox(_ json: JSONValue?, file: String) -> Configuration.Outbox {
+        let members = json.flatMap { object($0, at: "outbox", known: ["path", "history"]) } ?? [:]
+        let path = members["path"].flatMap { text($0, at: "outbox.path") } ?? "patchbay.sqlite"
+        let history = members["history"].flatMap { integer($0, in: 0...100_000_000, at: "outbox.history") } ?? 100_000
+        let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+        return Configuration.Outbox(path: path.hasPrefix("/") ? path : folder + path, history: history)
+    }
+
+    private mutating func requiredPurposes(_ json: JSONValue?) -> Set<Purpose> {
+        guard let members = json.flatMap({ object($0, at: "consent", known: ["required"]) }),
+            let purposes = members["required"].flatMap({ list($0, at: "consent.required") })
+        else { return [] }
+        let texts = purposes.enumerated().compactMap { place, json in text(json, at: "consent.required[\(place)]") }
+        return Set(texts.map(Purpose.init(rawValue:)))
+    }
+
+    private mutating func routes(_ json: JSONValue?, among providers: [String]) -> [Configuration.Route] {
+        guard let elements = required(json, at: "routes").flatMap({ list($0, at: "routes") }) else { return [] }
+        var routes: [Configuration.Route] = []
+        for (place, element) in elements.enumerated() {
+            let path = "routes[\(place)]"
+            guard let members = object(element, at: path, known: ["provider", "mode"]) else { continue }
+            let mode = required(members["mode"], at: path.dot("mode"))
+                .flatMap { word($0, as: Configuration.Route.Mode.self, at: path.dot("mode")) }
+            let name = required(members["provider"], at: path.dot("provider"))
+                .flatMap { text($0, at: path.dot("provider")) }
+            guard let name else { continue }
+            if !providers.contains(name) {
+                report(ConfigurationFinding.unknownProvider, at: path.dot("provider"), known: providers, meant: name)
+            }
+            if routes.contains(where: { $0.provider == name }) {
+                findings.append(ConfigurationFinding.repeatedRoute.at(path.dot("provider")))
+            }
+            // A mode that can't be read was reported; as live it does not hide behind a second finding.
+            routes.append(Configuration.Route(to: name, mode: mode ?? .live))
+        }
+        if !routes.contains(where: { $0.mode == .live }) {
+            findings.append(ConfigurationFinding.noLiveRoute.at("routes"))
+        }
+        return routes
+    }
+
+    private mutating func catalogue(_ json: JSONValue?) -> AttributeCatalogue {
+        guard let members = json.flatMap({ object($0, at: "attributes", known: nil) }) else {
+            return AttributeCatalogue()
+        }
+        var entries: [AttributeName: AttributeCatalogue.Entry] = [:]
+        var taken: [AdapterID: Set<String>] = [:]
+        for member in members {
+            let path = "attributes".dot(member.name)
+            if member.name.isEmpty { findings.append(ConfigurationFinding.empty.at("attributes")) }
+            guard let fields = object(member.value, at: path, known: ["type", "owner", "names"]) else { continue }
+            var entry = AttributeCatalogue.Entry()
+            entry.type = fields["type"].flatMap { word($0, at: path.dot("type")) }
+            entry.owner = fields["owner"].flatMap { word($0, as: Owner.self, at: path.dot("owner")) }?.door
+            for name in fields["names"].flatMap({ object($0, at: path.dot("names"), known: nil) }) ?? [:] {
+                let place = path.dot("names").dot(name.name)
+                guard let adapter = adapterID(name.name, at: place), let text = text(name.value, at: place) else {
+                    continue
+                }
+                if !taken[adapter, default: []].insert(text).inserted {
+                    findings.append(ConfigurationFinding.takenName.at(place))
+                }
+                entry.names[adapter] = text
+            }
+            entries[AttributeName(rawValue: member.name)] = entry
+        }
+        return AttributeCatalogue(entries)
+    }
+
+    /// Which side writes an attribute, as the file says it.
+    private enum Owner: String, NeutralWord {
+        case device, server
+
+        var door: AdapterDescriptor.Door { self == .device ? .device : .server }
+    }
+
+    // MARK: Providers
+
+    private mutating func providers(_ json: JSONValue?, catalogue: AttributeCatalogue) -> [Configuration.Provider] {
+        guard let members = required(json, at: "providers").flatMap({ object($0, at: "providers", known: nil) }) else {
+            return []
+        }
+        if members.isEmpty { findings.append(ConfigurationFinding.noProvider.at("providers")) }
+        return members.sorted.compactMap { provider($0.name, $0.value, catalogue: catalogue) }
+    }
+
+    private mutating func provider(
+        _ name: String,
+        _ json: JSONValue,
+        catalogue: AttributeCatalogue
+    ) -> Configuration.Provider? {
+        let path = "providers".dot(name)
+        if !Self.isProviderName(name) { findings.append(ConfigurationFinding.providerName.at(path)) }
+        guard let members = object(json, at: path, known: ["adapter", "settings", "credentials"]) else { return nil }
+        let id = required(members["adapter"], at: path.dot("adapter"))
+            .flatMap { text($0, at: path.dot("adapter")) }
+            .flatMap { adapterID($0, at: path.dot("adapter")) }
+        let given = members["settings"].flatMap { object($0, at: path.dot("settings"), known: nil) } ?? [:]
+        var unfilled: [String] = []
+        var settings = fill(.object(given), at: path.dot("settings"), &unfilled)?.object ?? [:]
+        let maker = id.flatMap { doors[$0] }.map(AdapterMaker.init)
+        let credentials = credentials(
+            members["credentials"],
+            at: path.dot("credentials"),
+            areUsed: maker?.usesCredentials
+        )
+        guard let id, let maker else { return nil }
+        for secret in maker.secretNames { warnIfClear(given[secret], at: path.dot("settings").dot(secret)) }
+        merge(catalogue.names(for: id), into: &settings, setting: maker.nameSetting, adapter: id, at: path)
+        guard let adapter = adapter(maker, settings, at: path.dot("settings"), unfilled: unfilled) else { return nil }
+        for secret in maker.secretNames { settings[secret] = nil }
+        return Configuration.Provider(
+            name: name,
+            adapter: adapter,
+            settingsDigest: settings.digest,
+            credentials: credentials
+        )
+    }
+
+    /// The adapter; nil after a finding. What the environment left unfilled was reported and is not reported as missing.
+    private mutating func adapter(
+        _ maker: AdapterMaker,
+        _ settings: JSONObject,
+        at path: String,
+        unfilled: [String]
+    ) -> (any VendorAdapter)? {
+        do {
+            return try maker.make(settings, path, !unfilled.isEmpty)
+        } catch {
+            findings += error.findings.filter { finding in
+                !unfilled.contains { $0 == finding.path || $0.hasPrefix(finding.path + ".") }
+            }
+            return nil
+        }
+    }
+
+    private mutating func credentials(
+        _ json: JSONValue?,
+        at path: String,
+        areUsed: Bool?
+    ) -> Configuration.Credentials {
+        guard let members = json.flatMap({ object($0, at: path, known: ["default", "contacts"]) }) else {
+            return Configuration.Credentials()
+        }
+        if areUsed == false { findings.append(ConfigurationFinding.unusedCredentials.at(path)) }
+        let fallback = members["default"].flatMap { secret($0, at: path.dot("default")) }
+        var contacts: [String: Secret] = [:]
+        for (place, member) in (members["contacts"].flatMap { object($0, at: path.dot("contacts"), known: nil) } ?? [:])
+            .enumerated()
+        {
+            // A contact's id is a person's value: the finding counts instead of naming.
+            contacts[member.name] = secret(member.value, at: path.dot("contacts[\(place)]"))
+        }
+        return Configuration.Credentials(fallback: fallback, contacts: contacts)
+    }
+
+    private mutating func secret(_ json: JSONValue, at path: String) -> Secret? {
+        guard let source = text(json, at: path) else { return nil }
+        warnIfClear(json, at: path)
+        var unfilled: [String] = []
+        guard let value = fill(.string(source), at: path, &unfilled)?.string else { return nil }
+        if value.trimmed.isEmpty { findings.append(ConfigurationFinding.empty.at(path)) }
+        return Secret(value)
+    }
+
+    private mutating func warnIfClear(_ json: JSONValue?, at path: String) {
+        guard let text = json?.string, !EnvironmentText(text, environment: [:], at: path).namesVariable else { return }
+        findings.append(ConfigurationFinding.clearSecret.at(path))
+    }
+
+    /// The catalogue's names become entries of the adapter's own setting; both may say the same, not different things.
+    private mutating func merge(
+        _ names: [(attribute: AttributeName, name: String)],
+        into settings: inout JSONObject,
+        setting: String?,
+        adapter: AdapterID,
+        at path: String
+    ) {
+        for (attribute, name) in names {
+            let place = "attributes".dot(attribute.rawValue).dot("names").dot(adapter.rawValue)
+            guard let setting else {
+                findings.append(ConfigurationFinding.unusedName.at(place))
+                continue
+            }
+            guard var entries = (settings[setting] ?? [:]).object else { return }
+            if let given = entries[attribute.rawValue], given != .string(name) {
+                let other = path.dot("settings").dot(setting).dot(attribute.rawValue)
+                findings.append(ConfigurationFinding.conflictingName.at(place, detail: "see \(other)"))
+            }
+            entries[attribute.rawValue] = .string(name)
+            settings[setting] = .object(entries)
+        }
+    }
+
+    /// The value with environment variables filled in; what can't be filled is left out and its path noted.
+    private mutating func fill(_ json: JSONValue, at path: String, _ unfilled: inout [String]) -> JSONValue? {
+        switch json {
+        case .string(let source):
+            let filled = EnvironmentText(source, environment: environment, at: path)
+            findings += filled.problems
+            if filled.text == nil { unfilled.append(path) }
+            return filled.text.map(JSONValue.string)
+        case .array(let elements):
+            return .array(
+                elements.enumerated().compactMap { place, element in fill(element, at: "\(path)[\(place)]", &unfilled) }
+            )
+        case .object(let members):
+            return .object(
+                JSONObject(
+                    members.compactMap { member in
+                        fill(member.value, at: path.dot(member.name), &unfilled).map { (member.name, $0) }
+                    }
+                )
+            )
+        default: return json
+        }
+    }
+
+    private static func isProviderName(_ name: String) -> Bool {
+        let isFit = { (letter: Character) in letter.isASCII && (letter.isLetter || letter.isNumber) }
+        return (1...64).contains(name.count) && name.first.map(isFit) == true
+            && name.allSatisfy { isFit($0) || $0 == "-" || $0 == "_" }
+    }
+
+    // MARK: Values
+
+    private mutating func required(_ json: JSONValue?, at path: String) -> JSONValue? {
+        if json == nil { findings.append(ConfigurationFinding.missingMember.at(path)) }
+        return json
+    }
+
+    private mutating func object(_ json: JSONValue, at path: String, known: [String]?) -> JSONObject? {
+        guard let object = typed(json, json.object, "an object", at: path) else { return nil }
+        for name in object.names where known?.contains(name) == false {
+            report(ConfigurationFinding.unknownMember, at: path.dot(name), known: known ?? [], meant: name)
+        }
+        return object
+    }
+
+    private mutating func list(_ json: JSONValue, at path: String) -> [JSONValue]? {
+        typed(json, json.array, "a list", at: path)
+    }
+
+    private mutating func text(_ json: JSONValue, at path: String) -> String? {
+        guard let text = typed(json, json.string, "text", at: path) else { return nil }
+        guard text.isEmpty else { return text }
+        findings.append(ConfigurationFinding.empty.at(path))
+        return nil
+    }
+
+    private mutating func integer(_ json: JSONValue, in range: ClosedRange<Int>, at path: String) -> Int? {
+        guard let number = typed(json, json.integer, "a whole number", at: path) else { return nil }
+        if let value = Int(exactly: number), range.contains(value) { return value }
+        findings.append(ConfigurationFinding.range.at(path, detail: "\(range.lowerBound) to \(range.upperBound)"))
+        return nil
+    }
+
+    private mutating func word<Word: NeutralWord>(_ json: JSONValue, as type: Word.Type = Word.self, at path: String)
+        -> Word?
+    {
+        guard let text = typed(json, json.string, "text", at: path) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        report(ConfigurationFinding.word, at: path, known: Word.allCases.map(\.rawValue), meant: text)
+        return nil
+    }
+
+    private mutating func adapterID(_ text: String, at path: String) -> AdapterID? {
+        let id = AdapterID(rawValue: text)
+        if doors[id] != nil { return id }
+        report(ConfigurationFinding.unknownAdapter, at: path, known: doors.keys.map(\.rawValue), meant: text)
+        return nil
+    }
+
+    private mutating func typed<Value>(_ json: JSONValue, _ value: Value?, _ wanted: String, at path: String) -> Value?
+    {
+        if value == nil {
+            findings.append(ConfigurationFinding.type.at(path, detail: "\(wanted) is wanted, it is \(json.typeName)"))
+        }
+        return value
+    }
+
+    private mutating func report(_ row: FindingRow, at path: String, known: [String], meant: String) {
+        let list = known.isEmpty ? "there are none" : "known are \(known.sorted().joined(separator: ", "))"
+        let guess = meant.nearest(in: known).map { "; did you mean \"\($0)\"?" } ?? ""
+        findings.append(row.at(path, detail: list + guess))
+    }
+}

@@ -1,0 +1,31 @@
+extension String {
+    /// The word that a person most likely meant: one that differs by few letters; nil if none is near.
+    package func nearest(in words: some Sequence<String>) -> String? {
+        let limit = Swift.max(1, count / 3)
+        let candidates = words.map { (word: $0, distance: editDistance(to: $0)) }.filter { $0.distance <= limit }
+        return candidates.min { $0.distance < $1.distance }?.word
+    }
+
+    /// How many letters must be put in, left out, changed or swapped with their neighbour to get the other word.
+    private func editDistance(to other: String) -> Int {
+        let (left, right) = (Array(lowercased()), Array(other.lowercased()))
+        var rows = [Array(0...right.count)]
+        for place in 0..<left.count {
+            var row = [place + 1]
+            for column in 0..<right.count {
+                let isSame = left[place] == right[column]
+                var best = Swift.min(
+                    row[column] + 1,
+                    rows[place][column + 1] + 1,
+                    rows[place][column] + (isSame ? 0 : 1)
+                )
+                if place > 0, column > 0, left[place] == right[column - 1], left[place - 1] == right[column] {
+                    best = Swift.min(best, rows[place - 1][column - 1] + 1)
+                }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[left.count][right.count]
+    }
+}

@@ -1,0 +1,154 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What became of an operation on one route, as the app hears it.
+public struct OperationOutcome: Hashable, Sendable {
+    /// The terms of the accounts: each ended operation counts under exactly one.
+    public enum Term: String, NeutralWord, Codable {
+        /// The vendor took it.
+        case accepted
+        /// The vendor held it already.
+        case unchanged
+        /// A later operation replaced it before it left.
+        case superseded
+        /// The vendor or the adapter said no; kept for replay.
+        case rejected
+        /// A rule said that it must not be sent.
+        case dropped
+        /// The person asked to be forgotten before it left.
+        case erased
+        /// Its stored row was damaged.
+        case quarantined
+        /// It went to another provider at a switch.
+        case moved
+    }
+
+    /// The term.
+    public var term: Term
+    /// Why, or how far.
+    public var finding: Finding?
+    /// The vendor's typed answer, if the adapter reads one.
+    public var answer: JSONValue?
+
+    /// An outcome.
+    public init(_ term: Term, finding: Finding? = nil, answer: JSONValue? = nil) {
+        (self.term, self.finding, self.answer) = (term, finding, answer)
+    }
+}
+
+/// Something that the engine tells after it is committed.
+public enum EngineEvent: Hashable, Sendable {
+    /// An operation ended on a route.
+    case ended(OperationID, provider: String, OperationOutcome)
+    /// A read was answered.
+    case answered(OperationID, provider: String, OperationOutcome)
+    /// A vendor handed over content for the app.
+    case incoming(provider: String, JSONValue)
+    /// A provider stopped, its data kept: a person has to act.
+    case parked(provider: String, Finding)
+    /// Something a person should know that ends nothing.
+    case noticed(provider: String, Finding)
+}
+
+/// A request that must leave now.
+package struct Dispatch: Sendable {
+    /// Names the exchange to ``Engine/finish(_:_:)``.
+    package let ticket: Int
+    /// The provider it is for.
+    package let provider: String
+    /// The request.
+    package let request: WireRequest
+    /// How long to wait for an answer.
+    package let timeout: Duration
+}
+
+extension FindingRow {
+    /// Everything that the engine itself may say.
+    enum Engine {
+        static let adapterLoops = FindingRow(
+            "engine.adapter.loops",
+            .error,
+            .adapterFault,
+            reason: "The adapter goes round in circles without time passing",
+            remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
+        )
+        static let adapterStranger = FindingRow(
+            "engine.adapter.stranger",
+            .error,
+            .adapterFault,
+            reason: "The adapter named an operation that it was not shown, or settled nothing",
+            remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
+        )
+        static let verdictMissing = FindingRow(
+            "engine.adapter.verdictMissing",
+            .warning,
+            .adapterFault,
+            reason: "The adapter gave no verdict for an operation that it had sent",
+            remedy: "Report it to the adapter's author; the operation is tried again in a minute."
+        )
+        static let stateNewer = FindingRow(
+            "engine.state.newer",
+            .error,
+            .misconfigured,
+            reason: "The stored state was written by a newer version of the adapter",
+            remedy: "Install that version again, or clear the provider's memory."
+        )
+        static let stateUnreadable = FindingRow(
+            "engine.state.unreadable",
+            .error,
+            .misconfigured,
+            reason: "The stored state can't be read",
+            remedy: "The bytes are kept. Clear the provider's memory to begin afresh."
+        )
+        static let consentUnknown = FindingRow(
+            "engine.consent.unknown",
+            .error,
+            .consent,
+            reason: "Nobody asked the person yet, and this kind of operation does not wait",
+            remedy: "Set the person's consent before capturing it."
+        )
+        static let consentDenied = FindingRow(
+            "engine.consent.denied",
+            .error,
+            .consent,
+            reason: "The person does not allow it",
+            remedy: "Nothing: it must not be sent."
+        )
+        static let providerParked = FindingRow(
+            "engine.provider.stopped",
+            .error,
+            .unavailable,
+            reason: "The provider is stopped",
+            remedy: "Mend what stopped it, then resume it."
+        )
+        static let deadline = FindingRow(
+            "engine.read.deadline",
+            .error,
+            .unavailable,
+            reason: "The vendor did not answer in time",
+            remedy: "Ask again."
+        )
+        static let providerGone = FindingRow(
+            "engine.provider.unconfigured",
+            .warning,
+            .misconfigured,
+            reason: "Operations wait for a provider that the configuration no longer has",
+            remedy: "Add the provider again to drain it, or set \"onSwitch\" to \"retarget\"."
+        )
+        static let bodyUnreadable = FindingRow(
+            "engine.operation.unreadable",
+            .error,
+            .invalid,
+            reason: "The stored operation is sound but this release can't read it",
+            remedy: "Open the outbox with the release that wrote it."
+        )
+        static let abandoned = FindingRow(
+            "engine.switch.noCredential",
+            .note,
+            .unauthenticated,
+            reason: "The farewell waits for a credential",
+            remedy: "Give the old provider's credential until the switch is done."
+        )
+    }
+}

@@ -1,0 +1,114 @@
+public import PatchbayModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Everything that the engine takes from the machine: clocks, chance, ids, and who it is.
+///
+/// The same engine runs on ``SystemHost`` and under a virtual clock.
+public protocol EngineHost: Sendable {
+    /// The wall clock; may jump.
+    func date() -> Instant
+    /// A clock that never jumps and counts sleep; its zero is the boot.
+    func uptime() -> Instant
+    /// Names the boot, so that two readings of `uptime` can be compared across processes.
+    var boot: String { get }
+    /// Names this process among all that may deliver.
+    var process: String { get }
+    /// Whether a process that named itself so is surely dead.
+    func isDead(_ process: String) -> Bool
+    /// 0 up to 1.
+    func chance() -> Double
+    /// A new id, unique for ever.
+    func makeID() -> OperationID
+    /// How long a span of this host's time takes on the real clock; the same, unless the host's clock runs faster.
+    func realTime(_ span: Duration) -> Duration
+}
+
+extension EngineHost {
+    public func realTime(_ span: Duration) -> Duration { span }
+}
+
+/// The real machine.
+public struct SystemHost: EngineHost {
+    /// Names the boot.
+    public let boot: String
+    /// Names this process: its number, the boot, and a part that no other process has.
+    public let process: String
+
+    /// This machine, this process.
+    public init() {
+        boot = SystemHost.readBoot()
+        let nonce = UInt32.random(in: .min ... .max)
+        process = "\(getpid())/\(boot)/\(String(nonce, radix: 16))"
+    }
+
+    public func date() -> Instant { SystemHost.read(CLOCK_REALTIME) }
+
+    public func uptime() -> Instant {
+        #if os(Linux)
+        SystemHost.read(CLOCK_BOOTTIME)
+        #else
+        SystemHost.read(CLOCK_MONOTONIC)
+        #endif
+    }
+
+    public func isDead(_ process: String) -> Bool {
+        let parts = process.split(separator: "/")
+        guard parts.count == 3, let number = pid_t(parts[0]), parts[1] == boot, process != self.process else {
+            return parts.count == 3 && parts[1] != boot
+        }
+        // The same number can only be a stranger's or our own predecessor's: two of us never share one.
+        return number == getpid() || (kill(number, 0) == -1 && errno == ESRCH)
+    }
+
+    public func chance() -> Double { Double.random(in: 0..<1) }
+
+    public func makeID() -> OperationID {
+        // RFC 9562 version 7: ordered by time, so that the outbox's index on ids stays narrow.
+        let milliseconds = UInt64(bitPattern: date().milliseconds) & 0xFFFF_FFFF_FFFF
+        let high = milliseconds << 16 | 0x7000 | UInt64.random(in: 0...0xFFF)
+        let low = UInt64.random(in: .min ... .max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        return OperationID(rawValue: SystemHost.uuid(high, low))
+    }
+
+    /// The text form of a UUID of these bits.
+    static func uuid(_ high: UInt64, _ low: UInt64) -> String {
+        let digits = [high, low].map { half in
+            let text = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - text.utf8.count) + text
+        }.joined()
+        var text = ""
+        for (position, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(position) { text.append("-") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    private static func read(_ clock: clockid_t) -> Instant {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    private static func readBoot() -> String {
+        #if os(Linux)
+        guard let file = fopen("/proc/sys/kernel/random/boot_id", "r") else { return "unknown" }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
+        #else
+        var bytes = [UInt8](repeating: 0, count: 64)
+        var count = bytes.count
+        guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return "unknown" }
+        return String(decoding: bytes[..<count].prefix { $0 != 0 }, as: UTF8.self)
+        #endif
+    }
+}

@@ -1,0 +1,59 @@
+import PatchbayJSON
+package import PatchbayModel
+
+/// The engine's own timeline: it never runs back, not even over crashes and reboots.
+///
+/// Within a boot it follows the clock that counts sleep, after a reboot the wall clock, never backwards.
+package struct Timeline: Sendable {
+    private let base: Instant
+    private let begun: Instant
+
+    /// Goes on where a stored mark left off.
+    init(after mark: String?, on host: any EngineHost) {
+        begun = host.uptime()
+        guard let mark = mark.flatMap(Mark.init(text:)) else {
+            base = host.date()
+            return
+        }
+        let passed = mark.boot == host.boot ? begun - mark.uptime : host.date() - mark.date
+        base = mark.now + max(.zero, passed)
+    }
+
+    /// Now, given a reading of the clock that counts sleep.
+    package func now(at uptime: Instant) -> Instant { base + max(.zero, uptime - begun) }
+
+    /// What is stored so that a later process goes on from here.
+    func mark(on host: any EngineHost) -> String {
+        let uptime = host.uptime()
+        return Mark(now: now(at: uptime), uptime: uptime, date: host.date(), boot: host.boot).text
+    }
+
+    private struct Mark {
+        var now, uptime, date: Instant
+        var boot: String
+
+        init(now: Instant, uptime: Instant, date: Instant, boot: String) {
+            (self.now, self.uptime, self.date, self.boot) = (now, uptime, date, boot)
+        }
+
+        init?(text: String) {
+            guard let json = try? JSONValue(parsing: text), let now = json["now"]?.integer,
+                let uptime = json["uptime"]?.integer, let date = json["date"]?.integer, let boot = json["boot"]?.string
+            else { return nil }
+            self.init(
+                now: Instant(milliseconds: now),
+                uptime: Instant(milliseconds: uptime),
+                date: Instant(milliseconds: date),
+                boot: boot
+            )
+        }
+
+        var text: String {
+            let json: JSONValue = [
+                "now": .integer(now.milliseconds), "uptime": .integer(uptime.milliseconds),
+                "date": .integer(date.milliseconds), "boot": .string(boot),
+            ]
+            return json.text
+        }
+    }
+}

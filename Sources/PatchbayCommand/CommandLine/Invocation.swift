@@ -1,0 +1,123 @@
+import Patchbay
+
+/// A command line that was understood.
+struct Invocation: Sendable {
+    /// The command.
+    let command: Command
+    /// What stands besides flags.
+    let arguments: [String]
+    private let values: [Flag: [String]]
+
+    /// Whether a flag was given.
+    func has(_ flag: Flag) -> Bool { values[flag] != nil }
+
+    /// The text after a flag.
+    func text(_ flag: Flag) -> String? { values[flag]?.last }
+
+    /// The texts after a flag that may be given several times.
+    func texts(_ flag: Flag) -> [String] { values[flag] ?? [] }
+
+    /// The number after a flag, which was checked.
+    func number(_ flag: Flag) -> Int? { text(flag).flatMap { Int($0) } }
+
+    /// The argument at that place.
+    func argument(_ place: Int) -> String? { arguments.indices.contains(place) ? arguments[place] : nil }
+}
+
+/// Why a command line can't be understood: every problem at once.
+struct UsageError: Error, Equatable {
+    /// The problems, each with its remedy.
+    let problems: [String]
+    /// The command that was meant, if that is known.
+    let command: String?
+
+    init(_ problems: [String], command: String? = nil) { (self.problems, self.command) = (problems, command) }
+
+    init(_ problem: String, command: String? = nil) { self.init([problem], command: command) }
+}
+
+extension Invocation {
+    /// Understands a command line, without the program's name.
+    ///
+    /// - Throws: ``UsageError`` with every problem.
+    init(parsing line: [String], commands: [Command] = Command.all) throws(UsageError) {
+        let (command, rest) = try Self.command(of: line, among: commands)
+        var (values, arguments, problems) = ([Flag: [String]](), [String](), [String]())
+        var words = rest[...]
+        while let word = words.popFirst() {
+            if word == "--" {
+                arguments += words
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                arguments.append(word)
+                continue
+            }
+            let parts = word.drop { $0 == "-" }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = word == "-h" ? Flag.help.name : parts.first.map(String.init) ?? ""
+            guard let flag = command.flags.first(where: { $0.name == name }), word == "-h" || word.hasPrefix("--")
+            else {
+                problems.append(Self.unknown(word, name, command))
+                continue
+            }
+            let isNext = parts.count == 1 && words.first.map { !$0.hasPrefix("--") } == true
+            switch flag.value {
+            case .none where parts.count == 2: problems.append("--\(name) takes no value.")
+            case .none: values[flag] = []
+            case .text(let placeholder), .number(let placeholder, _):
+                guard let value = parts.count == 2 ? String(parts[1]) : isNext ? words.popFirst() : nil, !value.isEmpty
+                else {
+                    problems.append("--\(name) needs a value: write \(flag.usage) (\(flag.summary)).")
+                    continue
+                }
+                if case .number(_, let range) = flag.value, Int(value).map({ range.contains($0) }) != true {
+                    let limits = "\(range.lowerBound) to \(range.upperBound)"
+                    problems.append("--\(name) takes a whole number from \(limits) as \(placeholder).")
+                }
+                if values[flag] != nil, !flag.isRepeatable { problems.append("--\(name) stands twice: keep one.") }
+                values[flag, default: []].append(value)
+            }
+        }
+        if values[.help] == nil {
+            for flag in command.required
+            where values[flag] == nil && !problems.contains(where: { $0.hasPrefix("--\(flag.name) ") }) {
+                problems.append("\(flag.usage) is missing (\(flag.summary)).")
+            }
+            problems += Self.problems(of: arguments, command)
+        }
+        if !problems.isEmpty { throw UsageError(problems, command: command.name) }
+        (self.command, self.arguments, self.values) = (command, arguments, values)
+    }
+
+    /// The command that a line begins with, and what follows; flags may stand before it.
+    private static func command(of line: [String], among commands: [Command]) throws(UsageError) -> (Command, [String])
+    {
+        let isCommand = { (command: Command) in line.starts(with: command.words) }
+        if let command = commands.filter(isCommand).max(by: { $0.words.count < $1.words.count }) {
+            return (command, Array(line.dropFirst(command.words.count)))
+        }
+        guard let first = line.first else { throw UsageError("A command is missing.") }
+        let group = commands.filter { $0.words[0] == first && $0.words.count > 1 }.map { $0.words[1] }
+        let (word, known) =
+            group.isEmpty ? (first, commands.map { $0.words[0] }) : (line.dropFirst().first ?? "", group)
+        let prefix = group.isEmpty ? "" : "\(first) "
+        let guess = word.nearest(in: known).map { " Did you mean \"patchbay \(prefix)\($0)\"?" } ?? ""
+        let names = known.reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
+        let what = word.isEmpty ? "\"\(first)\" needs one more word." : "There is no command \"\(prefix)\(word)\"."
+        throw UsageError("\(what)\(guess) Known are: \(names.joined(separator: ", ")).")
+    }
+
+    private static func unknown(_ word: String, _ name: String, _ command: Command) -> String {
+        let guess = name.nearest(in: command.flags.map(\.name)).map { " Did you mean --\($0)?" } ?? ""
+        let known = command.flags.map { "--\($0.name)" }.joined(separator: ", ")
+        return "\(word.prefix { $0 != "=" }) is no flag of \"\(command.name)\".\(guess) Known are: \(known)."
+    }
+
+    private static func problems(of arguments: [String], _ command: Command) -> [String] {
+        let missing = command.arguments.dropFirst(arguments.count).filter { !$0.isOptional }
+        if !missing.isEmpty { return missing.map { "\($0.name) is missing." } }
+        guard arguments.count > command.arguments.count else { return [] }
+        let extra = arguments.count - command.arguments.count
+        return ["There \(extra == 1 ? "is 1 word" : "are \(extra) words") too many: \(command.usage)."]
+    }
+}

@@ -1,0 +1,109 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayMigration
+import PatchbayModel
+
+extension Command {
+    static let adapters = Command(
+        "adapters",
+        "lists vendors, doors, capabilities, limits and file formats",
+        details:
+            "With --rules it lists every rule of every vendor, where it is known from, and the tests that show it.",
+        optional: [.rules, .evidence, .json]
+    ) { session in
+        let doors = Vendors.modules.flatMap(\.doors).map { $0.descriptor }
+        if session.invocation.has(.rules) {
+            let evidence = try session.invocation.text(.evidence).map(RuleEvidence.init(folder:)) ?? .builtIn
+            try AdaptersReport.rules(of: doors, shownBy: evidence, on: session)
+            if session.invocation.has(.evidence) {
+                try evidence.refresh(for: doors.flatMap(\.rules), on: session.console)
+            }
+        } else if session.isJSON {
+            try session.console.data(.array(Vendors.modules.flatMap(AdaptersReport.json)))
+        } else {
+            for module in Vendors.modules { try AdaptersReport.describe(module, on: session.console) }
+            try AdaptersReport.describe([.neutralContacts], on: session.console)
+        }
+        return .fine
+    }
+}
+
+/// The vendors' own words, as text and as JSON.
+@MainActor private enum AdaptersReport {
+    static func json(of module: AdapterModule) -> [JSONValue] {
+        module.doors.map { door in
+            let descriptor = door.descriptor
+            let capabilities = descriptor.capabilities.listed.map { capability, support -> (String, JSONValue) in
+                (capability.rawValue, ["support": .string(support.word), "note": .string(support.note)])
+            }
+            let limits = descriptor.limits.map { limit -> JSONValue in
+                ["what": .string(limit.what), "limit": .string(limit.limit)]
+            }
+            let formats = module.formats.map { format -> JSONValue in
+                [
+                    "id": .string(format.id), "title": .string(format.title),
+                    "reads": .bool(format.makeReader != nil), "writes": .bool(format.makeWriter != nil),
+                ]
+            }
+            return [
+                "id": .string(descriptor.id.rawValue),
+                "title": .string(descriptor.title),
+                "door": .string(descriptor.door.rawValue),
+                "capabilities": .object(JSONObject(capabilities)),
+                "limits": .array(limits),
+                "formats": .array(formats),
+                "rules": .integer(descriptor.rules.count),
+            ]
+        }
+    }
+
+    static func describe(_ module: AdapterModule, on console: Console) throws {
+        for door in module.doors {
+            let descriptor = door.descriptor
+            try console.data(
+                "\(console.paint(descriptor.id.rawValue, .bold))  \(descriptor.title), \(descriptor.door) door"
+            )
+            let capabilities = descriptor.capabilities.listed
+            let width = capabilities.map(\.capability.rawValue.count).max() ?? 0
+            for (capability, support) in capabilities {
+                let note = support.note.isEmpty ? "" : "  \(support.note)"
+                let word = note.isEmpty ? support.word : support.word.padded(to: 11)
+                try console.data("  \(capability.rawValue.padded(to: width))  \(word)\(note)")
+            }
+            for limit in descriptor.limits { try console.data("  limit: \(limit.what), \(limit.limit)") }
+        }
+        try describe(module.formats, on: console)
+        try console.data("")
+    }
+
+    static func describe(_ formats: [RecordFormat], on console: Console) throws {
+        for format in formats {
+            let ways = [format.makeReader.map { _ in "read" }, format.makeWriter.map { _ in "written" }]
+            let directions = ways.compactMap { $0 }.joined(separator: " and ")
+            if directions.isEmpty { continue }
+            try console.data("  file format \(format.id): \(format.title); is \(directions)")
+        }
+    }
+
+    static func rules(of doors: [AdapterDescriptor], shownBy evidence: RuleEvidence, on session: Session) throws {
+        let tests = evidence.tests
+        let rules = doors.flatMap { door in door.rules.map { (adapter: door.id, rule: $0) } }
+            .sorted { ($0.adapter, $0.rule.id) < ($1.adapter, $1.rule.id) }
+        guard session.isJSON else {
+            for (_, rule) in rules {
+                let shown = tests[rule.id].map { "\($0.count) tests" } ?? "no test"
+                try session.console.data(
+                    "\(session.console.paint(rule.id.text, .bold))  \(rule.text) [\(rule.source); \(shown)]"
+                )
+            }
+            return
+        }
+        let list = rules.map { adapter, rule -> JSONValue in
+            [
+                "adapter": .string(adapter.rawValue), "rule": .string(rule.id.text), "text": .string(rule.text),
+                "source": .string(rule.source), "tests": .array((tests[rule.id] ?? []).map(JSONValue.string)),
+            ]
+        }
+        try session.console.data(.array(list))
+    }
+}

@@ -1,0 +1,117 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension Command {
+    static let check = Command(
+        "check",
+        "lints a configuration, and operations against every vendor in it",
+        details: """
+            Every finding is a line on standard output: of the configuration first, then of each operation at each
+            provider. Nothing is sent. - reads the operations from standard input.
+            """,
+        arguments: [.required("CONFIG"), .optional("OPERATIONS")],
+        optional: [.subject, .json]
+    ) { session in
+        let file = session.invocation.argument(0) ?? ""
+        var lint = Lint(session: session)
+        let configuration: Configuration
+        do {
+            configuration = try session.loadConfiguration(file)
+        } catch let error as ConfigurationError {
+            for (finding, position) in error.placed {
+                try lint.report(finding, Lint.Place(file: file, position: position))
+            }
+            return .configuration
+        }
+        for finding in configuration.findings { try lint.report(finding, Lint.Place(file: file)) }
+        if let operations = session.invocation.argument(1) { try await lint.check(operations, against: configuration) }
+        return lint.status
+    }
+}
+
+/// Collects findings and writes each as it comes.
+@MainActor private struct Lint {
+    /// Where a finding was found.
+    struct Place {
+        var file: String
+        var position: SourcePosition?
+        var operation: String?
+        var provider: String?
+
+        var text: String {
+            let position = position.map { ":\($0.line)" + ($0.column > 0 ? ":\($0.column)" : "") } ?? ""
+            return "\(file)\(position)" + (provider.map { ": \($0)" } ?? "")
+        }
+    }
+
+    let session: Session
+    var status = ExitStatus.fine
+
+    init(session: Session) { self.session = session }
+
+    mutating func report(_ finding: Finding, _ place: Place) throws {
+        try write(finding, place)
+        if finding.severity.matters { status = .findings }
+    }
+
+    func write(_ finding: Finding, _ place: Place) throws {
+        guard session.isJSON else {
+            let severity = finding.severity.rawValue
+            let word = finding.severity.colour.map { session.console.paint(severity, $0) } ?? severity
+            return try session.console.data("\(place.text): \(word) \(finding)")
+        }
+        var json: JSONObject = ["file": .string(place.file)]
+        json["line"] = place.position.map { .integer($0.line) }
+        json["column"] = place.position.flatMap { $0.column > 0 ? .integer($0.column) : nil }
+        json["operation"] = place.operation.map(JSONValue.string)
+        json["provider"] = place.provider.map(JSONValue.string)
+        for member in finding.json.object ?? [:] { json[member.name] = member.value }
+        try session.console.data(.object(json))
+    }
+
+    mutating func check(_ path: String, against configuration: Configuration) async throws {
+        var (lint, count) = (self, 0)
+        let file = session.name(ofInput: path)
+        try await session.readOperations(path, defaults: session.operationDefaults) { lines in
+            for line in lines { try lint.check(line, in: file, against: configuration) }
+            count += lines.count
+        }
+        self = lint
+        let providers = configuration.providers.map(\.name).joined(separator: ", ")
+        session.console.say("\(count) operations checked against \(providers).")
+    }
+
+    private mutating func check(
+        _ line: OperationLines.Line,
+        in file: String,
+        against configuration: Configuration
+    ) throws {
+        var place = Place(file: file, position: SourcePosition(line: line.number, column: 0))
+        switch line.operation {
+        case .failure(let fault): try report(fault.finding, place)
+        case .success(let operation):
+            place.operation = operation.id.rawValue
+            let (coerced, lost) = configuration.catalogue.coerce(operation)
+            for finding in lost { try report(finding, place) }
+            for provider in configuration.providers {
+                place.provider = provider.name
+                let owned = configuration.catalogue.ownership(of: coerced, at: provider.descriptor.door)
+                for finding in owned + provider.adapter.examine(coerced) { try report(finding, place) }
+            }
+        }
+    }
+}
+
+extension Session {
+    /// The time where nothing is sent: 2030-01-01, so that the same input gives the same output.
+    nonisolated static let dryTime = Instant(milliseconds: 1_893_456_000_000)
+
+    /// What stands for members that an operation may leave out where nothing is sent.
+    var operationDefaults: (Int) -> JSONObject {
+        let subject = invocation.text(.subject) ?? "subject-1"
+        let now = Session.dryTime.text
+        return { ["id": .string("line-\($0)"), "subject": .string(subject), "capturedAt": .string(now)] }
+    }
+}

@@ -1,0 +1,114 @@
+import Patchbay
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+extension Command {
+    private static let readOnly = "The file is only read; it may come from a phone, or be in use."
+
+    static let outboxStats = Command(
+        "outbox stats",
+        "shows where everything went that an outbox was given",
+        details: readOnly,
+        arguments: [.required("FILE")],
+        optional: [.json]
+    ) { session in
+        let store = try session.outbox()
+        let accounts = try ProviderAccounts.read(store)
+        let rejects = try store.rejects(provider: nil, limit: .max).count
+        let quarantined = try store.quarantine(limit: .max).count
+        for account in accounts {
+            if session.isJSON {
+                try session.console.data(account.json)
+            } else {
+                try session.console.data(account.text)
+            }
+        }
+        if !session.isJSON { try session.console.data("kept: \(rejects) rejects, \(quarantined) damaged rows") }
+        return accounts.allSatisfy(\.balances) ? .fine : .findings
+    }
+
+    static let outboxList = Command(
+        "outbox list",
+        "lists what is pending in an outbox, a JSON object a line",
+        details: "\(readOnly)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
+        arguments: [.required("FILE")],
+        optional: [.provider, .limit, .values]
+    ) { session in
+        let store = try session.outbox()
+        let providers = try store.providers().map(\.name)
+        let wanted = session.invocation.text(.provider)
+        if let wanted, !providers.contains(wanted) {
+            throw UsageError(
+                "--provider: the outbox knows no \"\(wanted)\". Known are: \(providers.joined(separator: ", "))."
+            )
+        }
+        var left = session.invocation.number(.limit) ?? 100
+        for provider in wanted.map({ [$0] }) ?? providers {
+            var after: Int64 = 0
+            while left > 0 {
+                let rows = try store.list(provider: provider, limit: min(left, 256), after: after)
+                for row in rows { try session.console.data(row.json(showsValues: session.invocation.has(.values))) }
+                left -= rows.count
+                guard let last = rows.last else { break }
+                after = last.operation.sequence
+            }
+        }
+        return .fine
+    }
+
+    static let outboxVerify = Command(
+        "outbox verify",
+        "proves an outbox: structure, checksums, and that nothing is lost",
+        details: readOnly,
+        arguments: [.required("FILE")],
+        optional: [.json]
+    ) { session in
+        let report = try session.outbox().verify()
+        if session.isJSON {
+            try session.console.data(report.json)
+        } else {
+            for fault in report.faults { try session.console.data("\(fault.kind.rawValue): \(fault.detail)") }
+            let words = report.isSound ? "sound" : "\(report.faults.count) faults"
+            try session.console.data("\(report.operations) operations, \(report.rowsChecked) rows checked: \(words)")
+        }
+        return report.isSound ? .fine : .findings
+    }
+}
+
+extension Session {
+    /// The outbox that the first argument names, opened for looking.
+    fileprivate func outbox() throws(OutboxError) -> OutboxStore {
+        try OutboxStore.open(.file(invocation.argument(0) ?? ""), readOnly: true)
+    }
+}
+
+extension OutboxRow {
+    fileprivate func json(showsValues: Bool) -> JSONValue {
+        let body = try? EngagementOperation(jsonBytes: operation.body)
+        var json: JSONObject = [
+            "provider": .string(provider),
+            "sequence": .integer(operation.sequence),
+            "id": .string(operation.id),
+            "kind": .string(body?.action.kind.rawValue ?? "unreadable"),
+            "capturedAt": .string(Instant(milliseconds: operation.capturedAt).text),
+            "hold": hold.map(JSONValue.string) ?? .null,
+            "begun": .bool(step != nil),
+            "failures": .integer(failures),
+        ]
+        if showsValues { json["operation"] = body?.json ?? .null }
+        return .object(json)
+    }
+}
+
+extension VerifyReport {
+    fileprivate var json: JSONValue {
+        [
+            "sound": .bool(isSound),
+            "operations": .integer(operations),
+            "routes": .integer(routes),
+            "rowsChecked": .integer(rowsChecked),
+            "faults": .array(faults.map { ["kind": .string($0.kind.rawValue), "detail": .string($0.detail)] }),
+        ]
+    }
+}

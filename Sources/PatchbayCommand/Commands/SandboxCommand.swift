@@ -1,0 +1,83 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySandbox
+
+extension Command {
+    static let sandbox = Command(
+        "sandbox",
+        "plays the vendors over HTTP on this machine, until a signal ends it",
+        details: """
+            It prints {"url", "vendors"} once it answers. --settings holds {"<vendor>": {…}}, what each account is like;
+            --faults a list of rules for answers that go wrong.
+            """,
+        optional: [.vendor, .port, .log, .settings, .faults]
+    ) { session in
+        let simulators = try session.simulators()
+        let faults = try session.invocation.text(.faults).map { try FaultRule.list(from: session.json($0)) } ?? []
+        let host = try session.host()
+        let server = try SandboxServer.start(
+            simulators,
+            port: UInt16(session.invocation.number(.port) ?? 0),
+            faults: faults,
+            logPath: session.invocation.text(.log),
+            clock: { host.date() }
+        )
+        let vendors = simulators.map { type(of: $0).id.rawValue }
+        try session.console.data([
+            "url": .string(server.url),
+            "vendors": .object(JSONObject(vendors.map { ($0, .string(server.url(of: $0))) })),
+        ])
+        try session.console.flush()
+        session.interruption.wait()
+        server.stop()
+        return .fine
+    }
+}
+
+extension Session {
+    /// The simulators that are wanted, each with its settings; every problem at once.
+    fileprivate func simulators() throws -> [any VendorSimulator] {
+        let known = Vendors.simulators.map { $0.id.rawValue }
+        let wanted = invocation.texts(.vendor)
+        let settings = try object(.settings)
+        let strangers = wanted.filter { !known.contains($0) }.map { name in
+            "--vendor: there is no vendor \"\(name)\"." + (name.nearest(in: known).map { " Did you mean \($0)?" } ?? "")
+                + " Known are: \(known.joined(separator: ", "))."
+        }
+        if !strangers.isEmpty { throw UsageError(strangers, command: invocation.command.name) }
+        let unknown = settings.names.filter { !known.contains($0) }
+        if !unknown.isEmpty {
+            throw SettingsError(
+                unknown.map {
+                    SandboxFinding.unknownVendor.at($0, detail: "known are \(known.joined(separator: ", "))")
+                }
+            )
+        }
+        var (simulators, findings) = ([any VendorSimulator](), [Finding]())
+        for type in Vendors.simulators where wanted.isEmpty || wanted.contains(type.id.rawValue) {
+            do throws(SettingsError) {
+                simulators.append(try type.init(settings: settings[type.id.rawValue]?.object ?? [:]))
+            } catch {
+                findings += error.findings.map { finding in
+                    var finding = finding
+                    finding.path = finding.path.isEmpty ? type.id.rawValue : type.id.rawValue.dot(finding.path)
+                    return finding
+                }
+            }
+        }
+        if !findings.isEmpty { throw SettingsError(findings) }
+        return simulators
+    }
+}
+
+private enum SandboxFinding {
+    static let unknownVendor = FindingRow(
+        "settings.vendor",
+        .error,
+        .misconfigured,
+        reason: "There is no such vendor",
+        remedy: "Name a vendor that the sandbox plays."
+    )
+}

@@ -1,0 +1,175 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayHTTP
+import PatchbayJSON
+import PatchbayModel
+
+extension Command {
+    static let send = Command(
+        "send",
+        "captures operations and delivers them: the real engine",
+        details: """
+            Each operation that is safe on the disk gives a line {"id", "durable": true}. Then what is pending is
+            delivered; what is not, the next run goes on with. Ctrl-C stops at once and loses nothing. Without a file it
+            reads standard input; with - as well.
+            An operation may leave out id and capturedAt, and with --subject its subject. One whose id the outbox knows,
+            pending or ended, is passed over, so the same file can be sent again after a crash.
+            """,
+        arguments: [.optional("FILE")],
+        required: [.config],
+        optional: [.subject, .untilIdle, .replay, .json]
+    ) { session in
+        let configuration = try session.configuration()
+        let host = try session.host()
+        let client = try await EngagementClient(
+            outbox: .file(configuration.outbox.path),
+            subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
+            plan: configuration.plan,
+            transport: URLSessionTransport(),
+            historyLimit: configuration.outbox.history,
+            credentials: { configuration.credential(of: $0, for: $1) },
+            host: host
+        )
+        do {
+            var delivery = Delivery(session: session, client: client, host: host, catalogue: configuration.catalogue)
+            try await delivery.capture(session.invocation.argument(0))
+            try await delivery.deliver(atMost: .seconds(session.invocation.number(.untilIdle) ?? 30))
+            let accounts = try await client.accounts()
+            await client.close()
+            try delivery.report(accounts)
+            return delivery.status
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+}
+
+/// One run of `send`.
+@MainActor private struct Delivery {
+    let session: Session
+    let client: EngagementClient
+    let host: any EngineHost
+    let catalogue: AttributeCatalogue
+    var status = ExitStatus.fine
+
+    init(session: Session, client: EngagementClient, host: any EngineHost, catalogue: AttributeCatalogue) {
+        (self.session, self.client, self.host, self.catalogue) = (session, client, host, catalogue)
+    }
+
+    /// Captures a file's operations, chunk by chunk, and prints a receipt for each that is safe.
+    mutating func capture(_ path: String?) async throws {
+        let host = host
+        let subject = session.invocation.text(.subject)
+        let isReplay = session.invocation.has(.replay)
+        let known = try await client.knownOperations()
+        let defaults = { (_: Int) -> JSONObject in
+            var members: JSONObject = ["id": .string(host.makeID().rawValue), "capturedAt": .string(host.date().text)]
+            members["subject"] = subject.map(JSONValue.string)
+            return members
+        }
+        let file = session.name(ofInput: path)
+        var status = status
+        var knownCount = 0
+        try await session.readOperations(path, defaults: defaults) { lines in
+            var receipts: [(line: Int, receipt: Receipt)] = []
+            for line in lines {
+                switch line.operation {
+                case .success(let operation) where known.contains(operation.id): knownCount += 1
+                case .success(let operation):
+                    if isReplay {
+                        try await print(&receipts, of: file, status: &status)
+                        guard try await reach(operation.capturedAt) else { return }
+                    }
+                    let (coerced, lost) = catalogue.coerce(operation)
+                    if lost.isEmpty { receipts.append((line.number, try client.capture(coerced))) }
+                    for finding in lost { session.console.say(finding, at: "\(file):\(line.number)") }
+                    if !lost.isEmpty { status = .findings }
+                case .failure(let fault):
+                    session.console.say(fault.finding, at: "\(file):\(line.number)")
+                    status = .findings
+                }
+            }
+            try await print(&receipts, of: file, status: &status)
+        }
+        if knownCount > 0 { session.console.say("\(file): \(knownCount) operations were known already") }
+        self.status = status
+    }
+
+    /// Prints each receipt once its operation is safe.
+    private func print(
+        _ receipts: inout [(line: Int, receipt: Receipt)],
+        of file: String,
+        status: inout ExitStatus
+    ) async throws {
+        for (line, receipt) in receipts {
+            do {
+                try await receipt.durable()
+                try session.console.data(["id": .string(receipt.id.rawValue), "durable": true])
+            } catch let error as CaptureError where error.code != .storage {
+                session.console.say("\(file):\(line): \(error)", .red)
+                status = .findings
+            }
+        }
+        receipts = []
+        try session.console.flush()
+    }
+
+    /// Waits until the clock reaches an instant; false if a person ends the run before.
+    private func reach(_ instant: Instant) async throws -> Bool {
+        while session.interruption.signalNumber == nil {
+            let pause = host.realTime(instant - host.date())
+            guard pause > .zero else { return true }
+            try await Task.sleep(for: min(pause, .milliseconds(100)))
+        }
+        return false
+    }
+
+    /// Waits until nothing is pending that could move, the time is up, or a person ends it.
+    func deliver(atMost patience: Duration) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + patience
+        try await client.flush()
+        while session.interruption.signalNumber == nil, clock.now < end {
+            let accounts = try await client.accounts()
+            if accounts.allSatisfy(\.isStill) { return }
+            session.console.show(progress: "\(accounts.reduce(0) { $0 + $1.pending }) pending")
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// Says where everything went.
+    mutating func report(_ accounts: [ProviderAccounts]) throws {
+        if session.isJSON {
+            try session.console.data(["accounts": .array(accounts.map(\.json))])
+        } else {
+            for account in accounts { session.console.say(account.text) }
+        }
+        let isUnsettled = accounts.contains { $0.pending > 0 || $0.total("rejected") > 0 }
+        if isUnsettled { status = .findings }
+    }
+}
+
+extension ProviderAccounts {
+    /// Whether time alone will not move anything: nothing is pending, or all of it waits for a person.
+    fileprivate var isStill: Bool { pending == 0 || parked != nil || held.values.reduce(0, +) == pending }
+
+    /// One line: what came in, where it went, what waits and why.
+    var text: String {
+        let terms = OperationOutcome.Term.allCases.map(\.rawValue).filter { total($0) > 0 }
+        let ends = terms.map { "\(total($0)) \($0)" } + (pending > 0 ? ["\(pending) pending"] : [])
+        var lines = ["\(provider): \(incoming) in = \(ends.isEmpty ? "0" : ends.joined(separator: " + "))"]
+        if !balances { lines[0] += "; THE ACCOUNTS DO NOT BALANCE" }
+        lines += held.sorted { $0.key < $1.key }.map { "  held: \($0.value) for \($0.key)" }
+        lines += self.lines.sorted { $0.key < $1.key }.flatMap { term, codes in
+            codes.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }.map { "  \(term): \($0.value) for \($0.key)" }
+        }
+        if let parked { lines.append("  stopped: \(parked)") }
+        // A back end has a lane for each of many contacts: those that wait for the same share a line.
+        let lanes = Dictionary(grouping: waits.map(\.description)) { $0 }
+        lines += lanes.sorted { $0.key < $1.key }.map { reason, lanes in
+            lanes.count == 1 ? "  waits: \(reason)" : "  \(lanes.count) lanes wait: \(reason)"
+        }
+        return lines.joined(separator: "\n")
+    }
+}

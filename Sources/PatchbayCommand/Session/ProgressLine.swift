@@ -1,0 +1,34 @@
+/// Rows, rate and time left, on a terminal a few times a second.
+@MainActor struct ProgressLine {
+    private let console: Console
+    private let total: Int?
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var shown: ContinuousClock.Instant
+
+    /// A line about a work of so many bytes, if that is known.
+    init(_ console: Console, total: Int?) {
+        (self.console, self.total) = (console, total)
+        start = clock.now
+        shown = start
+    }
+
+    /// Shows how far the work is, unless it was shown a moment ago.
+    mutating func show(records: Int, bytes: Int) {
+        guard console.isWatched, clock.now - shown >= .milliseconds(200) else { return }
+        shown = clock.now
+        console.show(progress: Self.text(records: records, bytes: bytes, total: total, elapsed: shown - start))
+    }
+
+    /// The line's text.
+    nonisolated static func text(records: Int, bytes: Int, total: Int?, elapsed: Duration) -> String {
+        let seconds = max(0.001, elapsed / .seconds(1))
+        var parts = ["\(records) records", "\(Int(Double(records) / seconds)) a second"]
+        if let total, total > 0, bytes > 0 {
+            let left = Int(seconds * Double(max(0, total - bytes)) / Double(bytes))
+            parts.insert("\(min(100, bytes * 100 / total)) %", at: 0)
+            parts.append("\(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left")
+        }
+        return parts.joined(separator: ", ")
+    }
+}

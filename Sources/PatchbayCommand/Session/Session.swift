@@ -1,0 +1,155 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayMigration
+import PatchbayModel
+import PatchbaySimulation
+
+/// One run of the program: what was asked, and the world around it.
+@MainActor struct Session {
+    /// What was asked.
+    let invocation: Invocation
+    /// Where data and talk go.
+    let console: Console
+    /// Whether a person wants to end it.
+    let interruption: Interruption
+    /// The environment's variables.
+    let environment: [String: String]
+
+    /// Whether JSON is wanted.
+    var isJSON: Bool { invocation.has(.json) }
+
+    /// The machine, or one whose clock runs as `PATCHBAY_CLOCK` says: for demonstrations.
+    func host() throws -> any EngineHost {
+        guard let text = environment["PATCHBAY_CLOCK"] else { return SystemHost() }
+        do {
+            return try FastHost(json: JSONValue(parsing: text))
+        } catch {
+            throw SettingsError([SessionFinding.notClock.at()])
+        }
+    }
+
+    /// The configuration that `--config` names, its warnings told.
+    func configuration() throws -> Configuration {
+        let configuration = try loadConfiguration(invocation.text(.config) ?? "")
+        for finding in configuration.findings { console.say(finding, at: invocation.text(.config) ?? "") }
+        return configuration
+    }
+
+    /// Reads a configuration.
+    ///
+    /// - Throws: ``ConfigurationError``, also for a file that can't be read.
+    func loadConfiguration(_ path: String) throws(ConfigurationError) -> Configuration {
+        let bytes: [UInt8]
+        do {
+            bytes = try FileSource.contents(of: path)
+        } catch {
+            throw ConfigurationError(file: path, error.finding)
+        }
+        return try .load(bytes: bytes, path: path, environment: environment, modules: Vendors.modules)
+    }
+
+    /// A configuration that stands inside another file.
+    func configuration(_ json: JSONValue, of path: String) throws(ConfigurationError) -> Configuration {
+        let bytes = Array(json.prettyText.utf8)
+        return try .load(bytes: bytes, path: path, environment: environment, modules: Vendors.modules)
+    }
+
+    /// The provider that `--provider` names.
+    func provider(of configuration: Configuration) throws(UsageError) -> Configuration.Provider {
+        let name = invocation.text(.provider) ?? ""
+        if let provider = configuration.provider(name) { return provider }
+        let known = configuration.providers.map(\.name)
+        let guess = name.nearest(in: known).map { " Did you mean \"\($0)\"?" } ?? ""
+        throw UsageError(
+            "--provider: the configuration has no provider \"\(name)\".\(guess) Known are: \(known.joined(separator: ", "))."
+        )
+    }
+
+    /// The JSON object in the file that a flag names; empty without the flag.
+    func object(_ flag: Flag) throws -> JSONObject {
+        guard let path = invocation.text(flag) else { return [:] }
+        guard let object = try json(path).object else {
+            throw SettingsError([SessionFinding.notAnObject.at(path)])
+        }
+        return object
+    }
+
+    /// The JSON value in a file.
+    func json(_ path: String) throws -> JSONValue {
+        do {
+            return try JSONValue(parsing: FileSource.contents(of: path))
+        } catch let error as JSONError {
+            throw SettingsError([SessionFinding.notJSON.at(path, detail: error.description)])
+        }
+    }
+
+    /// The file of that name, or standard input for none and for `-`.
+    func source(_ path: String?) throws(FileError) -> PatientSource {
+        guard let path, path != "-" else {
+            if isatty(STDIN_FILENO) == 1 { console.say("Reading standard input; Ctrl-D ends it.") }
+            return PatientSource(try .standardInput(), waiting: interruption)
+        }
+        return PatientSource(try FileSource(path: path), waiting: nil)
+    }
+}
+
+/// What may be wrong with a file of settings.
+enum SessionFinding {
+    static let notAnObject = FindingRow(
+        "settings.object",
+        .error,
+        .invalid,
+        reason: "The file holds something else than a JSON object",
+        remedy: "Write {…}."
+    )
+    static let notScenario = FindingRow(
+        "scenario.invalid",
+        .error,
+        .invalid,
+        reason: "The file is no scenario",
+        remedy: "Mend the value at that path."
+    )
+    static let notClock = FindingRow(
+        "clock.invalid",
+        .error,
+        .invalid,
+        reason: "PATCHBAY_CLOCK is no clock",
+        remedy: "Write {\"date\": \"2031-03-09T06:00:00Z\", \"speed\": 600}."
+    )
+    static let notJSON = FindingRow(
+        "settings.json",
+        .error,
+        .invalid,
+        reason: "The file is not JSON",
+        remedy: "Mend the text at that place."
+    )
+}
+
+/// A file, or standard input without deafness to Ctrl-C.
+struct PatientSource: ByteSource {
+    private var source: FileSource
+    private let interruption: Interruption?
+
+    init(_ source: FileSource, waiting interruption: Interruption?) {
+        (self.source, self.interruption) = (source, interruption)
+    }
+
+    /// Bytes in the whole file, if that is known.
+    var size: Int? { source.size }
+
+    mutating func next() throws(FileError) -> [UInt8]? {
+        interruption?.waitForInput()
+        return interruption?.signalNumber == nil ? try source.next() : nil
+    }
+}
+
+extension FindingRow {
+    /// The finding at a place, with a remedy that fits it better than the row's.
+    func at(_ path: String, detail: String, remedy: String) -> Finding {
+        var finding = at(path, detail: detail)
+        finding.remedy = remedy
+        return finding
+    }
+}

@@ -1,0 +1,14 @@
+import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayAltcraftSimulator
+import PatchbaySalesforce
+import PatchbaySalesforceSimulator
+
+/// The vendors that this program is built with: the one place in the command that names them.
+enum Vendors {
+    /// Adapters and file formats.
+    static let modules: [AdapterModule] = [.altcraft, .salesforce]
+
+    /// The vendors' other sides, for the sandbox and for looking ahead.
+    static let simulators: [any VendorSimulator.Type] = [AltcraftSimulator.self, SalesforceSimulator.self]
+}

@@ -1,0 +1,84 @@
+import Foundation
+import PatchbayAdapterKit
+
+/// What each failure of `URLSession` says about the request: was it surely not sent, or perhaps processed?
+///
+/// Only what fails before the first byte of the request can leave is `notSent`. Everything else, and every code that
+/// the table does not know, is `lost`.
+enum FailureTable {
+    /// One row: the system's code, what it says, and the transport's word for it.
+    struct Row: Sendable {
+        let code: URLError.Code
+        let failure: TransportFailure
+
+        init(_ code: URLError.Code, _ doubt: TransportFailure.Doubt, _ word: String) {
+            self.code = code
+            failure = TransportFailure(doubt, word)
+        }
+    }
+
+    /// The table, in the order of a request's life.
+    static let rows: [Row] = [
+        Row(.badURL, .notSent, "badURL"),
+        Row(.unsupportedURL, .notSent, "unsupportedURL"),
+        Row(.appTransportSecurityRequiresSecureConnection, .notSent, "insecureURL"),
+        Row(.notConnectedToInternet, .notSent, "offline"),
+        Row(.internationalRoamingOff, .notSent, "offline"),
+        Row(.callIsActive, .notSent, "offline"),
+        Row(.dataNotAllowed, .notSent, "offline"),
+        Row(.cannotFindHost, .notSent, "hostNotFound"),
+        Row(.dnsLookupFailed, .notSent, "hostNotFound"),
+        Row(.cannotConnectToHost, .notSent, "cannotConnect"),
+        Row(.secureConnectionFailed, .notSent, "secureConnectionFailed"),
+        Row(.serverCertificateHasBadDate, .notSent, "certificateRefused"),
+        Row(.serverCertificateUntrusted, .notSent, "certificateRefused"),
+        Row(.serverCertificateHasUnknownRoot, .notSent, "certificateRefused"),
+        Row(.serverCertificateNotYetValid, .notSent, "certificateRefused"),
+        Row(.clientCertificateRejected, .notSent, "certificateRefused"),
+        Row(.clientCertificateRequired, .notSent, "certificateRefused"),
+        Row(.timedOut, .lost, "timedOut"),
+        Row(.cancelled, .lost, "cancelled"),
+        Row(.networkConnectionLost, .lost, "connectionLost"),
+        Row(.badServerResponse, .lost, "badResponse"),
+        Row(.cannotParseResponse, .lost, "badResponse"),
+        Row(.zeroByteResource, .lost, "badResponse"),
+        Row(.cannotDecodeRawData, .lost, "badResponse"),
+        Row(.cannotDecodeContentData, .lost, "badResponse"),
+        Row(.dataLengthExceedsMaximum, .lost, "badResponse"),
+        Row(.httpTooManyRedirects, .lost, "badResponse"),
+        Row(.redirectToNonExistentLocation, .lost, "badResponse"),
+        Row(.userCancelledAuthentication, .lost, "badResponse"),
+        Row(.userAuthenticationRequired, .lost, "badResponse"),
+        Row(.resourceUnavailable, .lost, "unknown"),
+        Row(.unknown, .lost, "unknown"),
+    ]
+
+    /// The failure that a code stands for.
+    static func failure(for code: URLError.Code) -> TransportFailure { failure(forNumber: code.rawValue) }
+
+    /// The failure that an error of the system stands for.
+    static func failure(for error: any Error) -> TransportFailure {
+        let error = error as NSError
+        guard error.domain == NSURLErrorDomain else { return failure(for: .unknown) }
+        if error.code == URLError.Code.cannotConnectToHost.rawValue, mayHaveConnected(error) {
+            return failure(for: .networkConnectionLost)
+        }
+        return failure(forNumber: error.code)
+    }
+
+    /// Whether `cannotConnectToHost` may be said of a host that was reached after all.
+    ///
+    /// On Linux the system says so whenever any address of the host refused, even if another took the request and
+    /// failed later. libcurl's own words in the error tell the two apart; other words count as reached.
+    private static func mayHaveConnected(_ error: NSError) -> Bool {
+        #if canImport(FoundationNetworking)
+        !error.localizedDescription.hasPrefix("Failed to connect to ")
+        #else
+        false
+        #endif
+    }
+
+    private static func failure(forNumber number: Int) -> TransportFailure {
+        rows.first { $0.code.rawValue == number }?.failure ?? TransportFailure(.lost, "urlError\(number)")
+    }
+}

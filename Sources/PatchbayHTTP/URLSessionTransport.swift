@@ -1,0 +1,97 @@
+import Foundation
+public import Patchbay
+public import PatchbayAdapterKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends requests by the system's `URLSession`, once each and as the adapter made them.
+///
+/// No cookies, no cache, no stored credentials, and no redirect is followed: a 3xx comes back as the reply it is.
+/// Headers that the system adds where a request has none (`Host`, `Content-Length`, `Accept` …) stay its business, and
+/// it unpacks a compressed reply.
+///
+/// On Linux each request has a connection of its own. There a reused connection that the server has closed makes the
+/// system send a request without a body a second time, unseen, and lets one with a body wait until its time is over;
+/// both would break the promise that ``send(_:timeout:)`` sends once.
+public final class URLSessionTransport: Transport {
+    private let configuration: URLSessionConfiguration
+    private let exchanges = ExchangeDelegate()
+    private let userAgent: String
+    #if !canImport(FoundationNetworking)
+    private let sharedSession: URLSession
+    #endif
+
+    /// A transport.
+    ///
+    /// - Parameters:
+    ///   - userAgent: The `User-Agent` of a request that has none.
+    ///   - connectionsPerHost: The most connections to one host at once, where connections are shared; requests above
+    ///     it wait, and their time runs.
+    public init(userAgent: String = "Patchbay", connectionsPerHost: Int = 64) {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpMaximumConnectionsPerHost = connectionsPerHost
+        self.configuration = configuration
+        self.userAgent = userAgent
+        #if !canImport(FoundationNetworking)
+        sharedSession = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        #endif
+    }
+
+    #if !canImport(FoundationNetworking)
+    deinit { sharedSession.finishTasksAndInvalidate() }
+    #endif
+
+    /// Sends a request once and waits for the whole reply, at most `timeout` from now.
+    ///
+    /// When the calling task is cancelled, so is the request; it counts as lost if it has begun.
+    public func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
+        guard let url = URL(string: request.url), url.host?.isEmpty == false else {
+            return .failed(FailureTable.failure(for: .badURL))
+        }
+        guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+            return .failed(FailureTable.failure(for: .unsupportedURL))
+        }
+        let task = task(for: urlRequest(request, to: url, timeout: timeout))
+        exchanges.expect(task)
+        let deadline = Task { [exchanges] in
+            try await Task.sleep(for: timeout)
+            exchanges.end(task, with: .timedOut)
+        }
+        defer { deadline.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { exchanges.start(task, $0) }
+        } onCancel: {
+            exchanges.end(task, with: .cancelled)
+        }
+    }
+
+    private func task(for request: URLRequest) -> URLSessionDataTask {
+        #if canImport(FoundationNetworking)
+        let session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        #else
+        let session = sharedSession
+        #endif
+        return session.dataTask(with: request)
+    }
+
+    private func urlRequest(_ request: WireRequest, to url: URL, timeout: Duration) -> URLRequest {
+        var urlRequest = URLRequest(url: url)
+        urlRequest.httpMethod = request.method
+        urlRequest.httpShouldHandleCookies = false
+        // The system's own limit is for silence, not for the whole exchange; it stays behind ours.
+        urlRequest.timeoutInterval = timeout / .seconds(1) + 60
+        for header in request.headers { urlRequest.addValue(header.value, forHTTPHeaderField: header.name) }
+        if request[header: "User-Agent"] == nil { urlRequest.setValue(userAgent, forHTTPHeaderField: "User-Agent") }
+        if !request.body.isEmpty { urlRequest.httpBody = Data(request.body) }
+        return urlRequest
+    }
+}

@@ -1,0 +1,101 @@
+/// Writes delimited text into a buffer that it owns; ``DelimitedReader`` reads back exactly what was written.
+public struct DelimitedWriter: Sendable {
+    /// Why a record can't be written in the dialect.
+    public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What is wrong.
+        public enum Code: String, Hashable, Sendable, CaseIterable {
+            /// The field holds a delimiter, a quote or a line break, and the dialect has no quotes.
+            case needsQuotes
+            /// A record without fields would be an empty line.
+            case noFields
+        }
+
+        /// What is wrong.
+        public let code: Code
+        /// The record's number, from 1; the header is number 0.
+        public let number: Int
+        /// The position of the field that is wrong, from 1; 0 if the whole record is.
+        public let field: Int
+
+        /// What, where and the remedy; never the field's text.
+        public var description: String {
+            switch code {
+            case .needsQuotes:
+                "record \(number), field \(field): needs quotes (a delimiter, a quote, a line break, a leading byte-order "
+                    + "mark, or one empty field alone), and the dialect writes none. Remove it, or choose a dialect with quotes."
+            case .noFields: "record \(number): has no fields. Write at least one."
+            }
+        }
+    }
+
+    /// What was written so far.
+    public private(set) var bytes: [UInt8] = []
+    private let dialect: DelimitedDialect
+    private var number: Int
+    private var isAtStart = true
+
+    /// A writer with nothing in its buffer but what starts a file: the byte-order mark, if the dialect has one.
+    ///
+    /// In a dialect with a header the first record written is the header.
+    public init(dialect: DelimitedDialect) {
+        self.dialect = dialect
+        number = dialect.hasHeader ? 0 : 1
+        if dialect.hasByteOrderMark { bytes = DelimitedWriter.byteOrderMark }
+    }
+
+    /// What was written so far, as text.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Hands out what was written since the last call and empties the buffer; numbers go on.
+    public mutating func takeBytes() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
+    /// Writes one record; a refused record leaves no trace.
+    ///
+    /// - Throws: ``Refusal`` if the dialect can't express a field.
+    public mutating func record(_ fields: some Collection<String>) throws(Refusal) {
+        guard !fields.isEmpty else { throw Refusal(code: .noFields, number: number, field: 0) }
+        let start = bytes.count
+        var position = 0
+        for field in fields {
+            position += 1
+            if position > 1 { bytes.append(dialect.delimiter) }
+            let isAlone = fields.count == 1
+            let needsQuotes = needsQuotes(field, isAlone: isAlone, isFirstOfFile: isAtStart && position == 1)
+            switch dialect.quoting {
+            case .never where needsQuotes:
+                bytes.removeSubrange(start...)
+                throw Refusal(code: .needsQuotes, number: number, field: position)
+            case .always: quote(field)
+            case .whenNeeded where needsQuotes: quote(field)
+            case .never, .whenNeeded: bytes.append(contentsOf: field.utf8)
+            }
+        }
+        bytes.append(contentsOf: dialect.lineEnding.rawValue.utf8)
+        number += 1
+        isAtStart = false
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private func needsQuotes(_ field: String, isAlone: Bool, isFirstOfFile: Bool) -> Bool {
+        if isAlone && field.isEmpty { return true }
+        if isFirstOfFile, !dialect.hasByteOrderMark, field.utf8.starts(with: DelimitedWriter.byteOrderMark) {
+            return true
+        }
+        return field.utf8.contains { byte in
+            byte == dialect.delimiter || byte == dialect.quote || byte == 0x0A || byte == 0x0D
+        }
+    }
+
+    private mutating func quote(_ field: String) {
+        bytes.append(dialect.quote)
+        for byte in field.utf8 {
+            if byte == dialect.quote { bytes.append(byte) }
+            bytes.append(byte)
+        }
+        bytes.append(dialect.quote)
+    }
+}

@@ -1,0 +1,196 @@
+public import Patchbay
+public import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+
+/// Moves contacts from one file format to another, record by record and in constant memory.
+///
+/// ```swift
+/// let migration = try Migration(from: vendorExport, to: .neutralContacts)
+/// var source = try FileSource(path: "contacts.csv")
+/// let report = try migration.run(&source, to: output, rejects: rejects)
+/// ```
+public struct Migration: Sendable {
+    /// Why a migration can't be done: settings, or a source that can't be read as a whole.
+    public struct Failure: Error, Sendable, CustomStringConvertible {
+        /// Every problem.
+        public let findings: [Finding]
+
+        init(_ findings: [Finding]) { self.findings = findings }
+
+        /// One line per problem.
+        public var description: String { findings.map(\.description).joined(separator: "\n") }
+    }
+
+    /// How far a migration is.
+    public struct Progress: Hashable, Sendable {
+        /// Records read.
+        public let records: Int
+        /// Bytes read.
+        public let bytes: Int
+    }
+
+    /// Bytes that are collected before they are written.
+    private static let writeSize = 256 << 10
+
+    private let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
+    private let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
+    private let catalogue: AttributeCatalogue
+
+    /// A migration between two formats.
+    ///
+    /// - Parameters:
+    ///   - source: what is read.
+    ///   - target: what is written.
+    ///   - sourceSettings: the source format's settings.
+    ///   - targetSettings: the target format's settings.
+    ///   - catalogue: the types that attributes are converted to on the way.
+    /// - Throws: ``Failure`` if a format has no such direction, or with every problem of the settings.
+    public init(
+        from source: RecordFormat,
+        to target: RecordFormat,
+        sourceSettings: JSONObject = [:],
+        targetSettings: JSONObject = [:],
+        catalogue: AttributeCatalogue = AttributeCatalogue()
+    ) throws(Failure) {
+        guard let read = source.makeReader else {
+            throw Failure([Self.oneWay.at("from", detail: "\(source.id) is only written")])
+        }
+        guard let write = target.makeWriter else {
+            throw Failure([Self.oneWay.at("to", detail: "\(target.id) is only read")])
+        }
+        makeReader = { () throws(SettingsError) in try read(sourceSettings) }
+        makeWriter = { () throws(SettingsError) in try write(targetSettings) }
+        self.catalogue = catalogue
+        let problems = Self.problems(makeReader, at: "from") + Self.problems(makeWriter, at: "to")
+        if !problems.isEmpty { throw Failure(problems) }
+    }
+
+    private static let oneWay = FindingRow(
+        "migration.format.direction",
+        .error,
+        .unsupported,
+        reason: "The format has no such direction",
+        remedy: "Choose another format; `patchbay adapters` lists them."
+    )
+
+    private static func problems<Made>(_ make: () throws(SettingsError) -> Made, at path: String) -> [Finding] {
+        do {
+            _ = try make()
+            return []
+        } catch {
+            return error.findings.map { finding in
+                var finding = finding
+                finding.path = finding.path.isEmpty ? path : path.dot(finding.path)
+                return finding
+            }
+        }
+    }
+
+    /// Reads the source to its end and writes every contact that the target can hold.
+    ///
+    /// Every record read is either written or rejected. The caller commits the outputs when this returns.
+    /// - Parameters:
+    ///   - source: the bytes to read.
+    ///   - output: where contacts go; nil is a dry run, which counts and finds the same and writes nothing.
+    ///   - rejects: where records go that can't be written; nil counts them only.
+    ///   - progress: called after each chunk.
+    ///   - isCancelled: asked before each chunk; true ends the migration early.
+    /// - Returns: the numbers.
+    /// - Throws: ``Failure`` if the source as a whole can't be read, ``FileError`` if reading or writing fails.
+    public func run(
+        _ source: inout some ByteSource,
+        to output: (any ByteSink)?,
+        rejects: Rejects? = nil,
+        progress: (Progress) -> Void = { _ in },
+        isCancelled: () -> Bool = { false }
+    ) throws -> MigrationReport {
+        do {
+            var reader = try makeReader()
+            var pass = Pass(writer: try makeWriter(), catalogue: catalogue, output: output, rejects: rejects)
+            while !isCancelled() {
+                guard let chunk = try source.next() else {
+                    try reader.finish { record in try pass.take(record) }
+                    return try pass.finish()
+                }
+                pass.note(chunk)
+                try reader.read(chunk) { record in try pass.take(record) }
+                progress(Progress(records: pass.report.read, bytes: pass.report.bytesRead))
+            }
+            try pass.flush()
+            return pass.report
+        } catch let error as SettingsError {
+            throw Failure(error.findings)
+        }
+    }
+
+    /// One run: what is between the reader and the outputs.
+    private struct Pass {
+        var report = MigrationReport()
+
+        private var writer: any ContactWriter
+        private let catalogue: AttributeCatalogue
+        private var output: (any ByteSink)?
+        private var rejects: Rejects?
+        private var bytes: [UInt8]
+
+        init(writer: any ContactWriter, catalogue: AttributeCatalogue, output: (any ByteSink)?, rejects: Rejects?) {
+            (self.writer, self.catalogue, self.output, self.rejects) = (writer, catalogue, output, rejects)
+            bytes = writer.header()
+        }
+
+        mutating func note(_ chunk: [UInt8]) {
+            report.bytesRead += chunk.count
+            rejects?.note(chunk)
+        }
+
+        mutating func take(_ record: SourceRecord) throws {
+            report.read += 1
+            try rejects?.begin(record)
+            let findings = move(record)
+            report.count(findings)
+            if findings.contains(where: { $0.severity == .error }) {
+                report.rejected += 1
+                try rejects?.reject(record, findings)
+            } else {
+                report.written += 1
+                if !findings.isEmpty { report.writtenWithFindings += 1 }
+            }
+            if bytes.count >= Migration.writeSize { try flush() }
+        }
+
+        /// Appends the record's contact to what is to be written; with an error among the findings nothing was appended.
+        private mutating func move(_ record: SourceRecord) -> [Finding] {
+            var findings = record.findings
+            guard let contact = record.contact else {
+                let isExplained = findings.contains { $0.severity == .error }
+                return isExplained ? findings : findings + [Self.unexplained.at()]
+            }
+            let (coerced, lost) = catalogue.coerce(contact)
+            findings += lost
+            if findings.contains(where: { $0.severity == .error }) { return findings }
+            return findings + writer.write(coerced, to: &bytes)
+        }
+
+        private static let unexplained = FindingRow(
+            "migration.record.unread",
+            .error,
+            .adapterFault,
+            reason: "The format gave neither a contact nor a reason",
+            remedy: "Report it to the author of the format."
+        )
+
+        mutating func flush() throws {
+            report.bytesWritten += bytes.count
+            try output?.write(bytes)
+            bytes.removeAll(keepingCapacity: true)
+        }
+
+        mutating func finish() throws -> MigrationReport {
+            bytes += writer.footer()
+            try flush()
+            report.isComplete = true
+            return report
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+
+/// What a migration did, in numbers.
+public struct MigrationReport: Hashable, Sendable {
+    /// How often a finding came.
+    public struct Tally: Hashable, Sendable {
+        /// How much it matters.
+        public let severity: Finding.Severity
+        /// How often it came.
+        public internal(set) var count: Int
+
+        /// A tally.
+        public init(severity: Finding.Severity, count: Int) { (self.severity, self.count) = (severity, count) }
+    }
+
+    /// Records read.
+    public internal(set) var read = 0
+    /// Contacts written, or with a dry run ready to be written.
+    public internal(set) var written = 0
+    /// Those of them of which something is worth knowing.
+    public internal(set) var writtenWithFindings = 0
+    /// Records that were not written and stand in the rejects file.
+    public internal(set) var rejected = 0
+    /// How often each finding came, by code.
+    public internal(set) var findings: [String: Tally] = [:]
+    /// Bytes read.
+    public internal(set) var bytesRead = 0
+    /// Bytes written.
+    public internal(set) var bytesWritten = 0
+    /// Whether the source was read to its end; false after a cancellation.
+    public internal(set) var isComplete = false
+
+    mutating func count(_ findings: [Finding]) {
+        for finding in findings {
+            self.findings[finding.code, default: Tally(severity: finding.severity, count: 0)].count += 1
+        }
+    }
+
+    /// The numbers as one JSON object.
+    public var json: JSONValue {
+        let tallies = findings.sorted { $0.key < $1.key }.map { code, tally -> (String, JSONValue) in
+            (code, ["severity": .string(tally.severity.rawValue), "count": .integer(tally.count)])
+        }
+        return [
+            "complete": .bool(isComplete),
+            "read": .integer(read),
+            "written": .integer(written),
+            "writtenWithFindings": .integer(writtenWithFindings),
+            "rejected": .integer(rejected),
+            "findings": .object(JSONObject(tallies)),
+            "bytesRead": .integer(bytesRead),
+            "bytesWritten": .integer(bytesWritten),
+        ]
+    }
+}

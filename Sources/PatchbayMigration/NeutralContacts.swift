@@ -1,0 +1,117 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension RecordFormat {
+    /// Contacts of the neutral model, one JSON object a line (`Schemas/model`), for both directions.
+    ///
+    /// It holds everything that a contact may hold, so nothing is lost on the way out.
+    public static let neutralContacts = RecordFormat(
+        id: "neutral.contacts",
+        title: "Contacts of the neutral model, newline-delimited JSON",
+        fileExtension: "ndjson",
+        makeReader: { settings throws(SettingsError) in
+            _ = try NeutralContacts.table.read(settings, over: NeutralContacts.Settings(), at: "")
+            return NeutralContacts.Reader()
+        },
+        makeWriter: { settings throws(SettingsError) in
+            _ = try NeutralContacts.table.read(settings, over: NeutralContacts.Settings(), at: "")
+            return NeutralContacts.Writer()
+        }
+    )
+}
+
+/// The neutral file: its findings, its reader and its writer.
+enum NeutralContacts {
+    struct Settings: Sendable {}
+
+    static let table = SettingsTable<Settings>([])
+
+    static let notJSON = FindingRow(
+        "neutral.json",
+        .error,
+        .invalid,
+        reason: "The line is not JSON",
+        remedy: "Mend the text at that place."
+    )
+    static let notContact = FindingRow(
+        "neutral.contact",
+        .error,
+        .invalid,
+        reason: "The line is no contact",
+        remedy: "Mend the value at that path."
+    )
+    static let lineTooLong = FindingRow(
+        "neutral.line.length",
+        .error,
+        .tooLarge,
+        reason: "The line is longer than any contact may be, and was passed over",
+        remedy: "Split it: one contact a line."
+    )
+
+    /// Reads a contact from each line; empty lines are passed over.
+    struct Reader: ContactReader {
+        private var lines = LineSplitter()
+        private var number = 0
+
+        mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
+            lines.append(bytes)
+            try drain(record)
+        }
+
+        mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
+            lines.finish()
+            try drain(record)
+        }
+
+        private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
+            while let line = lines.next() {
+                switch line {
+                case .success(let line) where line.bytes.isEmpty: continue
+                case .success(let line):
+                    number += 1
+                    try record(Reader.contact(line, number: number))
+                case .failure(let fault):
+                    number += 1
+                    let detail = "\(fault.length) bytes, the limit is \(fault.limit)"
+                    let finding = NeutralContacts.lineTooLong.at(detail: detail)
+                    try record(
+                        SourceRecord(number: number, line: fault.number, bytes: [], contact: nil, findings: [finding])
+                    )
+                }
+            }
+        }
+
+        private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+        private static func contact(_ line: LineSplitter.Line, number: Int) -> SourceRecord {
+            var record = SourceRecord(number: number, line: line.number, bytes: Array(line.bytes), contact: nil)
+            let hasMark = line.number == 1 && line.bytes.starts(with: byteOrderMark)
+            do {
+                let json = try JSONValue(parsing: hasMark ? line.bytes.dropFirst(3) : line.bytes)
+                record.contact = try Contact(json: json, at: "")
+            } catch let error as ModelError {
+                var finding = NeutralContacts.notContact.at(error.path, detail: error.reason)
+                finding.remedy = error.remedy
+                record.findings = [finding]
+            } catch {
+                let column = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
+                record.findings = [NeutralContacts.notJSON.at(detail: column)]
+            }
+            return record
+        }
+    }
+
+    /// Writes each contact as one line.
+    struct Writer: ContactWriter {
+        private var json = JSONWriter()
+
+        mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
+            json.reset()
+            contact.write(to: &json)
+            json.endLine()
+            bytes += json.bytes
+            return []
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Keeps what could not be moved, in two forms.
+///
+/// The list has one JSON object a line: `{number, line, code, path, reason, remedy, original}`, with `originalBase64`
+/// for bytes that are not UTF-8 and `findings` where there are several. The replay file has the source's own header and
+/// the original rows, byte for byte: mended, it can be fed in again.
+public struct Rejects {
+    private var list: any ByteSink
+    private var replay: any ByteSink
+    private var writer = JSONWriter()
+    private var head: SourceHead? = SourceHead()
+    private var lineEnd: [UInt8] = [0x0A]
+
+    /// Rejects that go to these two places.
+    public init(list: any ByteSink, replay: any ByteSink) { (self.list, self.replay) = (list, replay) }
+
+    /// Looks at the source's bytes before a reader does, until the first record shows where the header ends.
+    mutating func note(_ chunk: [UInt8]) { head?.append(chunk) }
+
+    /// Notes that a record begins; the header is what stood before the first.
+    mutating func begin(_ record: SourceRecord) throws(FileError) {
+        guard let head else { return }
+        self.head = nil
+        let header = head.lines(before: record.line)
+        if header.hasSuffix([0x0D, 0x0A]) { lineEnd = [0x0D, 0x0A] }
+        try replay.write(header)
+    }
+
+    /// Keeps a record with what is wrong with it.
+    mutating func reject(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
+        let errors = findings.filter { $0.severity == .error }
+        guard let first = errors.first else { return }
+        writer.reset()
+        writer.beginObject()
+        writer.member("number", record.number)
+        writer.member("line", record.line)
+        writer.member("code", first.code)
+        writer.member("path", first.path)
+        writer.member("reason", first.reason)
+        writer.member("remedy", first.remedy)
+        if errors.count > 1 { writer.member("findings", errors) }
+        let original = record.bytes.withoutLineEnd
+        if let text = String(validating: original, as: UTF8.self) {
+            writer.member("original", text)
+        } else {
+            writer.member("originalBase64", Base64.encode(original))
+        }
+        writer.endObject()
+        writer.endLine()
+        try list.write(writer.bytes)
+        if !original.isEmpty { try replay.write(original + lineEnd) }
+    }
+}
+
+@available(*, unavailable)
+extension Rejects: Sendable {}
+
+/// The beginning of a source, as far as its first record.
+private struct SourceHead {
+    /// A header is shorter than this; what is longer has none.
+    private static let limit = 16 << 20
+
+    private var bytes: [UInt8] = []
+
+    mutating func append(_ chunk: [UInt8]) {
+        if bytes.count < Self.limit { bytes += chunk }
+    }
+
+    func lines(before line: Int) -> [UInt8] {
+        var end = 0
+        for _ in 1..<max(1, line) {
+            guard let newline = bytes[end...].firstIndex(of: 0x0A) else { return [] }
+            end = newline + 1
+        }
+        return Array(bytes[..<end])
+    }
+}
+
+extension [UInt8] {
+    fileprivate func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
+
+    /// The bytes without one LF or CR LF at their end.
+    fileprivate var withoutLineEnd: [UInt8] {
+        guard last == 0x0A else { return self }
+        return dropLast(hasSuffix([0x0D, 0x0A]) ? 2 : 1)
+    }
+}

@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// An open file of the system, which is closed with its last owner.
+final class FileDescriptor {
+    /// The file's name, for messages.
+    let path: String
+    private let number: Int32
+    private var isOpen = true
+    private let closesAtEnd: Bool
+
+    /// Takes an open file over, or borrows one that stays open: standard input and output.
+    init(_ number: Int32, path: String, closesAtEnd: Bool) {
+        (self.number, self.path, self.closesAtEnd) = (number, path, closesAtEnd)
+    }
+
+    /// Opens a file.
+    convenience init(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws(FileError) {
+        let number = open(path, flags | O_CLOEXEC, mode)
+        guard number >= 0 else { throw FileError(path, .open) }
+        self.init(number, path: path, closesAtEnd: true)
+    }
+
+    deinit { if closesAtEnd, isOpen { _ = systemClose(number) } }
+
+    /// What the file is.
+    func status() throws(FileError) -> stat {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw FileError(path, .look) }
+        return status
+    }
+
+    /// Reads at most `count` bytes; empty at the end.
+    func read(_ count: Int) throws(FileError) -> [UInt8] {
+        while true {
+            var failure: Int32 = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                let result = systemRead(number, buffer.baseAddress, count)
+                if result < 0 { failure = errno }
+                filled = max(0, result)
+            }
+            if failure == 0 { return bytes }
+            if failure != EINTR { throw FileError(path, .read, number: failure) }
+        }
+    }
+
+    /// Writes all of the bytes.
+    func write(_ bytes: [UInt8]) throws(FileError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { systemWrite(number, $0.baseAddress, $0.count) }
+            if written >= 0 {
+                rest = rest.dropFirst(written)
+            } else if errno != EINTR {
+                throw FileError(path, .write)
+            }
+        }
+    }
+
+    /// Brings everything to the disk.
+    func sync() throws(FileError) {
+        #if canImport(Darwin)
+        // There, a plain sync stops at the drive's own cache; what has no such cache refuses the stronger word.
+        if fcntl(number, F_FULLFSYNC) == 0 { return }
+        #endif
+        guard fsync(number) == 0 else { throw FileError(path, .sync) }
+    }
+
+    /// Closes the file; some disks say only now that it did not fit.
+    func close() throws(FileError) {
+        isOpen = false
+        guard systemClose(number) == 0 || errno == EINTR else { throw FileError(path, .write) }
+    }
+}
+
+// The system's functions under names that the methods above do not hide.
+
+private func systemRead(_ number: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(number, buffer, count)
+}
+
+private func systemWrite(_ number: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(number, buffer, count)
+}
+
+private func systemClose(_ number: Int32) -> Int32 { close(number) }

@@ -1,0 +1,65 @@
+public import PatchbayAdapterKit
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Why a file can't be read or written.
+public struct FileError: Error, Hashable, Sendable {
+    /// What was tried.
+    public enum Operation: String, Hashable, Sendable {
+        case open, read, write, sync, rename, look
+    }
+
+    /// The file, as it was named.
+    public let path: String
+    /// What was tried.
+    public let operation: Operation
+    /// The system's number of the reason.
+    public let number: Int32
+
+    /// An error with the system's number of the reason.
+    public init(_ path: String, _ operation: Operation, number: Int32) {
+        (self.path, self.operation, self.number) = (path, operation, number)
+    }
+
+    /// The system's last error.
+    init(_ path: String, _ operation: Operation) { self.init(path, operation, number: errno) }
+
+    /// Whether whoever read what we write has gone away.
+    public var isBrokenPipe: Bool { number == EPIPE }
+
+    private static let remedies: [Int32: String] = [
+        ENOENT: "Check the path, and that its folder is there.",
+        EACCES: "Choose a place that you may read and write.",
+        EPERM: "Choose a place that you may read and write.",
+        EROFS: "Choose a folder that is not read-only.",
+        EISDIR: "Name a file, not a folder.",
+        ENOTDIR: "Check the path: one of its folders is a file.",
+        ENOSPC: "Free some space, or choose another disk.",
+        EDQUOT: "Free some space, or choose another disk.",
+        EFBIG: "Split the work, or choose a disk that takes larger files.",
+        EPIPE: "Let the program that reads our output read to the end.",
+    ]
+
+    /// The error as a finding: what, where, how to mend.
+    public var finding: Finding {
+        Finding(
+            code: "file.\(operation.rawValue)",
+            severity: .error,
+            error: number == ENOENT ? .notFound : .unavailable,
+            path: path,
+            reason: "\(String(cString: strerror(number))).",
+            remedy: Self.remedies[number] ?? "Mend what the system says, and try again."
+        )
+    }
+}
+
+extension FileError: CustomStringConvertible {
+    /// One line: what was tried, where, why not, what to do.
+    public var description: String { "can't \(operation.rawValue) \(path): \(finding.reason) \(finding.remedy)" }
+}

@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Reads a file, or standard input, in chunks.
+public struct FileSource: ByteSource {
+    /// Bytes in the whole file; nil where nobody knows: a pipe, a terminal.
+    public let size: Int?
+
+    private let file: FileDescriptor
+    private let chunk: Int
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - chunk: bytes that are read at once.
+    /// - Throws: ``FileError`` if there is none, if it is a folder, or if it may not be read.
+    public init(path: String, chunk: Int = 256 << 10) throws(FileError) {
+        try self.init(FileDescriptor(path, O_RDONLY), chunk: chunk)
+    }
+
+    /// Standard input.
+    public static func standardInput(chunk: Int = 256 << 10) throws(FileError) -> FileSource {
+        try FileSource(FileDescriptor(STDIN_FILENO, path: "standard input", closesAtEnd: false), chunk: chunk)
+    }
+
+    private init(_ file: FileDescriptor, chunk: Int) throws(FileError) {
+        (self.file, self.chunk) = (file, chunk)
+        let status = try file.status()
+        if status.st_mode & S_IFMT == S_IFDIR { throw FileError(file.path, .read, number: EISDIR) }
+        size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    }
+
+    public mutating func next() throws(FileError) -> [UInt8]? {
+        let bytes = try file.read(chunk)
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    /// The whole file.
+    ///
+    /// - Throws: ``FileError``, also for a file over `limit` bytes.
+    public static func contents(of path: String, limit: Int = 16 << 20) throws(FileError) -> [UInt8] {
+        var (source, bytes) = (try FileSource(path: path), [UInt8]())
+        while let chunk = try source.next() {
+            bytes += chunk
+            if bytes.count > limit { throw FileError(path, .read, number: EFBIG) }
+        }
+        return bytes
+    }
+}
+
+@available(*, unavailable)
+extension FileSource: Sendable {}

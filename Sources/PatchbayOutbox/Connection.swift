@@ -1,0 +1,205 @@
+import CSQLite
+
+/// One SQLite connection with its prepared statements; closes everything when it goes.
+final class Connection {
+    /// How the file is opened.
+    enum Mode {
+        case readWrite, readOnly
+        /// Reads a file that nobody writes, without making anything beside it.
+        case immutable
+    }
+
+    /// What the file is called in errors.
+    let name: String
+    private let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    /// Opens a database file that exists, or a private one in memory.
+    init(_ location: OutboxLocation, _ mode: Mode) throws(OutboxError) {
+        let path: String
+        switch location {
+        case .file(let file): (path, name) = (file, file)
+        case .memory: (path, name) = (":memory:", "memory")
+        }
+        var opened: OpaquePointer?
+        let access: (place: String, flags: Int32) =
+            switch mode {
+            case .readWrite: (path, SQLITE_OPEN_READWRITE)
+            case .readOnly: (path, SQLITE_OPEN_READONLY)
+            case .immutable: (Self.immutableAddress(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            }
+        let result = sqlite3_open_v2(access.place, &opened, access.flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard let opened, result == SQLITE_OK else {
+            let system = opened.map { sqlite3_system_errno($0) } ?? 0
+            sqlite3_close_v2(opened)
+            throw OutboxError(.cannotOpen, "\(name) cannot be opened (SQLite \(result), system error \(system)).")
+        }
+        handle = opened
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, 5_000)
+        registerRowFunctions(handle)
+    }
+
+    /// The path as a SQLite address; the three characters that mean something there are escaped.
+    private static func immutableAddress(_ path: String) -> String {
+        let escaped = path.map { character in
+            switch character {
+            case "%": "%25"
+            case "?": "%3f"
+            case "#": "%23"
+            default: String(character)
+            }
+        }
+        return "file:\(escaped.joined())?immutable=1"
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// The statement for `sql`, prepared once.
+    ///
+    /// The caller resets it when done.
+    func statement(_ sql: String) throws(OutboxError) -> Statement {
+        if let known = statements[sql] { return known }
+        let made = try Statement(sql, on: handle, name)
+        statements[sql] = made
+        return made
+    }
+
+    /// Runs a statement to its end and gives the number of rows it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int { try run(sql, values) }
+
+    /// Runs a statement to its end and gives the number of rows it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: [SQLValue]) throws(OutboxError) -> Int {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        while try statement.step() {}
+        return Int(sqlite3_changes(handle))
+    }
+
+    /// Runs a script of several statements without values.
+    func script(_ sql: String) throws(OutboxError) {
+        let result = sqlite3_exec(handle, sql, nil, nil, nil)
+        if result != SQLITE_OK { throw sqliteError(handle, result, name) }
+    }
+
+    /// The first column of the first row as a number; nil without a row or for NULL.
+    func number(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int64? {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        return try statement.step() ? statement.optionalInteger(0) : nil
+    }
+
+    /// The first column of the first row as text; nil without a row or for NULL.
+    func text(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> String? {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        return try statement.step() ? statement.optionalText(0) : nil
+    }
+
+    /// True between BEGIN and the end of the transaction, also when SQLite itself rolled back.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// The number of statements that were left running; zero after every call of the store.
+    var runningStatements: Int {
+        var count = 0
+        var next = sqlite3_next_stmt(handle, nil)
+        while let statement = next {
+            if sqlite3_stmt_busy(statement) != 0 { count += 1 }
+            next = sqlite3_next_stmt(handle, statement)
+        }
+        return count
+    }
+
+    /// Copies WAL frames into the file as far as readers allow, without waiting for anyone.
+    func passiveCheckpoint() throws(OutboxError) {
+        let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw sqliteError(handle, result, name) }
+    }
+}
+
+/// Turns a SQLite result into the store's own error.
+///
+/// SQLite's texts name tables and columns, never values.
+func sqliteError(_ handle: OpaquePointer?, _ result: Int32, _ name: String) -> OutboxError {
+    let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
+    return OutboxError(outboxCode(result), "\(name): \(text) (SQLite \(result)).")
+}
+
+/// The outbox's code for a SQLite result.
+private func outboxCode(_ result: Int32) -> OutboxError.Code {
+    switch result & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED: .busy
+    case SQLITE_READONLY, SQLITE_PERM: .readOnly
+    case SQLITE_FULL: .full
+    case SQLITE_CANTOPEN: .cannotOpen
+    case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+    case SQLITE_CONSTRAINT, SQLITE_MISUSE, SQLITE_RANGE, SQLITE_TOOBIG, SQLITE_MISMATCH: .misuse
+    case SQLITE_ERROR: .misuse
+    default: .io
+    }
+}
+
+/// Gives a connection `row_checksum(table, column, …)` and `row_image(table, column, …)`.
+private func registerRowFunctions(_ handle: OpaquePointer) {
+    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
+    sqlite3_create_function_v2(
+        handle,
+        "row_checksum",
+        -1,
+        flags,
+        nil,
+        { context, count, values in
+            var image = ChecksumImage()
+            write(values, count, into: &image)
+            sqlite3_result_int64(context, Int64(image.checksum.value))
+        },
+        nil,
+        nil,
+        nil
+    )
+    sqlite3_create_function_v2(
+        handle,
+        "row_image",
+        -1,
+        flags,
+        nil,
+        { context, count, values in
+            var image = StoredImage()
+            write(values, count, into: &image)
+            image.bytes.withUnsafeBytes {
+                sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), transient)
+            }
+        },
+        nil,
+        nil,
+        nil
+    )
+}
+
+/// Writes the arguments of a SQL function into a row's image.
+private func write(_ values: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int32, into image: inout some RowImage) {
+    guard let values else { return }
+    for value in UnsafeBufferPointer(start: values, count: Int(count)) {
+        switch sqlite3_value_type(value) {
+        case SQLITE_NULL: image.appendNull()
+        case SQLITE_INTEGER: image.append(integer: sqlite3_value_int64(value))
+        case SQLITE_BLOB:
+            let start = sqlite3_value_blob(value)
+            image.append(
+                blob: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+            )
+        case let type:
+            let start = sqlite3_value_text(value)
+            let text = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+            if type == SQLITE_TEXT { image.append(text: text) } else { image.append(real: text) }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// What went wrong in the outbox's storage, where, and how to mend it.
+///
+/// Texts name files, tables and sizes; they never hold a stored value.
+package struct OutboxError: Error, Equatable, CustomStringConvertible {
+    /// The closed list of things that can go wrong.
+    package enum Code: String, Sendable, CaseIterable {
+        /// The file or its folder cannot be opened, or the file is not an outbox.
+        case cannotOpen
+        /// The file can be read but not written.
+        case readOnly
+        /// The volume, or the file's own limit, has no room left.
+        case full
+        /// Another process holds the file longer than the busy timeout.
+        case busy
+        /// A newer release wrote the file; it was left untouched.
+        case newer
+        /// The file's structure is damaged.
+        case corrupt
+        /// The operating system failed to read or write.
+        case io
+        /// A call that the store's rules forbid.
+        case misuse
+    }
+
+    package let code: Code
+    package let detail: String
+    package let remedy: String
+
+    package init(_ code: Code, _ detail: String, remedy: String? = nil) {
+        self.code = code
+        self.detail = detail
+        self.remedy = remedy ?? code.remedy
+    }
+
+    package var description: String { "Outbox (\(code.rawValue)): \(detail) \(remedy)" }
+}
+
+extension OutboxError.Code {
+    /// The advice that holds for every error of this code.
+    var remedy: String {
+        switch self {
+        case .cannotOpen: "Check that the folder exists and that this user may create files in it."
+        case .readOnly: "Give this user the right to write the file and its folder, or open it read-only."
+        case .full: "Free space on the volume of the outbox, or lower its storage limits. What was stored is safe."
+        case .busy: "Another process is writing. Try again; if it lasts, look for a process that hangs."
+        case .newer: "Update this program, or give it another outbox file. The file was left as it is."
+        case .corrupt: "Close the outbox and open it again: on opening, it is recovered and the old file moved aside."
+        case .io: "Check the volume for faults, then open the outbox again."
+        case .misuse: "This is a fault in the calling code: please report it."
+        }
+    }
+}

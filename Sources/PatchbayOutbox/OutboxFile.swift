@@ -1,0 +1,168 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The file of an outbox, with the files SQLite keeps beside it, as the operating system sees them.
+final class OutboxFile {
+    let path: String
+    private var identity: Identity?
+
+    /// Which file a path leads to.
+    struct Identity: Equatable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    init(_ path: String) {
+        self.path = path
+        identity = Self.identity(of: path)
+    }
+
+    static func identity(of path: String) -> Identity? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Identity(
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            number: UInt64(truncatingIfNeeded: status.st_ino)
+        )
+    }
+
+    static func exists(_ path: String) -> Bool { identity(of: path) != nil }
+
+    static func size(_ path: String) -> Int? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Int(status.st_size)
+    }
+
+    /// Makes the file if there is none, readable by this user only; SQLite gives the files beside it the same rights.
+    func createIfMissing() throws(OutboxError) {
+        let made = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_EXCL, 0o600)
+        if made >= 0 {
+            close(made)
+        } else if errno != EEXIST {
+            throw OutboxError(.cannotOpen, "\(path) cannot be made: \(Self.systemText()).")
+        } else {
+            for name in [path, path + "-wal", path + "-shm"] { Self.tighten(name) }
+        }
+        identity = Self.identity(of: path)
+    }
+
+    /// Takes the rights of group and others away.
+    ///
+    /// A file of another user stays as it is.
+    private static func tighten(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 else { return }
+        _ = chmod(path, 0o600)
+    }
+
+    /// Whether this user may write the file and its folder.
+    var isWritable: Bool {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        return access(path, W_OK) == 0 && access(folder, W_OK) == 0
+    }
+
+    /// Takes the file that stands at the path now for the right one.
+    func forgetIdentity() { identity = Self.identity(of: path) }
+
+    /// False once another process has moved the file away, as a recovery does.
+    var isUnmoved: Bool { Self.identity(of: path) == identity }
+
+    /// Fails when another process has moved the file away since it was opened.
+    func requireUnmoved() throws(OutboxError) {
+        guard !isUnmoved else { return }
+        throw OutboxError(
+            .io,
+            "\(path) was moved away while it was open.",
+            remedy: "Close the outbox and open it again: another process has recovered or removed the file."
+        )
+    }
+
+    // MARK: The mark of a suspect file
+
+    /// Present when the structure was found damaged while the file was in use.
+    private var suspectMark: String { path + ".suspect" }
+
+    var isSuspect: Bool { Self.exists(suspectMark) }
+
+    func markSuspect() {
+        let made = open(suspectMark, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        if made >= 0 { close(made) }
+    }
+
+    func clearSuspectMark() { unlink(suspectMark) }
+
+    static func systemText() -> String { String(cString: strerror(errno)) }
+
+    // MARK: Moving aside
+
+    func damagedPath(_ number: Int) -> String { "\(path).damaged-\(number)" }
+
+    /// The first number under which no damaged file stands.
+    func nextDamagedNumber() -> Int {
+        var number = 1
+        while Self.exists(damagedPath(number)) { number += 1 }
+        return number
+    }
+
+    /// Moves the write-ahead log away with its file; the index of the log is of no use any more.
+    func moveCompanionsAside(to other: String) throws(OutboxError) {
+        if Self.exists(path + "-wal") { try Self.move(path + "-wal", to: other + "-wal") }
+        Self.delete(path + "-shm")
+    }
+
+    static func move(_ path: String, to other: String) throws(OutboxError) {
+        guard rename(path, other) == 0 else {
+            throw OutboxError(.io, "\(path) cannot be renamed: \(systemText()).")
+        }
+    }
+
+    static func delete(_ path: String) { unlink(path) }
+
+    /// Makes renames in a file's folder last through a power failure.
+    static func syncFolder(of path: String) {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    // MARK: Bytes of files that no connection holds
+
+    static func read(_ path: String, at offset: Int, count: Int) throws(OutboxError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw OutboxError(.io, "\(path) cannot be read: \(systemText()).") }
+        defer { close(descriptor) }
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
+        }
+        return bytes
+    }
+
+    static func write(_ bytes: [UInt8], to path: String, at offset: Int) throws(OutboxError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw OutboxError(.io, "\(path) cannot be written: \(systemText()).") }
+        defer { close(descriptor) }
+        let written = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+        guard written == bytes.count else {
+            throw OutboxError(errno == ENOSPC ? .full : .io, "\(path) cannot be written: \(systemText()).")
+        }
+    }
+
+    static func copy(_ path: String, to other: String) throws(OutboxError) {
+        delete(other)
+        var offset = 0
+        while true {
+            let bytes = try read(path, at: offset, count: 1 << 16)
+            try write(bytes, to: other, at: offset)
+            if bytes.isEmpty { return }
+            offset += bytes.count
+        }
+    }
+}

@@ -1,0 +1,62 @@
+extension OutboxStore {
+    /// Stores an operation and gives it the next sequence; the one it brings is ignored.
+    ///
+    /// - Throws: `misuse` when an operation of the same id is stored already.
+    package func insert(_ operation: OutboxOperation) throws(OutboxError) -> Int64 {
+        try atomically { () throws(OutboxError) in
+            let last: Int64
+            if let lastSequence {
+                last = lastSequence
+            } else {
+                last = try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'operation'") ?? 0
+            }
+            guard last < .max else { throw OutboxError(.corrupt, "The count of sequences is damaged.") }
+            let sequence = last + 1
+            try connection.run(
+                Table.operation.insert,
+                .integer(sequence),
+                .text(operation.id),
+                .text(operation.subject),
+                .optional(operation.group),
+                .integer(operation.capturedAt),
+                .integer(operation.since),
+                .blob(operation.body)
+            )
+            if connection.isInTransaction { lastSequence = sequence }
+            return sequence
+        }
+    }
+
+    /// Puts an operation on its way to a provider.
+    package func enter(
+        _ sequence: Int64,
+        provider: String,
+        lane: String,
+        queue: String,
+        hold: String?
+    ) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            _ = try connection.run(
+                Table.route.insert,
+                .integer(sequence),
+                .text(provider),
+                .text(lane),
+                .text(queue),
+                .optional(hold),
+                .null,
+                .integer(0),
+                .integer(0)
+            )
+        }
+    }
+
+    /// Deletes an operation that is on its way to nobody.
+    package func discardIfUnrouted(_ sequence: Int64) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            _ = try connection.run(
+                "DELETE FROM operation WHERE sequence = ?1 AND NOT EXISTS (SELECT 1 FROM route WHERE sequence = ?1)",
+                .integer(sequence)
+            )
+        }
+    }
+}

@@ -1,0 +1,136 @@
+extension OutboxStore {
+    /// How operations ended, newest first.
+    package func history(provider: String?, limit: Int) throws(OutboxError) -> [HistoryEntry] {
+        try soundRows(
+            .history,
+            where: "(?1 IS NULL OR provider = ?1)",
+            order: "number DESC LIMIT ?2",
+            .optional(provider),
+            .integer(limit)
+        ) { row in
+            HistoryEntry(
+                provider: row.text(1),
+                id: row.text(2),
+                term: row.text(3),
+                code: row.text(4),
+                at: row.integer(5)
+            )
+        }
+    }
+
+    /// The rejected operations that are kept for replay, newest first.
+    package func rejects(provider: String?, limit: Int) throws(OutboxError) -> [RejectRecord] {
+        try soundRows(
+            .reject,
+            where: "(?1 IS NULL OR provider = ?1)",
+            order: "number DESC LIMIT ?2",
+            .optional(provider),
+            .integer(limit)
+        ) { row in
+            RejectRecord(
+                number: row.integer(0),
+                provider: row.text(1),
+                operation: OutboxOperation(
+                    sequence: row.integer(2),
+                    id: row.text(3),
+                    subject: row.text(4),
+                    group: row.optionalText(5),
+                    capturedAt: row.integer(6),
+                    since: row.integer(7),
+                    body: row.blob(8)
+                ),
+                code: row.text(9),
+                at: row.integer(10),
+                finding: row.blob(11)
+            )
+        }
+    }
+
+    /// Forgets one rejected operation: it was replayed, or given up.
+    package func removeReject(_ number: Int64) throws(OutboxError) {
+        try change("DELETE FROM reject WHERE number = ?1", .integer(number))
+    }
+
+    /// Forgets the rejected operations of a subject: of a provider, or of all.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    package func removeRejects(provider: String?, subject: String) throws(OutboxError) -> Int {
+        try change(
+            "DELETE FROM reject WHERE subject = ?2 AND (?1 IS NULL OR provider = ?1)",
+            .optional(provider),
+            .text(subject)
+        )
+    }
+
+    /// The rows that were set aside because their checksum did not hold, newest first.
+    package func quarantine(limit: Int) throws(OutboxError) -> [QuarantineRecord] {
+        try quarantine(where: "TRUE", limit: limit)
+    }
+
+    func quarantine(where condition: String, limit: Int, _ value: SQLValue = .null) throws(OutboxError)
+        -> [QuarantineRecord]
+    {
+        try soundRows(
+            .quarantine,
+            where: "\(condition) AND ?1 IS ?1",
+            order: "number DESC LIMIT ?2",
+            value,
+            .integer(limit)
+        ) { row in
+            QuarantineRecord(
+                number: row.integer(0),
+                table: row.text(1),
+                sequence: row.optionalInteger(2),
+                provider: row.optionalText(3),
+                image: row.blob(4)
+            )
+        }
+    }
+
+    /// Proves the file: structure, every checksum, no orphans, every provider's balance.
+    ///
+    /// Changes nothing.
+    package func verify() throws(OutboxError) -> VerifyReport {
+        var report = VerifyReport()
+        try checkStructure(&report)
+        for table in Table.all {
+            report.rowsChecked += Int(try connection.number("SELECT count(*) FROM \(table.name)") ?? 0)
+            let bad = try connection.number("SELECT count(*) FROM \(table.name) WHERE NOT \(table.isSound())") ?? 0
+            if bad > 0 { report.faults.append(.init(kind: .checksum, detail: "\(table.name): \(bad) rows")) }
+        }
+        report.operations = Int(try connection.number("SELECT count(*) FROM operation") ?? 0)
+        report.routes = Int(try connection.number("SELECT count(*) FROM route") ?? 0)
+        let unrouted =
+            try connection.number(
+                "SELECT count(*) FROM operation o WHERE NOT EXISTS (SELECT 1 FROM route r WHERE r.sequence = o.sequence)"
+            ) ?? 0
+        if unrouted > 0 {
+            report.faults.append(.init(kind: .orphanOperation, detail: "\(unrouted) operations are on no route"))
+        }
+        let headless =
+            try connection.number(
+                "SELECT count(*) FROM route r WHERE NOT EXISTS (SELECT 1 FROM operation o WHERE o.sequence = r.sequence)"
+            ) ?? 0
+        if headless > 0 {
+            report.faults.append(.init(kind: .orphanRoute, detail: "\(headless) routes have no operation"))
+        }
+        for (provider, difference) in try balances().sorted(by: { $0.key < $1.key }) where difference != 0 {
+            let detail =
+                difference > 0
+                ? "\(provider): \(difference) operations are neither pending nor booked"
+                : "\(provider): \(-difference) operations are pending or booked but were never counted in"
+            report.faults.append(.init(kind: .balance, detail: detail))
+        }
+        return report
+    }
+
+    private func checkStructure(_ report: inout VerifyReport) throws(OutboxError) {
+        let statement = try connection.statement("PRAGMA integrity_check(100)")
+        defer { statement.reset() }
+        while try statement.step() {
+            let line = statement.text(0)
+            if line != "ok" { report.faults.append(.init(kind: .structure, detail: line)) }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// The right to deliver, held by one process at a time; every process may capture.
+extension OutboxStore {
+    /// Takes the lease until `now + duration` (milliseconds) and gives its new epoch.
+    ///
+    /// - Returns: nil while another owner holds it. The same owner always gets it, with a new epoch; so does everybody while
+    ///   the holder `isDead`.
+    package func acquireLease(
+        owner: String,
+        now: Int64,
+        duration: Int64,
+        isDead: (String) -> Bool = { _ in false }
+    ) throws(OutboxError) -> Int64? {
+        try atomically { () throws(OutboxError) in
+            let held = try lease()
+            if let held, held.owner != owner, held.expiresAt > now, !isDead(held.owner) { return nil }
+            let epoch = (held?.epoch ?? 0) + 1
+            try setLease(owner: owner, epoch: epoch, expiresAt: now + duration)
+            return epoch
+        }
+    }
+
+    /// Extends the lease; false when another epoch has begun, and then nothing may be settled any more.
+    package func renewLease(owner: String, epoch: Int64, now: Int64, duration: Int64) throws(OutboxError) -> Bool {
+        try atomically { () throws(OutboxError) in
+            guard let held = try lease(), held.owner == owner, held.epoch == epoch else { return false }
+            try setLease(owner: owner, epoch: epoch, expiresAt: now + duration)
+            return true
+        }
+    }
+
+    /// Gives the lease back, if it is still this one; its epoch is never used again.
+    package func releaseLease(owner: String, epoch: Int64) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            guard let held = try lease(), held.owner == owner, held.epoch == epoch else { return }
+            try setLease(owner: "", epoch: epoch, expiresAt: .min)
+        }
+    }
+
+    /// The epoch in force; 0 before the first lease.
+    ///
+    /// A settle compares it inside its transaction.
+    package func leaseEpoch() throws(OutboxError) -> Int64 { try lease()?.epoch ?? 0 }
+
+    private func lease() throws(OutboxError) -> (owner: String, epoch: Int64, expiresAt: Int64)? {
+        try soundRows(.lease, where: "number = 1", order: "number") { row in
+            (owner: row.text(1), epoch: row.integer(2), expiresAt: row.integer(3))
+        }.first
+    }
+
+    private func setLease(owner: String, epoch: Int64, expiresAt: Int64) throws(OutboxError) {
+        try put(.lease, .integer(1), .text(owner), .integer(epoch), .integer(expiresAt))
+    }
+}

@@ -1,0 +1,218 @@
+import CSQLite
+
+extension OutboxStore {
+    /// Stands in every outbox file's header, so that another program's file is never taken for one: "Pbay".
+    static let applicationID: Int64 = 0x5062_6179
+
+    /// Opens an outbox; makes, migrates or recovers the file where needed.
+    ///
+    /// - Parameters:
+    ///   - location: The file, or a private store in memory.
+    ///   - readOnly: Looks only: nothing is made, migrated or recovered.
+    /// - Returns: The store; its `openReport` says what happened.
+    /// - Throws: `cannotOpen`, also for a file of another program; `newer` for a file of a later release, left untouched;
+    ///   `readOnly`, `full`, `busy`, `io`; with `readOnly` also `corrupt`.
+    package static func open(_ location: OutboxLocation, readOnly: Bool = false) throws(OutboxError) -> OutboxStore {
+        switch location {
+        case .memory:
+            let connection = try Connection(.memory, .readWrite)
+            var report = OpenReport()
+            try prepare(connection, &report)
+            return OutboxStore(connection, file: nil, isReadOnly: readOnly, report: report)
+        case .file(let path) where readOnly:
+            let connection = try openForReading(path)
+            guard case .outbox(let missing) = try examine(connection), missing.isEmpty else {
+                throw OutboxError(
+                    .cannotOpen,
+                    "\(path) has not been set up by this release.",
+                    remedy: "Open it once for writing."
+                )
+            }
+            return OutboxStore(connection, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
+        case .file(let path):
+            return try openForWriting(OutboxFile(path))
+        }
+    }
+
+    /// Opens for looking; a file in a folder that cannot be written is read as it stands, if it has no write-ahead log.
+    private static func openForReading(_ path: String) throws(OutboxError) -> Connection {
+        guard OutboxFile.exists(path) else {
+            throw OutboxError(.cannotOpen, "\(path) does not exist.", remedy: "Check the path.")
+        }
+        let connection = try Connection(.file(path), .readOnly)
+        do {
+            _ = try connection.number("SELECT count(*) FROM sqlite_schema")
+            return connection
+        } catch {
+            guard error.code == .cannotOpen || error.code == .readOnly, (OutboxFile.size(path + "-wal") ?? 0) == 0
+            else {
+                throw error
+            }
+            return try Connection(.file(path), .immutable)
+        }
+    }
+
+    private static func openForWriting(_ file: OutboxFile) throws(OutboxError) -> OutboxStore {
+        var report = OpenReport()
+        try Recovery.finishInterrupted(file)
+        try file.createIfMissing()
+        do {
+            let connection = try Connection(.file(file.path), .readWrite)
+            try prepare(connection, &report)
+            if !report.created { try requireSound(connection, file) }
+            return OutboxStore(connection, file: file, isReadOnly: false, report: report)
+        } catch  where isDamage(error, file) {
+            report = OpenReport()
+            report.recovery = try Recovery.run(on: file, reason: error.detail)
+        }
+        file.forgetIdentity()
+        let connection = try Connection(.file(file.path), .readWrite)
+        try prepare(connection, &report)
+        return OutboxStore(connection, file: file, isReadOnly: false, report: report)
+    }
+
+    /// Whether an error on opening means that the file's bytes are wrong, and not its surroundings.
+    ///
+    /// A damaged header also shows as an unknown format, a schema that does not parse, or a file that claims to be read-only.
+    private static func isDamage(_ error: OutboxError, _ file: OutboxFile) -> Bool {
+        switch error.code {
+        case .corrupt, .misuse: true
+        case .readOnly: file.isWritable
+        default: false
+        }
+    }
+
+    /// Files up to this many pages (16 MiB) are proved whole at every start, in some 50 ms at most.
+    private static let pagesProvedAtStart = 4096
+
+    /// Proves the structure of a small file, and of one that was found damaged while in use.
+    ///
+    /// A large one shows its damage when it is read; then it is marked and proved at the next start.
+    private static func requireSound(_ connection: Connection, _ file: OutboxFile) throws(OutboxError) {
+        let reference = try Connection(.memory, .readWrite)
+        var ignored = OpenReport()
+        try migrate(reference, &ignored)
+        guard try schemaImage(connection) == schemaImage(reference) else {
+            throw OutboxError(.corrupt, "\(file.path): the schema is damaged.")
+        }
+        let pages = try connection.number("PRAGMA page_count") ?? 0
+        guard file.isSuspect || pages <= pagesProvedAtStart else { return }
+        let word = try connection.text("PRAGMA integrity_check(1)")
+        guard word == "ok" else {
+            throw OutboxError(.corrupt, "\(file.path): \(word ?? "the structure cannot be checked").")
+        }
+        file.clearSuspectMark()
+    }
+
+    private static func schemaImage(_ connection: Connection) throws(OutboxError) -> String? {
+        try connection.text(
+            "SELECT group_concat(type || name || tbl_name || ifnull(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY name)"
+        )
+    }
+
+    /// What stands in a database file.
+    enum Content {
+        case empty
+        /// An outbox that lacks these migrations.
+        case outbox(missing: [Migration])
+    }
+
+    /// Looks at a file without writing to it.
+    ///
+    /// - Throws: `cannotOpen` for another program's file, `newer` for a later release's, `corrupt` for a damaged one.
+    static func examine(_ connection: Connection) throws(OutboxError) -> Content {
+        let tables = try connection.number("SELECT count(*) FROM sqlite_schema") ?? 0
+        let identity = try connection.number("PRAGMA application_id") ?? 0
+        if tables == 0, identity == 0 { return .empty }
+        let ownTables = try connection.number(
+            "SELECT count(*) FROM sqlite_schema WHERE name IN ('migration', 'operation', 'route') AND type = 'table'"
+        )
+        switch (identity == applicationID, ownTables == 3) {
+        case (true, true): break
+        case (true, false): throw OutboxError(.corrupt, "\(connection.name): tables are missing.")
+        case (false, true): throw OutboxError(.corrupt, "\(connection.name): the header is damaged.")
+        case (false, false):
+            throw OutboxError(
+                .cannotOpen,
+                "\(connection.name) is a SQLite file of another program.",
+                remedy: "Give the outbox a file of its own."
+            )
+        }
+        let applied = try appliedMigrations(connection)
+        let known = Set(Migration.all.map(\.name))
+        let strangers = applied.filter { !known.contains($0) }
+        guard strangers.isEmpty else {
+            throw OutboxError(
+                .newer,
+                "\(connection.name) holds \(strangers.count) schema migrations that this release does not know."
+            )
+        }
+        return .outbox(missing: Migration.all.filter { !applied.contains($0.name) })
+    }
+
+    private static func appliedMigrations(_ connection: Connection) throws(OutboxError) -> [String] {
+        let statement = try connection.statement(
+            "SELECT name, checksum = row_checksum('migration', name) FROM migration"
+        )
+        defer { statement.reset() }
+        var names: [String] = []
+        while try statement.step() {
+            guard statement.bool(1) else {
+                throw OutboxError(.corrupt, "\(connection.name): the list of migrations is damaged.")
+            }
+            names.append(statement.text(0))
+        }
+        return names
+    }
+
+    /// Brings a connection and its file into working order.
+    static func prepare(_ connection: Connection, _ report: inout OpenReport) throws(OutboxError) {
+        if case .empty = try examine(connection) { try connection.script("PRAGMA page_size = 4096") }
+        let mode = try connection.text("PRAGMA journal_mode = WAL")
+        guard mode == "wal" || mode == "memory" else {
+            throw OutboxError(
+                .cannotOpen,
+                "\(connection.name): the volume does not support a write-ahead log.",
+                remedy: "Put the outbox on a local volume."
+            )
+        }
+        try connection.script("PRAGMA wal_autocheckpoint = 0; PRAGMA trusted_schema = OFF")
+        switch try examine(connection) {
+        case .outbox(let missing) where missing.isEmpty: return
+        default: try migrate(connection, &report)
+        }
+    }
+
+    /// Applies what is missing in one transaction; another process may have been faster.
+    static func migrate(_ connection: Connection, _ report: inout OpenReport) throws(OutboxError) {
+        try connection.script("BEGIN IMMEDIATE")
+        do {
+            let missing: [Migration]
+            switch try examine(connection) {
+            case .empty:
+                report.created = true
+                missing = Migration.all
+                try connection.script(
+                    """
+                    PRAGMA application_id = \(applicationID);
+                    CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, checksum INTEGER NOT NULL)
+                    """
+                )
+            case .outbox(let found):
+                missing = found
+                report.migrated = found.map(\.name)
+            }
+            for migration in missing {
+                try connection.script(migration.script)
+                try connection.run(
+                    "INSERT INTO migration (name, checksum) VALUES (?1, row_checksum('migration', ?1))",
+                    .text(migration.name)
+                )
+            }
+            try connection.script("PRAGMA user_version = \(Migration.all.count); COMMIT")
+        } catch {
+            if connection.isInTransaction { try? connection.script("ROLLBACK") }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,165 @@
+/// A row that was read and whose checksum does not hold.
+struct DamagedRow: Hashable {
+    let table: String
+    /// The row's whole number in its table (for a route: its sequence).
+    let number: Int64
+    /// A route's second key; nil for other tables.
+    var provider: String?
+}
+
+extension OutboxStore {
+    /// Rises with every damaged row that is found; tells a reader whether its last look met one.
+    var damagedSoFar: Int { damagedCount }
+
+    /// Notes a damaged row that was met while reading.
+    func noteDamaged(_ row: DamagedRow) {
+        if damaged.insert(row).inserted { damagedCount += 1 }
+    }
+
+    /// Sets the damaged rows met so far aside: in the transaction at hand, or in one of its own.
+    ///
+    /// A read-only store leaves them where they are; its readers skip them, and `verify` lists them.
+    func setDamagedRowsAside() throws(OutboxError) {
+        guard !damaged.isEmpty, !isReadOnly else { return }
+        try atomically { () throws(OutboxError) in try quarantineDamagedRows() }
+    }
+
+    /// Moves the damaged rows met so far to the quarantine and books their routes.
+    func quarantineDamagedRows() throws(OutboxError) {
+        while let row = damaged.popFirst() {
+            switch row.table {
+            case Table.operation.name: try quarantineOperation(row.number)
+            case Table.route.name: try quarantineRoute(row.number, provider: row.provider ?? "")
+            default: try quarantineRow(row)
+            }
+        }
+    }
+
+    /// Sets a route, or its operation, aside if its checksum does not hold; true when that was so.
+    @discardableResult
+    func quarantineIfDamaged(provider: String, sequence: Int64) throws(OutboxError) -> Bool {
+        let sound = try connection.number(
+            """
+            SELECT \(Table.route.isSound("route.")) * 2 + ifnull(\(Table.operation.isSound("operation.")), 0)
+            FROM route LEFT JOIN operation ON operation.sequence = route.sequence
+            WHERE route.sequence = ?1 AND route.provider = ?2
+            """,
+            .integer(sequence),
+            .text(provider)
+        )
+        switch sound {
+        case nil, 3: return false
+        case 0, 2: noteDamaged(DamagedRow(table: Table.operation.name, number: sequence))
+        default: noteDamaged(DamagedRow(table: Table.route.name, number: sequence, provider: provider))
+        }
+        try quarantineDamagedRows()
+        return true
+    }
+
+    /// An operation that cannot be trusted leaves with all its routes, each booked as quarantined.
+    private func quarantineOperation(_ sequence: Int64) throws(OutboxError) {
+        try keepImage(
+            of: .operation,
+            sequence: "sequence",
+            provider: "NULL",
+            where: "sequence = ?1",
+            .integer(sequence)
+        )
+        for provider in try routeProviders(sequence) { try quarantineRoute(sequence, provider: provider) }
+        try connection.run("DELETE FROM operation WHERE sequence = ?1", .integer(sequence))
+    }
+
+    private func quarantineRoute(_ sequence: Int64, provider: String) throws(OutboxError) {
+        let condition = "sequence = ?1 AND provider = ?2"
+        try keepImage(
+            of: .route,
+            sequence: "sequence",
+            provider: "provider",
+            where: condition,
+            .integer(sequence),
+            .text(provider)
+        )
+        if try connection.run("DELETE FROM route WHERE \(condition)", .integer(sequence), .text(provider)) > 0 {
+            try count(provider: provider, term: AccountTerm.quarantined, code: "checksum", by: 1)
+        }
+        try discardIfUnrouted(sequence)
+    }
+
+    private func quarantineRow(_ row: DamagedRow) throws(OutboxError) {
+        guard let table = Table.all.first(where: { $0.name == row.table }) else { return }
+        try keepImage(of: table, sequence: "NULL", provider: "NULL", where: "\(table.rowid) = ?1", .integer(row.number))
+        try connection.run("DELETE FROM \(table.name) WHERE \(table.rowid) = ?1", .integer(row.number))
+        if table.name == Table.account.name { mustBalance = true }
+    }
+
+    /// Writes a row's image to the quarantine and tells the observer.
+    private func keepImage(
+        of table: Table,
+        sequence: String,
+        provider: String,
+        where condition: String,
+        _ values: SQLValue...
+    ) throws(OutboxError) {
+        let added = try connection.run(
+            """
+            INSERT INTO quarantine (origin, sequence, provider, image, checksum)
+            SELECT '\(table.name)', \(sequence), \(provider), row_image('\(table.name)', \(table.list())), 0
+            FROM \(table.name) WHERE \(condition)
+            """,
+            values
+        )
+        guard added > 0 else { return }
+        let number = try seal(.quarantine)
+        guard let onQuarantine else { return }
+        for record in try quarantine(where: "number = ?1", limit: 1, .integer(number)) { onQuarantine(record) }
+    }
+
+    private func routeProviders(_ sequence: Int64) throws(OutboxError) -> [String] {
+        let statement = try connection.statement("SELECT provider FROM route WHERE sequence = ?1")
+        defer { statement.reset() }
+        try statement.bind([.integer(sequence)])
+        var names: [String] = []
+        while try statement.step() { names.append(statement.text(0)) }
+        return names
+    }
+
+    /// Makes each provider's account agree with what is pending, after lines or rows were lost.
+    ///
+    /// Missing endings are booked as quarantined, missing sources as captured, both with the code `recovery`.
+    @discardableResult
+    func balance() throws(OutboxError) -> (lost: [String: Int64], unaccounted: [String: Int64]) {
+        var lost: [String: Int64] = [:]
+        var unaccounted: [String: Int64] = [:]
+        for (provider, difference) in try balances() where difference != 0 {
+            if difference > 0 {
+                lost[provider] = difference
+                try count(provider: provider, term: AccountTerm.quarantined, code: "recovery", by: difference)
+            } else {
+                unaccounted[provider] = -difference
+                try count(provider: provider, term: AccountTerm.captured, code: "recovery", by: -difference)
+            }
+        }
+        return (lost, unaccounted)
+    }
+
+    /// By provider: what its account still owes.
+    ///
+    /// Zero when the balance holds, above it when rows are missing.
+    func balances() throws(OutboxError) -> [String: Int64] {
+        let sources = AccountTerm.sources.map { "'\($0)'" }.joined(separator: ", ")
+        let endings = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")
+        let statement = try connection.statement(
+            """
+            SELECT provider, sum(number) FROM (
+                SELECT provider, CASE WHEN term IN (\(sources)) THEN count WHEN term IN (\(endings)) THEN -count ELSE 0 END AS number
+                FROM account
+                UNION ALL SELECT provider, -count(*) FROM route GROUP BY provider)
+            GROUP BY provider
+            """
+        )
+        defer { statement.reset() }
+        var found: [String: Int64] = [:]
+        while try statement.step() { found[statement.text(0)] = statement.integer(1) }
+        return found
+    }
+}

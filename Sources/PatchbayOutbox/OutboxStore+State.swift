@@ -1,0 +1,218 @@
+extension OutboxStore {
+    /// Stores one row of a table with a key; the newest word replaces the one before.
+    func put(_ table: Table, _ values: SQLValue...) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            _ = try connection.run(table.replace, values)
+        }
+    }
+
+    /// Runs one statement that changes rows; gives their number.
+    @discardableResult
+    func change(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int {
+        try atomically { () throws(OutboxError) in
+            try connection.run(sql, values)
+        }
+    }
+
+    /// Reads rows of one table.
+    ///
+    /// Rows whose checksum does not hold are set aside and left out.
+    func soundRows<Element>(
+        _ table: Table,
+        where condition: String,
+        order: String,
+        _ values: SQLValue...,
+        make: (Statement) -> Element
+    ) throws(OutboxError) -> [Element] {
+        try guarded { () throws(OutboxError) in
+            var found: [Element] = []
+            let last = Int32(table.columns.count)
+            do {
+                let statement = try connection.statement(
+                    """
+                    SELECT \(table.list()), \(table.isSound()), \(table.rowid) FROM \(table.name)
+                    WHERE \(condition) ORDER BY \(order)
+                    """
+                )
+                defer { statement.reset() }
+                try statement.bind(values)
+                while try statement.step() {
+                    if statement.bool(last) {
+                        found.append(make(statement))
+                    } else {
+                        noteDamaged(DamagedRow(table: table.name, number: statement.integer(last + 1)))
+                    }
+                }
+            }
+            try setDamagedRowsAside()
+            return found
+        }
+    }
+
+    // MARK: Memory
+
+    /// What an adapter remembers for a lane.
+    package func memory(provider: String, lane: String) throws(OutboxError) -> (version: Int, body: [UInt8])? {
+        try soundRows(
+            .memory,
+            where: "provider = ?1 AND lane = ?2",
+            order: "rowid",
+            .text(provider),
+            .text(lane)
+        ) { row in (version: Int(row.integer(2)), body: row.blob(3)) }.first
+    }
+
+    /// Replaces what an adapter remembers for a lane.
+    package func setMemory(provider: String, lane: String, version: Int, body: [UInt8]) throws(OutboxError) {
+        try put(.memory, .text(provider), .text(lane), .integer(version), .blob(body))
+    }
+
+    /// All memory of a provider, by lane.
+    package func memories(provider: String) throws(OutboxError) -> [MemoryRecord] {
+        try soundRows(.memory, where: "provider = ?1", order: "lane", .text(provider)) { row in
+            MemoryRecord(lane: row.text(1), version: Int(row.integer(2)), body: row.blob(3))
+        }
+    }
+
+    /// Forgets one lane's memory, or all of the provider.
+    package func clearMemory(provider: String, lane: String?) throws(OutboxError) {
+        try change(
+            "DELETE FROM memory WHERE provider = ?1 AND (?2 IS NULL OR lane = ?2)",
+            .text(provider),
+            .optional(lane)
+        )
+    }
+
+    // MARK: Journal
+
+    /// The requests that were about to leave or in flight.
+    package func journal(provider: String) throws(OutboxError) -> [JournalEntry] {
+        try soundRows(.journal, where: "provider = ?1", order: "started_at, lane", .text(provider)) { row in
+            JournalEntry(
+                lane: row.text(1),
+                endpoint: row.text(2),
+                operations: TextList.read(row.blob(3)),
+                request: row.blob(4),
+                startedAt: row.integer(5)
+            )
+        }
+    }
+
+    /// Notes a request before its first byte leaves; there is one in flight per lane.
+    package func setJournal(provider: String, _ entry: JournalEntry) throws(OutboxError) {
+        try put(
+            .journal,
+            .text(provider),
+            .text(entry.lane),
+            .text(entry.endpoint),
+            .blob(TextList.bytes(entry.operations)),
+            .blob(entry.request),
+            .integer(entry.startedAt)
+        )
+    }
+
+    /// Removes a lane's request from the journal: its outcome is settled.
+    package func clearJournal(provider: String, lane: String) throws(OutboxError) {
+        try change("DELETE FROM journal WHERE provider = ?1 AND lane = ?2", .text(provider), .text(lane))
+    }
+
+    // MARK: Mirror
+
+    /// The last neutral state of a subject.
+    package func mirror(subject: String) throws(OutboxError) -> [UInt8]? {
+        try soundRows(.mirror, where: "subject = ?1", order: "rowid", .text(subject)) { row in row.blob(1) }.first
+    }
+
+    /// Replaces the last neutral state of a subject.
+    package func setMirror(subject: String, body: [UInt8]) throws(OutboxError) {
+        try put(.mirror, .text(subject), .blob(body))
+    }
+
+    /// Forgets a subject's state.
+    package func clearMirror(subject: String) throws(OutboxError) {
+        try change("DELETE FROM mirror WHERE subject = ?1", .text(subject))
+    }
+
+    /// Shows every subject's state, ordered by subject, a page at a time; `body` may write to the store.
+    package func forEachMirror(_ body: (String, [UInt8]) throws -> Void) throws {
+        var last: String?
+        while true {
+            let page = try mirrorPage(after: last)
+            for (subject, state) in page { try body(subject, state) }
+            guard let end = page.last else { return }
+            last = end.subject
+        }
+    }
+
+    private func mirrorPage(after last: String?) throws(OutboxError) -> [(subject: String, body: [UInt8])] {
+        var start = last
+        while true {
+            // A page of damaged rows only is set aside and not the end: the next look finds the rows behind them.
+            let before = damagedSoFar
+            let page = try soundRows(
+                .mirror,
+                where: "(?1 IS NULL OR subject > ?1)",
+                order: "subject LIMIT 256",
+                .optional(start)
+            ) { row in (subject: row.text(0), body: row.blob(1)) }
+            if !page.isEmpty || damagedSoFar == before { return page }
+            if isReadOnly {
+                guard
+                    let skipped = try connection.text(
+                        """
+                        SELECT max(subject) FROM
+                        (SELECT subject FROM mirror WHERE (?1 IS NULL OR subject > ?1) ORDER BY subject LIMIT 256)
+                        """,
+                        .optional(start)
+                    )
+                else { return [] }
+                start = skipped
+            }
+        }
+    }
+
+    // MARK: Meta
+
+    /// A value the engine keeps under a name (last instant, boot id, …).
+    package func meta(_ key: String) throws(OutboxError) -> String? {
+        try soundRows(.meta, where: "key = ?1", order: "rowid", .text(key)) { row in row.text(1) }.first
+    }
+
+    /// Replaces the value kept under a name; nil removes it.
+    package func setMeta(_ key: String, _ value: String?) throws(OutboxError) {
+        if let value {
+            try put(.meta, .text(key), .text(value))
+        } else {
+            try change("DELETE FROM meta WHERE key = ?1", .text(key))
+        }
+    }
+
+    // MARK: Providers
+
+    /// Every provider the outbox has known, by name.
+    package func providers() throws(OutboxError) -> [ProviderRecord] {
+        try soundRows(.provider, where: "TRUE", order: "name") { row in
+            ProviderRecord(
+                name: row.text(0),
+                adapter: row.text(1),
+                stateVersion: Int(row.integer(2)),
+                state: row.text(3),
+                parked: row.optionalBlob(4),
+                settingsDigest: row.text(5)
+            )
+        }
+    }
+
+    /// Replaces what is known of a provider.
+    package func setProvider(_ record: ProviderRecord) throws(OutboxError) {
+        try put(
+            .provider,
+            .text(record.name),
+            .text(record.adapter),
+            .integer(record.stateVersion),
+            .text(record.state),
+            .optional(record.parked),
+            .text(record.settingsDigest)
+        )
+    }
+}

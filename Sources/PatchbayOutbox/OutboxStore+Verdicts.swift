@@ -1,0 +1,155 @@
+extension OutboxStore {
+    /// Stores how far an operation got on its way to one provider.
+    package func progress(
+        provider: String,
+        sequence: Int64,
+        step: [UInt8]?,
+        failures: Int,
+        refusals: Int
+    ) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            let changed = try connection.run(
+                """
+                UPDATE route SET step = ?3, failures = ?4, refusals = ?5,
+                    checksum = row_checksum('route', sequence, provider, lane, queue, hold, ?3, ?4, ?5)
+                WHERE sequence = ?1 AND provider = ?2 AND \(Table.route.isSound())
+                """,
+                .integer(sequence),
+                .text(provider),
+                .optional(step),
+                .integer(failures),
+                .integer(refusals)
+            )
+            if changed == 0 { try quarantineIfDamaged(provider: provider, sequence: sequence) }
+        }
+    }
+
+    /// Ends an operation's way to one provider and books it.
+    ///
+    /// Deletes the route, adds one to the account, remembers the ending, keeps a copy when `reject` (the finding, as JSON) is
+    /// given, and deletes the operation with its last route. Does nothing when there is no such route.
+    package func end(
+        provider: String,
+        sequence: Int64,
+        term: String,
+        code: String,
+        at: Int64,
+        reject: [UInt8]? = nil
+    ) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            guard
+                try connection.number(
+                    "SELECT 1 FROM route WHERE sequence = ?1 AND provider = ?2",
+                    .integer(sequence),
+                    .text(provider)
+                ) != nil
+            else { return }
+            if try quarantineIfDamaged(provider: provider, sequence: sequence) { return }
+            try connection.run(
+                """
+                INSERT INTO history (provider, id, term, code, at, checksum)
+                SELECT ?1, id, ?3, ?4, ?5, 0 FROM operation WHERE sequence = ?2
+                """,
+                .text(provider),
+                .integer(sequence),
+                .text(term),
+                .text(code),
+                .integer(at)
+            )
+            lastHistoryNumber = try seal(.history)
+            if let reject {
+                try connection.run(
+                    """
+                    INSERT INTO reject (provider, sequence, id, subject, grouping, captured_at, since, body, code, at, finding, checksum)
+                    SELECT ?1, sequence, id, subject, grouping, captured_at, since, body, ?3, ?4, ?5, 0
+                    FROM operation WHERE sequence = ?2
+                    """,
+                    .text(provider),
+                    .integer(sequence),
+                    .text(code),
+                    .integer(at),
+                    .blob(reject)
+                )
+                _ = try seal(.reject)
+            }
+            try count(provider: provider, term: term, code: code, by: 1)
+            try remove(provider: provider, sequence: sequence)
+            try discardIfUnrouted(sequence)
+        }
+    }
+
+    /// Takes a route away without booking it; the operation stays until `discardIfUnrouted`.
+    package func remove(provider: String, sequence: Int64) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            _ = try connection.run(
+                "DELETE FROM route WHERE sequence = ?1 AND provider = ?2",
+                .integer(sequence),
+                .text(provider)
+            )
+        }
+    }
+
+    /// Gives the row just added its checksum, now that its number is known; returns the number.
+    func seal(_ table: Table) throws(OutboxError) -> Int64 {
+        try connection.run(
+            "UPDATE \(table.name) SET checksum = \(table.checksum()) WHERE \(table.rowid) = last_insert_rowid()"
+        )
+        return try connection.number("SELECT last_insert_rowid()") ?? 0
+    }
+
+    /// Forgets the oldest endings beyond `historyLimit`, if this transaction added any.
+    func trimHistory() throws(OutboxError) {
+        guard let lastHistoryNumber else { return }
+        try connection.run("DELETE FROM history WHERE number <= ?1", .integer(lastHistoryNumber - Int64(historyLimit)))
+    }
+
+    // MARK: Blocks
+
+    /// Closes a queue; the newest word replaces the one before.
+    package func setBlock(
+        provider: String,
+        lane: String,
+        queue: String,
+        until: Int64?,
+        orWoken: Bool
+    ) throws(OutboxError) {
+        try put(.block, .text(provider), .text(lane), .text(queue), .optional(until), .integer(orWoken ? 1 : 0))
+    }
+
+    /// Opens a queue.
+    package func clearBlock(provider: String, lane: String, queue: String) throws(OutboxError) {
+        try change(
+            "DELETE FROM block WHERE provider = ?1 AND lane = ?2 AND queue = ?3",
+            .text(provider),
+            .text(lane),
+            .text(queue)
+        )
+    }
+
+    /// Opens every queue that a wake opens: in one lane, or in all of the provider.
+    package func clearWokenBlocks(provider: String, lane: String?) throws(OutboxError) {
+        try change(
+            "DELETE FROM block WHERE provider = ?1 AND or_woken = 1 AND (?2 IS NULL OR lane = ?2)",
+            .text(provider),
+            .optional(lane)
+        )
+    }
+
+    /// The closed queues of one lane, or of the whole provider.
+    package func blocks(provider: String, lane: String?) throws(OutboxError) -> [QueueBlock] {
+        try soundRows(
+            .block,
+            where: "provider = ?1 AND (?2 IS NULL OR lane = ?2)",
+            order: "lane, queue",
+            .text(provider),
+            .optional(lane)
+        ) { row in
+            QueueBlock(
+                lane: row.text(1),
+                queue: row.text(2),
+                until: row.optionalInteger(3),
+                orWoken: row.bool(4)
+            )
+        }
+    }
+}

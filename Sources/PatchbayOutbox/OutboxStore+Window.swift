@@ -1,0 +1,190 @@
+extension OutboxStore {
+    /// The lanes of a provider in which anything is pending, held or not.
+    package func lanes(provider: String) throws(OutboxError) -> [String] {
+        try guarded { () throws(OutboxError) in
+            var found: [String] = []
+            var next = try connection.text(
+                "SELECT lane FROM route WHERE provider = ?1 ORDER BY provider, lane LIMIT 1",
+                .text(provider)
+            )
+            while let lane = next {
+                found.append(lane)
+                next = try connection.text(
+                    "SELECT lane FROM route WHERE provider = ?1 AND lane > ?2 ORDER BY provider, lane LIMIT 1",
+                    .text(provider),
+                    .text(lane)
+                )
+            }
+            return found
+        }
+    }
+
+    /// What may be planned next in a lane, in order of capture.
+    ///
+    /// At most `limit` queues take part, those whose heads are oldest. The places are shared fairly: a queue that wants less
+    /// than its share gives the rest to the others. Held rows and closed queues cost nothing and are never shown. Where the
+    /// last row taken from a queue belongs to an explicit group, the rest of that group comes too, beyond `limit` if need be.
+    ///
+    /// - Returns: The rows, and whether more may wait behind them in open queues.
+    package func window(
+        provider: String,
+        lane: String,
+        limit: Int,
+        closedQueues: Set<String>
+    ) throws(OutboxError) -> (rows: [OutboxRow], hasMore: Bool) {
+        guard limit > 0 else { return ([], true) }
+        return try guarded { () throws(OutboxError) in
+            while true {
+                let before = damagedSoFar
+                var selection = QueueSelection(connection, provider: provider, lane: lane, limit: limit)
+                try selection.findQueues(closed: closedQueues, resumingIn: &headSearch)
+                try selection.share()
+                var rows: [OutboxRow] = []
+                for index in selection.queues.indices {
+                    try rows.append(contentsOf: take(from: &selection, queue: index))
+                }
+                let hasMore = try selection.hasMore()
+                if damagedSoFar > before, !isReadOnly {
+                    try setDamagedRowsAside()
+                    continue
+                }
+                rows.sort { $0.operation.sequence < $1.operation.sequence }
+                return (rows, hasMore)
+            }
+        }
+    }
+
+    /// Reads the rows selected from one queue, and the rest of the group that the last of them belongs to.
+    private func take(from selection: inout QueueSelection, queue index: Int) throws(OutboxError) -> [OutboxRow] {
+        var rows: [OutboxRow] = []
+        for sequence in selection.queues[index].taken {
+            if let row = try row(sequence, provider: selection.provider) { rows.append(row) }
+        }
+        guard let last = rows.last, let group = last.operation.group,
+            last.operation.sequence == selection.queues[index].taken.last
+        else { return rows }
+        while let sequence = try selection.peek(queue: index) {
+            guard let row = try row(sequence, provider: selection.provider) else { break }
+            guard row.operation.group == group else { break }
+            selection.queues[index].advance()
+            rows.append(row)
+        }
+        return rows
+    }
+
+    /// One row by its key; nil when it is not there or is damaged, which is then noted.
+    func row(_ sequence: Int64, provider: String) throws(OutboxError) -> OutboxRow? {
+        let statement = try connection.statement(RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2")
+        defer { statement.reset() }
+        try statement.bind([.integer(sequence), .text(provider)])
+        return try statement.step() ? RowReader.read(statement, noting: noteDamaged) : nil
+    }
+
+    /// The rows of these operations in a lane, held or not, in order of capture.
+    ///
+    /// What is not there is left out.
+    package func rows(provider: String, lane: String, ids: [String]) throws(OutboxError) -> [OutboxRow] {
+        try guarded { () throws(OutboxError) in
+            var rows: [OutboxRow] = []
+            for id in ids {
+                guard
+                    let sequence = try connection.number("SELECT sequence FROM operation WHERE id = ?1", .text(id)),
+                    let row = try row(sequence, provider: provider), row.lane == lane
+                else { continue }
+                rows.append(row)
+            }
+            try setDamagedRowsAside()
+            return rows.sorted { $0.operation.sequence < $1.operation.sequence }
+        }
+    }
+
+    /// The rows of a provider in order of capture, behind a sequence; for looking inside.
+    package func list(provider: String, limit: Int, after: Int64 = 0) throws(OutboxError) -> [OutboxRow] {
+        try page(provider: provider, subject: nil, limit: limit, after: after).rows
+    }
+
+    /// Shows every row of a provider, or of one subject, in order of capture, a page at a time; `body` may write to the store.
+    package func forEachRow(provider: String, subject: String?, _ body: (OutboxRow) throws -> Void) throws {
+        var after: Int64 = 0
+        while true {
+            let page = try page(provider: provider, subject: subject, limit: 256, after: after)
+            for row in page.rows { try body(row) }
+            guard let end = page.end else { return }
+            after = end
+        }
+    }
+
+    /// A page of rows, and the sequence it ends with; nil when nothing is behind it.
+    private func page(
+        provider: String,
+        subject: String?,
+        limit: Int,
+        after: Int64
+    ) throws(OutboxError) -> (rows: [OutboxRow], end: Int64?) {
+        try guarded { () throws(OutboxError) in
+            var rows: [OutboxRow] = []
+            var end: Int64?
+            do {
+                let statement = try connection.statement(
+                    subject == nil
+                        ? RowReader.select + "WHERE r.provider = ?1 AND r.sequence > ?3 ORDER BY r.sequence LIMIT ?4"
+                        : RowReader.selectBySubject
+                            + "WHERE o.subject = ?2 AND o.sequence > ?3 AND r.provider = ?1 ORDER BY o.sequence LIMIT ?4"
+                )
+                defer { statement.reset() }
+                try statement.bind([.text(provider), .optional(subject), .integer(after), .integer(limit)])
+                while try statement.step() {
+                    end = RowReader.sequence(statement)
+                    if let row = RowReader.read(statement, noting: noteDamaged) { rows.append(row) }
+                }
+            }
+            try setDamagedRowsAside()
+            return (rows, end)
+        }
+    }
+}
+
+/// Reads routes with their operations from the columns of one SELECT.
+enum RowReader {
+    private static let columns = """
+        SELECT r.sequence, r.provider, r.lane, r.queue, r.hold, r.step, r.failures, r.refusals, \(Table.route.isSound("r.")),
+            o.id, o.subject, o.grouping, o.captured_at, o.since, o.body, \(Table.operation.isSound("o."))
+
+        """
+    /// Routes first; an operation that is missing leaves its columns NULL.
+    static let select = columns + "FROM route r LEFT JOIN operation o ON o.sequence = r.sequence "
+    /// Operations of a subject first.
+    static let selectBySubject = columns + "FROM operation o CROSS JOIN route r ON r.sequence = o.sequence "
+
+    static func sequence(_ row: Statement) -> Int64 { row.integer(0) }
+
+    /// The row at hand, or nil after telling `note` which of its two parts is damaged.
+    static func read(_ row: Statement, noting note: (DamagedRow) -> Void) -> OutboxRow? {
+        guard row.bool(15) else {
+            note(DamagedRow(table: Table.operation.name, number: row.integer(0)))
+            return nil
+        }
+        guard row.bool(8) else {
+            note(DamagedRow(table: Table.route.name, number: row.integer(0), provider: row.text(1)))
+            return nil
+        }
+        return OutboxRow(
+            operation: OutboxOperation(
+                sequence: row.integer(0),
+                id: row.text(9),
+                subject: row.text(10),
+                group: row.optionalText(11),
+                capturedAt: row.integer(12),
+                since: row.integer(13),
+                body: row.blob(14)
+            ),
+            provider: row.text(1),
+            lane: row.text(2),
+            queue: row.text(3),
+            hold: row.optionalText(4),
+            step: row.optionalBlob(5),
+            failures: Int(row.integer(6)),
+            refusals: Int(row.integer(7))
+        )
+    }
+}

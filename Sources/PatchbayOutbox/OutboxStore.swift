@@ -1,0 +1,113 @@
+/// The durable queue under the delivery engine: one SQLite file of operations, their routes, and what the engine remembers.
+///
+/// Every call is synchronous. A store belongs to one serial executor; several stores, also of several processes, may hold
+/// the same file open. Calls that write run in the transaction at hand, or in one of their own (`normal`) without one.
+package final class OutboxStore {
+    /// What happened while this store was opened.
+    package let openReport: OpenReport
+
+    /// How many endings are remembered; older ones are forgotten at the end of a transaction.
+    package var historyLimit = 100_000
+
+    /// A test's hook: throwing here plays the death of the process at that point.
+    package var faultPoint: ((StoragePoint) throws -> Void)?
+
+    /// Told of every row that is set aside because its checksum does not hold, before the transaction commits.
+    package var onQuarantine: ((QuarantineRecord) -> Void)?
+
+    let connection: Connection
+    let file: OutboxFile?
+    let isReadOnly: Bool
+    var synchronous: Durability?
+    /// Where the search for queue heads goes on, by provider and lane, when a lane has too many queues for one look.
+    var headSearch: [[String]: String] = [:]
+    /// The highest sequence given out in this transaction.
+    var lastSequence: Int64?
+    var lastHistoryNumber: Int64?
+    var damaged: Set<DamagedRow> = []
+    var damagedCount = 0
+    /// An account line was lost in this transaction: the books are balanced before it commits.
+    var mustBalance = false
+
+    init(_ connection: Connection, file: OutboxFile?, isReadOnly: Bool, report: OpenReport) {
+        self.connection = connection
+        self.file = file
+        self.isReadOnly = isReadOnly
+        openReport = report
+    }
+
+    /// Runs `body` as one transaction: all of it is stored, or nothing.
+    ///
+    /// - Throws: What `body` throws, after a rollback; ``OutboxError`` when the storage fails, or `misuse` when a transaction
+    ///   is already under way.
+    package func transaction<T>(_ durability: Durability, _ body: () throws -> T) throws -> T {
+        guard !connection.isInTransaction else {
+            throw OutboxError(.misuse, "A transaction was begun inside another one.")
+        }
+        try requireWritable()
+        try faultPoint?(.begin(durability))
+        try file?.requireUnmoved()
+        if synchronous != durability {
+            try connection.script("PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            synchronous = durability
+        }
+        try guarded { () throws(OutboxError) in try connection.script("BEGIN IMMEDIATE") }
+        lastSequence = nil
+        lastHistoryNumber = nil
+        mustBalance = false
+        let result: T
+        do {
+            try quarantineDamagedRows()
+            result = try body()
+            try trimHistory()
+            if mustBalance { try balance() }
+            try faultPoint?(.beforeCommit(durability))
+            try guarded { () throws(OutboxError) in try connection.script("COMMIT") }
+        } catch {
+            if connection.isInTransaction { try? connection.script("ROLLBACK") }
+            throw error
+        }
+        try faultPoint?(.afterCommit(durability))
+        return result
+    }
+
+    /// Runs `body` in the transaction at hand, or in one of its own.
+    func atomically<T>(_ body: () throws(OutboxError) -> T) throws(OutboxError) -> T {
+        guard !connection.isInTransaction else { return try guarded(body) }
+        do {
+            return try transaction(.normal) { try guarded(body) }
+        } catch let error as OutboxError {
+            throw error
+        } catch {
+            throw OutboxError(.io, "The transaction was cut short: \(type(of: error)).")
+        }
+    }
+
+    /// Runs `body` and leaves a mark beside the file when it finds the structure damaged, so that the next start recovers it.
+    func guarded<T>(_ body: () throws(OutboxError) -> T) throws(OutboxError) -> T {
+        do {
+            return try body()
+        } catch {
+            if error.code == .corrupt, !isReadOnly { file?.markSuspect() }
+            throw error
+        }
+    }
+
+    private func requireWritable() throws(OutboxError) {
+        guard !isReadOnly else {
+            throw OutboxError(
+                .readOnly,
+                "\(connection.name) was opened for reading only.",
+                remedy: "Open it without readOnly to write."
+            )
+        }
+    }
+
+    /// Copies what was committed from the write-ahead log into the file, as far as readers allow; never waits.
+    ///
+    /// The engine calls this off the commit path: commits themselves never do it.
+    package func checkpoint() throws(OutboxError) {
+        guard file != nil, !isReadOnly else { return }
+        try guarded { () throws(OutboxError) in try connection.passiveCheckpoint() }
+    }
+}

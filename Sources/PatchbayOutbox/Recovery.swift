@@ -1,0 +1,186 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// Rebuilds a damaged outbox from every row that can still be read and whose checksum holds.
+///
+/// The new file is made beside the damaged one and committed before anything is renamed, so that a crash at any moment leaves
+/// either the damaged file in place or a finished rebuild that the next start adopts.
+struct Recovery {
+    private let file: OutboxFile
+    private let reason: String
+    private var report: RecoveryReport
+    private var seen: Set<DamagedRow> = []
+
+    private static let rebuilding = ".rebuilding"
+    private static let grafted = ".grafted"
+    /// Sequences go on this far behind the last one seen: what the damaged pages held is never used again.
+    private static let sequenceGap: Int64 = 1_000_000
+
+    private init(_ file: OutboxFile, reason: String) {
+        self.file = file
+        self.reason = reason
+        report = RecoveryReport(movedAside: "", reason: reason)
+    }
+
+    /// Recovers the file; nil when another process did so in the meantime.
+    static func run(on file: OutboxFile, reason: String) throws(OutboxError) -> RecoveryReport? {
+        let lock = try FileLock(file.path + ".recovering")
+        defer { lock.release() }
+        guard file.isUnmoved else { return nil }
+        var recovery = Recovery(file, reason: reason)
+        try recovery.rebuild()
+        return recovery.report
+    }
+
+    /// Puts a finished rebuild in place whose last rename was cut short.
+    static func finishInterrupted(_ file: OutboxFile) throws(OutboxError) {
+        guard !OutboxFile.exists(file.path), OutboxFile.exists(file.path + rebuilding) else { return }
+        let lock = try FileLock(file.path + ".recovering")
+        defer { lock.release() }
+        guard !OutboxFile.exists(file.path) else { return }
+        let number = max(1, file.nextDamagedNumber() - 1)
+        try file.moveCompanionsAside(to: file.damagedPath(number))
+        try OutboxFile.move(file.path + rebuilding, to: file.path)
+    }
+
+    private mutating func rebuild() throws(OutboxError) {
+        let target = OutboxFile(file.path + Self.rebuilding)
+        for path in [target.path, target.path + "-journal"] { OutboxFile.delete(path) }
+        try target.createIfMissing()
+        do {
+            let connection = try Connection(.file(target.path), .readWrite)
+            try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = FULL")
+            var ignored = OpenReport()
+            try OutboxStore.migrate(connection, &ignored)
+            let store = OutboxStore(connection, file: nil, isReadOnly: false, report: ignored)
+            try store.atomically { () throws(OutboxError) in try fill(store, template: target.path) }
+        }
+        let number = file.nextDamagedNumber()
+        report.movedAside = file.damagedPath(number)
+        try OutboxFile.move(file.path, to: report.movedAside)
+        try file.moveCompanionsAside(to: report.movedAside)
+        try OutboxFile.move(target.path, to: file.path)
+        OutboxFile.syncFolder(of: file.path)
+        file.clearSuspectMark()
+    }
+
+    private mutating func fill(_ store: OutboxStore, template: String) throws(OutboxError) {
+        let readable = try copyRows(from: file.path, to: store)
+        if !readable {
+            let graft = try SchemaGraft(damaged: file.path, template: template, copy: file.path + Self.grafted)
+            defer { graft.remove() }
+            _ = try copyRows(from: graft.path, to: store)
+        }
+        try leaveOrphans(store)
+        let highest =
+            try store.connection.number(
+                """
+                SELECT max(n) FROM (SELECT seq AS n FROM sqlite_sequence WHERE name = 'operation'
+                UNION ALL SELECT max(sequence) FROM reject UNION ALL SELECT max(sequence) FROM quarantine)
+                """
+            ) ?? 0
+        try store.connection.run("DELETE FROM sqlite_sequence WHERE name = 'operation'")
+        try store.connection.run(
+            "INSERT INTO sqlite_sequence (name, seq) VALUES ('operation', ?1)",
+            .integer(max(highest, lastSequence) + Self.sequenceGap)
+        )
+        (report.lost, report.unaccounted) = try store.balance()
+    }
+
+    /// The last sequence that the damaged file says it gave out, if that is believable.
+    private var lastSequence: Int64 = 0
+
+    /// Copies what can be read; false when the schema itself, or a whole table, could not be read.
+    private mutating func copyRows(from path: String, to store: OutboxStore) throws(OutboxError) -> Bool {
+        guard let source = try? Connection(.file(path), .readOnly) else { return false }
+        try? source.script("PRAGMA writable_schema = ON")
+        // One read transaction: every look sees the same file, and none has to lock it anew.
+        try? source.script("BEGIN")
+        var isComplete = true
+        for table in Table.all {
+            guard let scan = try? TableScan(table, source) else {
+                isComplete = false
+                continue
+            }
+            let copied = try scan.everyRow { row throws(OutboxError) in try keep(row, of: table, in: store) }
+            isComplete = isComplete && copied
+        }
+        if let last = try? source.number("SELECT seq FROM sqlite_sequence WHERE name = 'operation'"),
+            (0..<(1 << 48)).contains(last)
+        {
+            lastSequence = max(lastSequence, last)
+        }
+        return isComplete
+    }
+
+    /// Copies a sound row; sets a damaged one aside.
+    private mutating func keep(_ row: TableScan.Row, of table: Table, in store: OutboxStore) throws(OutboxError) {
+        if row.isSound {
+            // OR IGNORE: a row that both ways of reading found is kept once.
+            let sql = table.insert.replacingPrefix("INSERT", with: "INSERT OR IGNORE")
+            if try store.connection.run(sql, row.values) > 0 { report.saved[table.name, default: 0] += 1 }
+        } else if seen.insert(DamagedRow(table: table.name, number: row.number, provider: row.provider)).inserted {
+            report.rejected[table.name, default: 0] += 1
+            try store.connection.run(
+                "INSERT INTO quarantine (origin, sequence, provider, image, checksum) VALUES (?1, ?2, ?3, ?4, 0)",
+                .text(table.name),
+                .integer(row.number),
+                .optional(row.provider),
+                .blob(row.image)
+            )
+            _ = try store.seal(.quarantine)
+        }
+    }
+
+    /// Sets aside routes whose operation was lost, and operations whose routes were.
+    private mutating func leaveOrphans(_ store: OutboxStore) throws(OutboxError) {
+        let orphans: [(table: Table, provider: String, other: String)] = [
+            (.route, "provider", "operation"), (.operation, "NULL", "route"),
+        ]
+        for (table, provider, other) in orphans {
+            let condition =
+                "WHERE NOT EXISTS (SELECT 1 FROM \(other) WHERE \(other).sequence = \(table.name).sequence)"
+            try store.connection.run(
+                """
+                INSERT INTO quarantine (origin, sequence, provider, image, checksum)
+                SELECT '\(table.name)', sequence, \(provider), row_image('\(table.name)', \(table.list())), 0
+                FROM \(table.name) \(condition)
+                """
+            )
+            report.orphans += try store.connection.run("DELETE FROM \(table.name) \(condition)")
+        }
+        try store.connection.run("UPDATE quarantine SET checksum = \(Table.quarantine.checksum()) WHERE checksum = 0")
+    }
+}
+
+extension String {
+    /// The text with one word at its start changed.
+    fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+        hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+    }
+}
+
+/// Keeps other processes from recovering the same file at the same time.
+private struct FileLock {
+    private let path: String
+    private let descriptor: Int32
+
+    init(_ path: String) throws(OutboxError) {
+        self.path = path
+        descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw OutboxError(.cannotOpen, "\(path) cannot be made: \(OutboxFile.systemText()).")
+        }
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    }
+
+    func release() {
+        unlink(path)
+        close(descriptor)
+    }
+}

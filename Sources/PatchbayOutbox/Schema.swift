@@ -1,0 +1,157 @@
+/// One named step of the schema.
+///
+/// Steps are only ever added at the end of `all`; a released step never changes.
+struct Migration {
+    let name: String
+    let script: String
+
+    static let all: [Migration] = [
+        Migration(
+            name: "1 outbox",
+            script: """
+                CREATE TABLE operation (
+                    sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL, grouping TEXT,
+                    captured_at INTEGER NOT NULL, since INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL);
+                CREATE INDEX operation_by_subject ON operation (subject, sequence);
+                CREATE TABLE route (
+                    sequence INTEGER NOT NULL, provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, hold TEXT,
+                    step BLOB, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, checksum INTEGER NOT NULL,
+                    PRIMARY KEY (sequence, provider)) WITHOUT ROWID;
+                CREATE INDEX route_by_queue ON route (provider, lane, hold, queue, sequence);
+                CREATE INDEX route_by_order ON route (provider, lane, hold, sequence, queue);
+                CREATE TABLE account (
+                    provider TEXT NOT NULL, term TEXT NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL,
+                    checksum INTEGER NOT NULL, PRIMARY KEY (provider, term, code));
+                CREATE TABLE block (
+                    provider TEXT NOT NULL, lane TEXT NOT NULL, queue TEXT NOT NULL, until INTEGER, or_woken INTEGER NOT NULL,
+                    checksum INTEGER NOT NULL, PRIMARY KEY (provider, lane, queue));
+                CREATE TABLE memory (
+                    provider TEXT NOT NULL, lane TEXT NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL,
+                    checksum INTEGER NOT NULL, PRIMARY KEY (provider, lane));
+                CREATE TABLE journal (
+                    provider TEXT NOT NULL, lane TEXT NOT NULL, endpoint TEXT NOT NULL, operations BLOB NOT NULL,
+                    request BLOB NOT NULL, started_at INTEGER NOT NULL, checksum INTEGER NOT NULL,
+                    PRIMARY KEY (provider, lane));
+                CREATE TABLE mirror (subject TEXT NOT NULL PRIMARY KEY, body BLOB NOT NULL, checksum INTEGER NOT NULL);
+                CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL);
+                CREATE TABLE provider (
+                    name TEXT NOT NULL PRIMARY KEY, adapter TEXT NOT NULL, state_version INTEGER NOT NULL, state TEXT NOT NULL,
+                    parked BLOB, settings_digest TEXT NOT NULL, checksum INTEGER NOT NULL);
+                CREATE TABLE history (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, provider TEXT NOT NULL, id TEXT NOT NULL, term TEXT NOT NULL,
+                    code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
+                CREATE TABLE reject (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, provider TEXT NOT NULL, sequence INTEGER NOT NULL,
+                    id TEXT NOT NULL, subject TEXT NOT NULL, grouping TEXT, captured_at INTEGER NOT NULL,
+                    since INTEGER NOT NULL, body BLOB NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL,
+                    finding BLOB NOT NULL, checksum INTEGER NOT NULL);
+                CREATE INDEX reject_by_subject ON reject (subject);
+                CREATE TABLE quarantine (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, origin TEXT NOT NULL, sequence INTEGER, provider TEXT,
+                    image BLOB NOT NULL, checksum INTEGER NOT NULL);
+                CREATE TABLE lease (
+                    number INTEGER PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+                    checksum INTEGER NOT NULL);
+                """
+        )
+    ]
+}
+
+/// A table whose rows carry a checksum: its columns in the order of the schema, the checksum left out.
+struct Table {
+    let name: String
+    let columns: [String]
+    /// The whole number by which rows are read range by range.
+    let rowid: String
+
+    init(_ name: String, rowid: String = "rowid", _ columns: String...) {
+        self.name = name
+        self.rowid = rowid
+        self.columns = columns
+    }
+
+    /// Lists the columns, each with a prefix such as `route.`.
+    func list(_ prefix: String = "") -> String { columns.map { prefix + $0 }.joined(separator: ", ") }
+
+    /// The checksum that a row of these columns must have.
+    func checksum(_ prefix: String = "") -> String { "row_checksum('\(name)', \(list(prefix)))" }
+
+    /// True for a row whose checksum holds.
+    func isSound(_ prefix: String = "") -> String { "(\(prefix)checksum = \(checksum(prefix)))" }
+
+    /// The checksum of the bound values `?1 …`, in the order of the columns.
+    var boundChecksum: String { "row_checksum('\(name)', \(boundValues))" }
+
+    var boundValues: String { columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") }
+
+    /// Adds a row; its values are bound in the order of the columns.
+    var insert: String { "INSERT INTO \(name) (\(list()), checksum) VALUES (\(boundValues), \(boundChecksum))" }
+
+    /// Adds a row, or replaces the one with the same key.
+    var replace: String {
+        "INSERT OR REPLACE INTO \(name) (\(list()), checksum) VALUES (\(boundValues), \(boundChecksum))"
+    }
+
+    static let operation = Table(
+        "operation",
+        rowid: "sequence",
+        "sequence",
+        "id",
+        "subject",
+        "grouping",
+        "captured_at",
+        "since",
+        "body"
+    )
+    static let route = Table(
+        "route",
+        rowid: "sequence",
+        "sequence",
+        "provider",
+        "lane",
+        "queue",
+        "hold",
+        "step",
+        "failures",
+        "refusals"
+    )
+    static let account = Table("account", "provider", "term", "code", "count")
+    static let block = Table("block", "provider", "lane", "queue", "until", "or_woken")
+    static let memory = Table("memory", "provider", "lane", "version", "body")
+    static let journal = Table("journal", "provider", "lane", "endpoint", "operations", "request", "started_at")
+    static let mirror = Table("mirror", "subject", "body")
+    static let meta = Table("meta", "key", "value")
+    static let provider = Table(
+        "provider",
+        "name",
+        "adapter",
+        "state_version",
+        "state",
+        "parked",
+        "settings_digest"
+    )
+    static let history = Table("history", rowid: "number", "number", "provider", "id", "term", "code", "at")
+    static let reject = Table(
+        "reject",
+        rowid: "number",
+        "number",
+        "provider",
+        "sequence",
+        "id",
+        "subject",
+        "grouping",
+        "captured_at",
+        "since",
+        "body",
+        "code",
+        "at",
+        "finding"
+    )
+    static let quarantine = Table("quarantine", rowid: "number", "number", "origin", "sequence", "provider", "image")
+    static let lease = Table("lease", rowid: "number", "number", "owner", "epoch", "expires_at")
+
+    /// Every table with checksums, what others refer to first.
+    static let all = [
+        operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
+    ]
+}

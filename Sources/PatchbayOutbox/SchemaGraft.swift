@@ -1,0 +1,47 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A copy of a damaged file whose header and schema pages come from a new, empty outbox.
+///
+/// Both files are made by the same script, so their tables begin on the same pages. Where a migration once ran on a filled
+/// file that need not be so; then the checksums of the rows keep anything wrong out.
+struct SchemaGraft {
+    let path: String
+    private static let pageSize = 4096
+
+    init(damaged: String, template: String, copy: String) throws(OutboxError) {
+        path = copy
+        remove()
+        try OutboxFile.copy(damaged, to: copy)
+        let hasLog = (OutboxFile.size(damaged + "-wal") ?? 0) > 0
+        if hasLog { try OutboxFile.copy(damaged + "-wal", to: copy + "-wal") }
+        var first = try OutboxFile.read(template, at: 0, count: Self.pageSize)
+        guard first.count == Self.pageSize else { return }
+        for page in Self.schemaPages(first) {
+            let bytes = try OutboxFile.read(template, at: (page - 1) * Self.pageSize, count: Self.pageSize)
+            try OutboxFile.write(bytes, to: copy, at: (page - 1) * Self.pageSize)
+        }
+        // Read and write version: 2 means that the write-ahead log counts. Page count and free list: as the file's size says.
+        for index in 18...19 { first[index] = hasLog ? 2 : 1 }
+        for index in 28...39 { first[index] = 0 }
+        try OutboxFile.write(first, to: copy, at: 0)
+    }
+
+    func remove() { for end in ["", "-wal", "-shm", "-journal"] { OutboxFile.delete(path + end) } }
+
+    /// The pages beside the first that the list of tables stands on: the children of the root in page 1, if it has any.
+    private static func schemaPages(_ first: [UInt8]) -> [Int] {
+        let interior: UInt8 = 5
+        guard first[100] == interior else { return [] }
+        func number(_ place: Int, _ size: Int) -> Int {
+            first[place..<min(place + size, first.count)].reduce(0) { $0 << 8 | Int($1) }
+        }
+        let cells = (0..<number(103, 2)).map { number(number(112 + 2 * $0, 2), 4) }
+        return cells + [number(108, 4)]
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// A TCP socket that listens on the loopback interface.
+struct ListeningSocket {
+    #if canImport(Glibc)
+    /// The type of a TCP socket, as `socket` takes it.
+    static let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+    /// The type of a TCP socket, as `socket` takes it.
+    static let stream = SOCK_STREAM
+    #endif
+
+    /// The socket's descriptor.
+    let descriptor: Int32
+    /// The port that it listens on.
+    let port: UInt16
+
+    /// Opens `port`, or with 0 any free one.
+    init(port wanted: UInt16) throws(SandboxError) {
+        descriptor = socket(AF_INET, Self.stream, 0)
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = wanted.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let isOpen = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 1024) == 0
+                    && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        guard isOpen else {
+            let reason = String(cString: strerror(errno))
+            close()
+            throw SandboxError(
+                .portUnavailable,
+                at: "127.0.0.1:\(wanted)",
+                "can't be opened (\(reason))",
+                remedy: "Choose another port, or 0 for any free one."
+            )
+        }
+    }
+
+    private func close() {
+        #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #else
+        _ = Darwin.close(descriptor)
+        #endif
+    }
+}

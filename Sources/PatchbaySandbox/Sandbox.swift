@@ -1,0 +1,146 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import Synchronization
+
+/// All that the sandbox does with a request, without the network: vendors, faults, log, and the control endpoints.
+final class Sandbox: Sendable {
+    /// The first part of the control endpoints' paths.
+    static let controlName = "sandbox"
+
+    let doors: [String: any VendorDoor]
+    let log: RequestLog
+    private let faults: Mutex<FaultPlan>
+    private let startFaults: [FaultRule]
+    private let clock: @Sendable () -> Instant
+
+    init(
+        _ simulators: [any VendorSimulator],
+        faults: [FaultRule],
+        log: RequestLog,
+        clock: @escaping @Sendable () -> Instant
+    ) throws(SandboxError) {
+        var doors: [String: any VendorDoor] = [:]
+        for simulator in simulators {
+            let door = Sandbox.door(simulator)
+            guard doors.updateValue(door, forKey: door.id) == nil else {
+                throw SandboxError(.badVendor, at: door.id, "two simulators have this id", remedy: "Start it once.")
+            }
+        }
+        for id in doors.keys where id == Sandbox.controlName || !Sandbox.isPathPart(id) {
+            throw SandboxError(
+                .badVendor,
+                at: id,
+                "this id can't be the first part of a path here",
+                remedy: "Use small letters, digits and hyphens, and not the name \(Sandbox.controlName)."
+            )
+        }
+        self.doors = doors
+        self.log = log
+        self.faults = Mutex(FaultPlan(faults))
+        self.clock = clock
+        startFaults = faults
+        try refuseStrangers(in: faults)
+    }
+
+    /// Puts rules in force that have seen nothing yet.
+    func setFaults(_ rules: [FaultRule]) throws(SandboxError) {
+        try refuseStrangers(in: rules)
+        faults.withLock { $0 = FaultPlan(rules) }
+    }
+
+    /// The sandbox's answer to a request for one of its vendors, or for itself.
+    func answer(to request: HTTPRequest) -> HTTPAnswer {
+        let (first, rest) = request.target.splitFirstPart()
+        if first == Sandbox.controlName { return .reply(control(request, rest)) }
+        guard let door = doors[first] else {
+            return .reply(.problem(404, at: "/\(first)", "no vendor has that name", remedy: "Known: \(vendorNames)."))
+        }
+        return answer(to: request, at: rest, through: door)
+    }
+
+    /// Takes the vendors and the faults back to where they started; the log goes on.
+    func reset() {
+        for door in doors.values { door.reset() }
+        faults.withLock { $0 = FaultPlan(startFaults) }
+    }
+
+    /// The vendors' names for people.
+    var vendorNames: String { doors.keys.sorted().joined(separator: ", ") }
+
+    private func answer(to request: HTTPRequest, at target: RequestTarget, through door: any VendorDoor) -> HTTPAnswer {
+        let inner = WireRequest(
+            request.method,
+            request.origin + target.text,
+            headers: request.headers,
+            body: request.body
+        )
+        let entry = LogEntry(vendor: door.id, request: inner, path: target.path, query: target.query)
+        if request.isTooLarge {
+            return door.exclusively { _ in
+                logged(entry, Course(answer: .reply(.tooLarge), fault: nil, processed: false), at: clock())
+            }
+        }
+        return door.exclusively { respond in
+            let now = clock()
+            let fault = faults.withLock { $0.effect(vendor: door.id, method: inner.method, path: target.path) }
+            return logged(entry, course(under: fault) { respond(inner, now) }, at: now)
+        }
+    }
+
+    /// What becomes of one request.
+    private struct Course {
+        let answer: HTTPAnswer
+        let fault: FaultRule.Effect?
+        let processed: Bool
+    }
+
+    private func course(under fault: FaultRule.Effect?, respond: () -> WireResponse) -> Course {
+        switch fault {
+        case nil: return Course(answer: .reply(respond()), fault: fault, processed: true)
+        case .answer(let response, let processed):
+            if processed { _ = respond() }
+            return Course(answer: .reply(response), fault: fault, processed: processed)
+        case .delay(let milliseconds):
+            return Course(answer: .reply(respond(), delayMilliseconds: milliseconds), fault: fault, processed: true)
+        case .drop:
+            _ = respond()
+            return Course(answer: .close, fault: fault, processed: true)
+        case .reset: return Course(answer: .reset, fault: fault, processed: false)
+        case .hang: return Course(answer: .hang, fault: fault, processed: false)
+        }
+    }
+
+    /// The course's answer, after its line stands in the log; without the line no answer counts.
+    private func logged(_ entry: LogEntry, _ course: Course, at now: Instant) -> HTTPAnswer {
+        do throws(SandboxError) {
+            try log.append(vendor: entry.vendor) { number in
+                entry.line(
+                    number: number,
+                    at: now,
+                    fault: course.fault?.description,
+                    status: course.answer.status,
+                    processed: course.processed
+                )
+            }
+            return course.answer
+        } catch {
+            return .reply(.problem(500, error))
+        }
+    }
+
+    /// A rule for a vendor that is not here would never strike, and nobody would know why.
+    private func refuseStrangers(in rules: [FaultRule]) throws(SandboxError) {
+        let problems = rules.enumerated().compactMap { index, rule -> SandboxError.Problem? in
+            guard let vendor = rule.vendor, doors[vendor] == nil else { return nil }
+            return SandboxError.Problem("/\(index)/vendor", "no vendor has that name", remedy: "Known: \(vendorNames).")
+        }
+        if !problems.isEmpty { throw SandboxError(.badFaultRule, problems) }
+    }
+
+    private static func door(_ simulator: some VendorSimulator) -> any VendorDoor { SimulatorDoor(simulator) }
+
+    private static func isPathPart(_ id: String) -> Bool {
+        !id.isEmpty && id.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+    }
+}

@@ -1,0 +1,67 @@
+public import PatchbayAdapterKit
+public import PatchbayModel
+import Synchronization
+
+/// The vendors' simulators behind real HTTP on the loopback interface.
+///
+/// Each simulator answers under its id (`http://127.0.0.1:port/<id>/…`), and sees the URL without that part. Under
+/// `/sandbox/` stand health, states, log, faults and reset:
+///
+/// | request | does |
+/// |---|---|
+/// | `GET /sandbox/health` | the vendors, and the number of the newest line of the log |
+/// | `GET /sandbox/state/<vendor>` | the simulator's state as JSON |
+/// | `GET /sandbox/log?vendor=&after=n` | the lines of the log after number n |
+/// | `PUT /sandbox/faults` | replaces the fault rules (``FaultRule/list(from:)``) |
+/// | `DELETE /sandbox/faults` | removes them |
+/// | `POST /sandbox/reset` | takes states and rules back to the start; the log goes on |
+public final class SandboxServer: Sendable {
+    /// Bytes of a request's body that are taken unless the caller says otherwise: 16 MiB.
+    public static let defaultBodyLimit = 16 << 20
+
+    /// The port that it listens on.
+    public let port: UInt16
+    private let daemon: Mutex<HTTPDaemon?>
+
+    private init(_ daemon: sending HTTPDaemon) {
+        port = daemon.port
+        self.daemon = Mutex(daemon)
+    }
+
+    /// Starts a server that answers until it is stopped or let go.
+    ///
+    /// - Parameters:
+    ///   - simulators: The vendors, each once.
+    ///   - port: The port on 127.0.0.1; 0 for any free one, told afterwards by ``port``.
+    ///   - faults: The fault rules in force from the start, and again after a reset.
+    ///   - logPath: The file that gets a line of JSON for each vendor request before its answer goes out. It is
+    ///     appended to; nil keeps the lines for the control endpoint only.
+    ///   - bodyLimit: The most bytes of a request's body; a longer one is answered with 413.
+    ///   - clock: The time that the simulators and the log are told.
+    /// - Returns: The server, which answers already.
+    /// - Throws: ``SandboxError`` if the port or the log can't be opened, or two simulators share an id, or a rule
+    ///   names a vendor that is not there.
+    public static func start(
+        _ simulators: [any VendorSimulator],
+        port: UInt16 = 0,
+        faults: [FaultRule] = [],
+        logPath: String? = nil,
+        bodyLimit: Int = defaultBodyLimit,
+        clock: @escaping @Sendable () -> Instant
+    ) throws(SandboxError) -> SandboxServer {
+        let sandbox = try Sandbox(simulators, faults: faults, log: RequestLog(path: logPath), clock: clock)
+        let daemon = try HTTPDaemon(port: port, bodyLimit: bodyLimit) { sandbox.answer(to: $0) }
+        return SandboxServer(daemon)
+    }
+
+    /// `http://127.0.0.1:port`, without a slash at the end.
+    public var url: String { "http://127.0.0.1:\(port)" }
+
+    /// Where a vendor's API begins, without a slash at the end: the base for its adapter's settings.
+    public func url(of vendor: String) -> String { "\(url)/\(vendor)" }
+
+    /// Closes the port and every connection, also those that hang, and returns when it is done.
+    ///
+    /// A second call does nothing.
+    public func stop() { daemon.withLock { $0 = nil } }
+}

@@ -1,0 +1,247 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// A story to be played under the virtual clock: a configuration, and what happens, step by step.
+///
+/// Specified by `Schemas/scenario`.
+public struct Scenario: Sendable {
+    /// What happens.
+    public enum Step: Sendable {
+        /// The app says something.
+        case capture([EngagementOperation.Draft])
+        /// Time passes.
+        case advance(Duration)
+        /// Time passes until nothing is pending, at most that long.
+        case drain(Duration)
+        /// The next requests, that many, are answered so.
+        case reply(Reply, count: Int)
+        /// From now on requests are answered so, unless a reply waits.
+        case defaultReply(Reply)
+        /// The process ends at that moment.
+        case kill
+        /// The process ends just before or after the next verdicts are stored.
+        case killAtSettle(before: Bool)
+        /// A process starts, if none runs.
+        case start
+        /// The process ends and another starts.
+        case restart
+        /// The machine starts again, after a pause.
+        case reboot(after: Duration)
+        /// The wall clock jumps.
+        case clockJump(Duration)
+        /// The app asks to send now.
+        case flush
+        /// The network is back, or the app in the foreground.
+        case wake
+        /// Whether requests get through.
+        case network(isUp: Bool)
+        /// The app is doing something else from now on.
+        case appState(AppState)
+        /// The app's credential for a contact (nil: for everybody else) is this from now on.
+        case credential(contact: String?, Secret?)
+        /// A process starts with another configuration.
+        case reconfigure(JSONValue)
+        /// A stopped provider goes on.
+        case resume(String)
+        /// The app asks a vendor.
+        case read(ReadRequest, provider: String)
+    }
+
+    /// What becomes of a request.
+    public struct Reply: Sendable {
+        /// The vendor's answer; nil for a transport's failure.
+        public var response: WireReply?
+        /// The transport's failure.
+        public var failure: (doubt: String, code: String)?
+        /// How long it takes.
+        public var after: Duration
+    }
+
+    /// A vendor's answer in a scenario.
+    public struct WireReply: Sendable {
+        /// The status.
+        public var status: Int
+        /// The headers.
+        public var headers: [(String, String)]
+        /// The body.
+        public var body: [UInt8]
+    }
+
+    /// What the story is about.
+    public var title: String
+    /// The configuration, in the form of `Schemas/configuration`.
+    public var configuration: JSONValue
+    /// The wall clock at the beginning.
+    public var start: Instant
+    /// Whose state operations change unless they say otherwise.
+    public var subject: Subject
+    /// What happens.
+    public var steps: [Step]
+}
+
+extension EngagementOperation {
+    /// An operation that may leave out what the moment of capture gives: id, subject, instant, app state.
+    public struct Draft: Sendable {
+        private let json: JSONObject
+        private let path: String
+
+        /// Reads an operation's object; what stands in it must be right, what is missing is filled in later.
+        public init(json: JSONValue, at path: String) throws(ModelError) {
+            self.json = try ObjectReader(json, at: path, known: nil).object
+            self.path = path
+            _ = try filled(
+                id: "draft",
+                subject: "draft",
+                capturedAt: Instant(milliseconds: 0),
+                appState: nil,
+                contact: nil
+            )
+        }
+
+        /// The operation, with what was missing.
+        public func filled(
+            id: @autoclosure () -> OperationID,
+            subject: Subject,
+            capturedAt: Instant,
+            appState: AppState?,
+            contact: String?
+        ) throws(ModelError) -> EngagementOperation {
+            var json = json
+            json["id"] = json["id"] ?? .string(id().rawValue)
+            json["subject"] = json["subject"] ?? .string(subject.rawValue)
+            json["capturedAt"] = json["capturedAt"] ?? .string(capturedAt.text)
+            json["appState"] = json["appState"] ?? appState.map { .string($0.rawValue) }
+            json["contact"] = json["contact"] ?? contact.map { .string($0) }
+            return try EngagementOperation(json: .object(json), at: path)
+        }
+    }
+}
+
+extension Scenario {
+    /// Reads a scenario.
+    ///
+    /// - Throws: ``ModelError`` with path, reason and remedy.
+    public init(json: JSONValue) throws(ModelError) {
+        let reader = try ObjectReader(
+            json,
+            at: "",
+            known: ["$schema", "title", "configuration", "start", "subject", "steps"]
+        )
+        title = try reader.optional("title") ?? ""
+        configuration = try reader.required("configuration")
+        start = try reader.optional("start") ?? Instant(milliseconds: 1_900_000_000_000)
+        subject = try reader.optional("subject") ?? "installation-1"
+        let list: [JSONValue] = try reader.required("steps")
+        steps = []
+        for (position, step) in list.enumerated() {
+            steps.append(try Step(json: step, at: "steps[\(position)]"))
+        }
+    }
+}
+
+extension Scenario.Step {
+    /// The words that a step may begin with.
+    public static let words = [
+        "capture", "advance", "drain", "reply", "defaultReply", "kill", "killAtSettle", "start", "restart", "reboot",
+        "clockJump", "flush", "wake", "network", "appState", "credential", "reconfigure", "resume", "read",
+    ]
+
+    /// Reads one step: an object with one member that names it.
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: nil)
+        guard reader.object.count == 1, let member = reader.object.first, Self.words.contains(member.name) else {
+            throw ModelError(
+                path: path,
+                reason: "is no known step",
+                remedy: "Give an object with one of \(Self.words.joined(separator: ", "))."
+            )
+        }
+        let place = path.dot(member.name)
+        let value = member.value
+        switch member.name {
+        case "capture":
+            var drafts: [EngagementOperation.Draft] = []
+            for (position, operation) in (value.array ?? [value]).enumerated() {
+                drafts.append(try EngagementOperation.Draft(json: operation, at: "\(place)[\(position)]"))
+            }
+            self = .capture(drafts)
+        case "advance": self = .advance(try Duration(seconds: value, at: place))
+        case "drain": self = .drain(try Duration(seconds: value, at: place))
+        case "reply":
+            let count = value["count"]?.integer ?? 1
+            self = .reply(try Scenario.Reply(json: value, at: place), count: Int(count))
+        case "defaultReply": self = .defaultReply(try Scenario.Reply(json: value, at: place))
+        case "kill": self = .kill
+        case "killAtSettle":
+            guard let word = value.string, ["before", "after"].contains(word) else {
+                throw ModelError(path: place, reason: "is no moment", remedy: "Give \"before\" or \"after\".")
+            }
+            self = .killAtSettle(before: word == "before")
+        case "start": self = .start
+        case "restart": self = .restart
+        case "reboot": self = .reboot(after: try Duration(seconds: value, at: place))
+        case "clockJump": self = .clockJump(try Duration(seconds: value, at: place))
+        case "flush": self = .flush
+        case "wake": self = .wake
+        case "network":
+            guard let word = value.string, ["up", "down"].contains(word) else {
+                throw ModelError(path: place, reason: "is no state", remedy: "Give \"up\" or \"down\".")
+            }
+            self = .network(isUp: word == "up")
+        case "appState": self = .appState(try AppState(json: value, at: place))
+        case "credential":
+            let reader = try ObjectReader(value, at: place, known: ["contact", "value"])
+            self = .credential(
+                contact: try reader.optional("contact"),
+                try reader.optional("value", as: String.self).map { Secret($0) }
+            )
+        case "reconfigure": self = .reconfigure(value)
+        case "resume": self = .resume(try String(json: value, at: place))
+        default:
+            let reader = try ObjectReader(value, at: place, known: ["provider", "what", "arguments"])
+            let request = ReadRequest(try reader.required("what"), arguments: try reader.optional("arguments") ?? [:])
+            self = .read(request, provider: try reader.required("provider"))
+        }
+    }
+}
+
+extension Scenario.Reply {
+    /// Reads `{"status": 200, "headers": {…}, "body": …}` or `{"failure": "lost", "code": "timedOut"}`, with `after` seconds.
+    init(json: JSONValue, at path: String) throws(ModelError) {
+        let known = ["status", "headers", "body", "failure", "code", "after", "count"]
+        let reader = try ObjectReader(json, at: path, known: known)
+        after =
+            try json["after"].map { value throws(ModelError) in try Duration(seconds: value, at: path.dot("after")) }
+            ?? .milliseconds(100)
+        if let doubt = try reader.optional("failure", as: String.self) {
+            guard ["notSent", "lost"].contains(doubt) else {
+                throw ModelError(
+                    path: path.dot("failure"),
+                    reason: "is no failure",
+                    remedy: "Give \"notSent\" or \"lost\"."
+                )
+            }
+            failure = (doubt, try reader.optional("code") ?? (doubt == "lost" ? "timedOut" : "offline"))
+            response = nil
+        } else {
+            let headers = try reader.optional("headers", as: JSONObject.self) ?? [:]
+            let body = reader.object["body"]
+            response = Scenario.WireReply(
+                status: try reader.required("status"),
+                headers: headers.map { ($0.name, $0.value.string ?? $0.value.text) },
+                body: body.map { Array(($0.string ?? $0.text).utf8) } ?? []
+            )
+            failure = nil
+        }
+    }
+}
+
+extension Duration {
+    /// Reads a number of seconds, with fractions down to the millisecond.
+    init(seconds json: JSONValue, at path: String) throws(ModelError) {
+        guard let seconds = json.number?.double, abs(seconds) < 1e12 else {
+            throw ModelError(path: path, reason: "is no number of seconds", remedy: "Give seconds: 60, or 0.5.")
+        }
+        self = .milliseconds(Int64((seconds * 1000).rounded()))
+    }
+}

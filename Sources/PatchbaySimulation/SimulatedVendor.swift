@@ -1,0 +1,27 @@
+public import PatchbayAdapterKit
+public import PatchbayModel
+
+/// A vendor's simulator with its state, of any vendor.
+public final class SimulatedVendor {
+    /// The vendor that it plays.
+    public let id: AdapterID
+    private let answer: (WireRequest, Instant) -> WireResponse
+    private let look: () -> any Sendable
+
+    /// A simulator in its initial state.
+    public init<Simulator: VendorSimulator>(_ simulator: Simulator) {
+        id = Simulator.id
+        var state = simulator.initialState
+        answer = { simulator.respond(to: $0, state: &state, now: $1) }
+        look = { state }
+    }
+
+    /// Processes a request.
+    public func respond(to request: WireRequest, now: Instant) -> WireResponse { answer(request, now) }
+
+    /// The state, if it is of that type.
+    public func state<State>(as type: State.Type = State.self) -> State? { look() as? State }
+}
+
+@available(*, unavailable)
+extension SimulatedVendor: Sendable {}

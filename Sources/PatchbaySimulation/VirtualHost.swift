@@ -1,0 +1,89 @@
+public import Patchbay
+public import PatchbayModel
+import Synchronization
+
+/// A machine whose clocks, chance and ids are values: the same seed gives the same run.
+public final class VirtualHost: EngineHost {
+    private struct State {
+        var uptime: Instant
+        var wallOffset: Duration
+        var bootNumber = 1
+        var processNumber = 1
+        var idNumber = 0
+        var random: SeededGenerator
+    }
+
+    private let state: Mutex<State>
+
+    /// A machine that was just booted.
+    ///
+    /// - Parameters:
+    ///   - start: the wall clock at the beginning.
+    ///   - seed: decides chance.
+    public init(start: Instant, seed: UInt64 = 1) {
+        let uptime = Instant(milliseconds: 0)
+        state = Mutex(State(uptime: uptime, wallOffset: start - uptime, random: SeededGenerator(seed: seed)))
+    }
+
+    public func date() -> Instant { state.withLock { $0.uptime + $0.wallOffset } }
+    public func uptime() -> Instant { state.withLock { $0.uptime } }
+    public var boot: String { state.withLock { "boot-\($0.bootNumber)" } }
+    public var process: String { state.withLock { "process-\($0.processNumber)" } }
+    public func isDead(_ process: String) -> Bool { process != self.process }
+    public func chance() -> Double { state.withLock { Double($0.random.next() >> 11) / 9_007_199_254_740_992 } }
+
+    public func makeID() -> OperationID {
+        state.withLock { state in
+            state.idNumber += 1
+            return OperationID(rawValue: VirtualHost.id(state.idNumber))
+        }
+    }
+
+    /// The text of the id of that number: a UUID of version 8, so that it fits wherever a vendor wants one.
+    public static func id(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return "00000000-0000-8000-8000-" + String(repeating: "0", count: 12 - digits.utf8.count) + digits
+    }
+
+    /// Lets time pass.
+    public func advance(by duration: Duration) { state.withLock { $0.uptime = $0.uptime + duration } }
+
+    /// Moves the wall clock without time passing, as a person or a time server does.
+    public func jump(by duration: Duration) { state.withLock { $0.wallOffset += duration } }
+
+    /// The process ends and another begins.
+    public func beginProcess() { state.withLock { $0.processNumber += 1 } }
+
+    /// The machine starts again: the clock that counts sleep begins at zero, and ids go on.
+    public func reboot(after pause: Duration) {
+        state.withLock { state in
+            let date = state.uptime + state.wallOffset + pause
+            state.bootNumber += 1
+            state.processNumber += 1
+            state.uptime = Instant(milliseconds: 0)
+            state.wallOffset = date - state.uptime
+        }
+    }
+}
+
+/// Random numbers that are the same everywhere for the same seed (SplitMix64).
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// A generator.
+    public init(seed: UInt64) { state = seed }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 up to `bound`.
+    public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+    /// One of several, which must not be empty.
+    public mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Keeps what was promised: a process of its own, so that killing the sender can't touch the promises.
+
+Reads receipts, {"id": "…", "durable": true}, one a line, from standard input. Appends each to the ledger and syncs the
+file before it echoes the id on standard output. Other lines are passed over. Usage: ledger.py FILE
+"""
+
+import json
+import os
+import sys
+
+
+def receipts(stream):
+    """The ids of durable receipts. A line without its end is no receipt: the sender died while writing it."""
+    for line in stream:
+        if not line.endswith(b"\n"):
+            continue
+        try:
+            receipt = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(receipt, dict) and receipt.get("durable") is True:
+            yield receipt["id"]
+
+
+def main():
+    ledger = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for promised in receipts(sys.stdin.buffer):
+        os.write(ledger, promised.encode() + b"\n")
+        os.fsync(ledger)
+        try:
+            print(promised, flush=True)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Reads an outbox without any of the project's code: SQLite, zlib's CRC-32, and the documented form of a row."""
+
+import json
+import pathlib
+import shutil
+import sqlite3
+import tempfile
+import zlib
+
+TABLES = [
+    "operation", "route", "account", "block", "memory", "journal", "mirror", "meta", "provider", "history", "reject",
+    "quarantine", "lease",
+]
+SOURCES = ["captured", "created"]
+ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved"]
+
+
+def row_image(table, values):
+    """The bytes that a row's checksum is made of: the table's name, then each column, each with tag and length."""
+    def field(value):
+        if value is None:
+            return b"n"
+        if isinstance(value, int):
+            return b"i%d;" % value
+        tag, data = (b"b", value) if isinstance(value, bytes) else (b"t", value.encode("utf-8"))
+        return tag + b"%d:" % len(data) + data
+
+    return b"".join(field(value) for value in [table, *values])
+
+
+class OutboxFile:
+    """A copy of an outbox, opened for reading; the original is not touched."""
+
+    def __init__(self, path):
+        self._folder = tempfile.TemporaryDirectory()
+        copy = pathlib.Path(self._folder.name, "outbox.sqlite")
+        for ending in ["", "-wal"]:
+            source = pathlib.Path(str(path) + ending)
+            if source.exists():
+                shutil.copyfile(source, str(copy) + ending)
+        self._database = sqlite3.connect(copy)
+
+    def close(self):
+        self._database.close()
+        self._folder.cleanup()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def rows(self, query, *values):
+        return self._database.execute(query, values).fetchall()
+
+    def faults(self):
+        """What is wrong with the file itself, and how many rows were looked at."""
+        found = [line for (line,) in self.rows("PRAGMA integrity_check") if line != "ok"]
+        count = 0
+        for table in TABLES:
+            columns = [name for (_, name, *_) in self.rows(f"PRAGMA table_info({table})") if name != "checksum"]
+            for *values, checksum in self.rows(f"SELECT {', '.join(columns)}, checksum FROM {table}"):
+                count += 1
+                if zlib.crc32(row_image(table, values)) != checksum:
+                    found.append(f"{table}: a row's checksum does not hold")
+        return found, count
+
+    def providers(self):
+        """Adapter and state of each provider, by name."""
+        return {name: (adapter, state) for name, adapter, state in self.rows("SELECT name, adapter, state FROM provider")}
+
+    def accounts(self):
+        """The booked numbers: {provider: {term: {code: count}}}."""
+        books = {}
+        for provider, term, code, count in self.rows("SELECT provider, term, code, count FROM account"):
+            books.setdefault(provider, {}).setdefault(term, {})[code] = count
+        return books
+
+    def history(self):
+        """How operations ended, oldest first: (provider, id, term, code)."""
+        return self.rows("SELECT provider, id, term, code FROM history ORDER BY number")
+
+    def forgot_history(self):
+        """Whether the oldest endings were trimmed away, so that counting them proves nothing."""
+        return bool(self.rows("SELECT 1 FROM (SELECT min(number) AS oldest FROM history) WHERE oldest > 1"))
+
+    def pending(self):
+        """What is on its way: (provider, id, hold)."""
+        return self.rows(
+            "SELECT route.provider, operation.id, route.hold FROM route JOIN operation USING (sequence) ORDER BY sequence"
+        )
+
+    def mirrors(self):
+        """The last neutral state of every installation."""
+        return [json.loads(body) for (body,) in self.rows("SELECT body FROM mirror")]
+
+    def rejects(self):
+        """What was refused and kept: (provider, id, code)."""
+        return self.rows("SELECT provider, id, code FROM reject ORDER BY number")

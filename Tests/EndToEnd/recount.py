@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Counts everything again, as a stranger: ledger, outbox and the sandbox's log and state must agree.
+
+    recount.py OUTBOX --ledger FILE --operations FILE… [--log FILE] [--state VENDOR=FILE]… [--expect-drained]
+
+Ends with 0 if they do, with 1 and a list of differences if not.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import sys
+
+import altcraft_log
+import salesforce_fold
+from outbox_file import ENDINGS, SOURCES, OutboxFile
+
+
+def ndjson(path):
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+class Recount:
+    def __init__(self, outbox, ledger, operations, log, states, expects_drained):
+        self.outbox, self.ledger, self.operations = outbox, ledger, operations
+        self.log, self.states, self.expects_drained = log, states, expects_drained
+        self.problems = []
+        self.table = []
+        self.facts = []
+
+    def run(self):
+        faults, rows = self.outbox.faults()
+        self.problems += faults
+        self.facts.append(f"{rows} rows of the outbox, each with its checksum")
+        self.ends = collections.defaultdict(dict)
+        self.waiting = collections.defaultdict(set)
+        for provider, identifier, term, _ in self.outbox.history():
+            if identifier in self.ends[provider]:
+                self.problems.append(f"{provider}: operation {identifier} ended twice")
+            self.ends[provider][identifier] = term
+        for provider, identifier, _ in self.outbox.pending():
+            if identifier in self.ends[provider]:
+                self.problems.append(f"{provider}: operation {identifier} ended, and is pending")
+            self.waiting[provider].add(identifier)
+        self.check_balance()
+        self.check_ledger()
+        for provider, (adapter, state) in sorted(self.outbox.providers().items()):
+            if adapter == "salesforce" and adapter in self.states:
+                self.check_salesforce(provider, self.states[adapter], has_left=state != "live")
+            if adapter == "altcraft" and self.log is not None:
+                self.check_altcraft(provider)
+        return self
+
+    def check_balance(self):
+        """What came in is what ended and what waits; and the books agree with the list of endings."""
+        books = self.outbox.accounts()
+        for provider in sorted(set(books) | set(self.outbox.providers())):
+            lines = books.get(provider, {})
+            total = {term: sum(lines.get(term, {}).values()) for term in SOURCES + ENDINGS}
+            total["pending"] = len(self.waiting[provider])
+            self.table.append((provider, total))
+            left = sum(total[term] for term in SOURCES)
+            right = sum(total[term] for term in ENDINGS) + total["pending"]
+            if self.expects_drained and total["pending"]:
+                self.problems.append(f"{provider}: {total['pending']} are pending, and nothing should be")
+            if left != right:
+                self.problems.append(f"{provider}: {left} came in, {right} are accounted for")
+            if self.outbox.forgot_history():
+                continue
+            listed = collections.Counter(self.ends[provider].values())
+            for term in ENDINGS:
+                if term != "quarantined" and listed[term] != total[term]:
+                    self.problems.append(f"{provider}: {total[term]} booked as {term}, {listed[term]} in the history")
+
+    def check_ledger(self):
+        """Every promise is kept: what was promised is pending, or it ended."""
+        known = set().union(*self.ends.values(), *self.waiting.values())
+        lost = [identifier for identifier in self.ledger if identifier not in known]
+        self.lost = len(lost)
+        self.problems += [f"operation {identifier}: promised, and lost" for identifier in lost]
+        self.facts.append(f"{len(self.ledger)} promises in the ledger, {len(lost)} lost")
+        if len(set(self.ledger)) != len(self.ledger):
+            self.problems.append("an operation was promised twice")
+
+    def check_salesforce(self, provider, state, has_left):
+        farewells = has_left and not self.waiting[provider]
+        count, problems = salesforce_fold.check(self.operations, self.ends[provider], state, farewells)
+        self.problems += [f"{provider}: {problem}" for problem in problems]
+        self.facts.append(f"{count} installations at {provider} compared with what they were told")
+
+    def check_altcraft(self, provider):
+        log = [entry for entry in self.log if entry["vendor"] == "altcraft"]
+        replayed = sum(("device" in mirror) + ("identifiers" in mirror) for mirror in self.outbox.mirrors())
+        count, problems = altcraft_log.check(
+            self.operations, self.ends[provider], self.waiting[provider], log, replayed
+        )
+        self.problems += [f"{provider}: {problem}" for problem in problems]
+        self.facts.append(f"{count} accepted operations at {provider} found among {len(log)} requests")
+
+    def report(self):
+        terms = SOURCES + ENDINGS + ["pending"]
+        shown = [term for term in terms if any(total[term] for _, total in self.table)]
+        width = max([len(name) for name, _ in self.table], default=0)
+        print("  " + " " * width + "".join(f"{term:>12}" for term in shown))
+        for name, total in self.table:
+            print(f"  {name:{width}}" + "".join(f"{total[term]:12}" for term in shown))
+        for fact in self.facts:
+            print(f"  {fact}")
+        for problem in self.problems[:50]:
+            print(f"  DIFFERENCE: {problem}")
+        if len(self.problems) > 50:
+            print(f"  … and {len(self.problems) - 50} more differences")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Counts an outbox, its ledger and the sandbox again.")
+    parser.add_argument("outbox")
+    parser.add_argument("--ledger", required=True)
+    parser.add_argument("--operations", nargs="*", default=[])
+    parser.add_argument("--log")
+    parser.add_argument("--expect-drained", action="store_true", help="what is still pending is a difference")
+    parser.add_argument("--state", action="append", default=[], metavar="VENDOR=FILE")
+    arguments = parser.parse_args()
+    states = dict(each.split("=", 1) for each in arguments.state)
+    with OutboxFile(arguments.outbox) as outbox:
+        recount = Recount(
+            outbox,
+            ledger=pathlib.Path(arguments.ledger).read_text().split(),
+            operations=[operation for path in arguments.operations for operation in ndjson(path)],
+            log=ndjson(arguments.log) if arguments.log else None,
+            states={vendor: json.loads(pathlib.Path(path).read_text()) for vendor, path in states.items()},
+            expects_drained=arguments.expect_drained,
+        ).run()
+    recount.report()
+    sys.exit(1 if recount.problems else 0)
+
+
+if __name__ == "__main__":
+    main()

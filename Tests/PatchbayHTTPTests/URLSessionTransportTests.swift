@@ -1,0 +1,204 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayHTTP
+import PatchbayJSON
+import PatchbaySandbox
+import Testing
+
+@Suite("URLSession transport: replies") struct TransportReplyTests {
+    @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
+    func `method, URL, headers and body arrive as they were given`(_ method: String) async throws {
+        let bench = try EchoBench()
+        let outcome = await bench.send(
+            method,
+            "/v1/a%2Fb/%C3%A9?q=1%202&q=3",
+            headers: [WireHeader("X-One", "1"), WireHeader("Content-Type", "application/json; charset=utf-8")],
+            body: method == "GET" ? [] : Array(#"{"name":"Zoë"}"#.utf8)
+        )
+        let reply = try #require(outcome.reply)
+        #expect(reply.status == 201)
+        let json = try #require(reply.json)
+        #expect(json["method"]?.string == method)
+        #expect(json["url"]?.string == "\(bench.server.url)/v1/a%2Fb/%C3%A9?q=1%202&q=3")
+        #expect(json["headers"]?["X-One"] == "1")
+        #expect(json["headers"]?["Content-Type"] == "application/json; charset=utf-8")
+        #expect(json["body"]?.string == (method == "GET" ? "" : #"{"name":"Zoë"}"#))
+    }
+
+    @Test func `the reply's headers keep their names`() async throws {
+        let reply = try #require(try await EchoBench().send("GET").reply)
+        #expect(reply.headers.contains(WireHeader("X-Mixed-Case", "Kept As It Is")))
+        #expect(reply[header: "content-type"] == "application/json")
+    }
+
+    @Test(arguments: [200, 204, 301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
+    func `every status is a reply, and a redirect is not followed`(_ status: Int) async throws {
+        let response = WireResponse(
+            status,
+            headers: [WireHeader("Location", "/echo/other"), WireHeader("WWW-Authenticate", "Bearer")],
+            body: status == 204 ? [] : Array("reason".utf8)
+        )
+        let bench = try EchoBench(.answer(response, processed: false))
+        let reply = try #require(await bench.send("POST", body: [1]).reply)
+        #expect(reply.status == status)
+        #expect(reply[header: "Location"] == "/echo/other")
+        #expect(reply.body == response.body)
+        #expect(try await bench.arrivals() == 1)
+    }
+
+    @Test func `a cookie that the vendor sets does not come back`() async throws {
+        let bench = try EchoBench()
+        _ = await bench.send("GET")
+        let reply = try #require(await bench.send("GET").reply)
+        #expect(reply.json?["headers"]?.object?["Cookie"] == nil)
+        #expect(reply.json?["headers"]?.object != nil)
+    }
+
+    @Test func `the user agent is the request's, else the transport's`() async throws {
+        let bench = try EchoBench()
+        let silent = try #require(await bench.send("GET").reply)
+        #expect(silent.json?["headers"]?["User-Agent"] == "Patchbay")
+        let named = try #require(await bench.send("GET", headers: [WireHeader("user-agent", "App/7")]).reply)
+        let agents = named.json?["headers"]?.object?.filter { $0.name.lowercased() == "user-agent" }.map(\.value)
+        #expect(agents == ["App/7"])
+    }
+
+    @Test func `a body of 10 MB goes and comes whole`() async throws {
+        let bench = try EchoBench()
+        let body = (0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+        let reply = try #require(await bench.send("POST", "/bytes", body: body).reply)
+        #expect(reply.body == body)
+    }
+
+    @Test func `200 requests at once each get their own reply`() async throws {
+        let bench = try EchoBench()
+        let bodies = await withTaskGroup(of: [UInt8]?.self) { group in
+            for number in 0..<200 {
+                group.addTask { await bench.send("POST", "/bytes", body: Array("request \(number)".utf8)).reply?.body }
+            }
+            return await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(bodies == Set((0..<200).map { Array("request \($0)".utf8) }))
+        #expect(try await bench.arrivals() == 200)
+    }
+}
+
+@Suite("URLSession transport: failures") struct TransportFailureTests {
+    struct Fault: CustomTestStringConvertible {
+        let method: String
+        let effect: FaultRule.Effect
+        let code: String
+        let timeout: Duration
+        var testDescription: String { "\(method), \(effect)" }
+    }
+
+    /// Where the connection is closed, Apple's system reports a lost connection, Linux an empty reply.
+    private static let closed = {
+        #if canImport(FoundationNetworking)
+        "badResponse"
+        #else
+        "connectionLost"
+        #endif
+    }()
+
+    private static let faults = ["GET", "POST", "DELETE"].flatMap { method in
+        [
+            Fault(method: method, effect: .drop, code: closed, timeout: .seconds(60)),
+            Fault(method: method, effect: .reset, code: "connectionLost", timeout: .seconds(60)),
+            Fault(method: method, effect: .hang, code: "timedOut", timeout: .seconds(2)),
+            Fault(method: method, effect: .delay(milliseconds: 3_600_000), code: "timedOut", timeout: .seconds(2)),
+        ]
+    }
+
+    @Test(arguments: faults)
+    func `a request without an answer is lost, and was sent once, also after another on the same connection`(
+        _ fault: Fault
+    ) async throws {
+        let bench = try EchoBench()
+        #expect(await bench.send("GET").reply?.status == 201)
+        let rules = #"[{"count":1,"effect":\#(fault.effect.json)}]"#
+        let put = WireRequest("PUT", bench.server.url + "/sandbox/faults", body: Array(rules.utf8))
+        #expect(await bench.transport.send(put, timeout: .seconds(60)).reply?.status == 200)
+        let body: [UInt8] = fault.method == "POST" ? [1] : []
+        let outcome = await bench.send(fault.method, body: body, timeout: fault.timeout)
+        #expect(outcome == .failed(TransportFailure(.lost, fault.code)))
+        #expect(try await bench.arrivals() == 2)
+    }
+
+    struct Unsendable: CustomTestStringConvertible {
+        let url: String
+        let code: String
+        var testDescription: String { url }
+    }
+
+    @Test(arguments: [
+        Unsendable(url: "http://no-such-host.invalid/x", code: "hostNotFound"),
+        Unsendable(url: "ftp://127.0.0.1/x", code: "unsupportedURL"),
+        Unsendable(url: "nonsense", code: "badURL"),
+        Unsendable(url: "http://", code: "badURL"),
+        Unsendable(url: "", code: "badURL"),
+    ])
+    func `a URL that leads nowhere was not sent`(_ row: Unsendable) async {
+        let outcome = await URLSessionTransport().send(WireRequest("POST", row.url, body: [1]), timeout: .seconds(60))
+        #expect(outcome == .failed(TransportFailure(.notSent, row.code)))
+    }
+
+    @Test(arguments: ["http", "https"])
+    func `a port where nobody listens was not sent to`(_ scheme: String) async throws {
+        let server = try EchoBench().server
+        server.stop()
+        let request = WireRequest("POST", "\(scheme)://127.0.0.1:\(server.port)/x", body: [1])
+        let outcome = await URLSessionTransport().send(request, timeout: .seconds(60))
+        #expect(outcome == .failed(TransportFailure(.notSent, "cannotConnect")))
+    }
+
+    @Test(.enabled(if: SilentListener.isPossible, "needs IPv6 on the loopback interface"))
+    func `a host whose one address refuses and whose other takes the request is in doubt`() async throws {
+        let listener = try SilentListener()
+        let taken = Task.detached { listener.takeOne() }
+        let request = WireRequest("POST", "http://localhost:\(listener.port)/x", body: [1])
+        guard case .failed(let failure) = await URLSessionTransport().send(request, timeout: .seconds(60)) else {
+            Issue.record("an answer from a listener that never answers")
+            return
+        }
+        #expect(await taken.value > 0)
+        #expect(failure.doubt == .lost)
+    }
+
+    @Test func `a time of zero ends in a reply or a time-out, never in silence`() async throws {
+        let bench = try EchoBench()
+        for _ in 0..<50 {
+            guard case .failed(let failure) = await bench.send("POST", body: [1], timeout: .zero) else { continue }
+            #expect(failure.code == "timedOut")
+        }
+        #expect(await bench.send("GET").reply?.status == 201)
+    }
+
+    @Test func `a caller that was cancelled before sends nothing`() async throws {
+        let bench = try EchoBench()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await bench.send("POST", body: [1])
+        }
+        #expect(await task.value == .failed(TransportFailure(.notSent, "cancelled")))
+        #expect(try await bench.arrivals() == 0)
+    }
+
+    @Test func `a caller that is cancelled on the way gives the request up as lost`() async throws {
+        let bench = try EchoBench(.hang)
+        let task = Task { await bench.send("POST", body: [1]) }
+        while try await bench.arrivals() == 0 {}
+        task.cancel()
+        #expect(await task.value == .failed(TransportFailure(.lost, "cancelled")))
+    }
+}
+
+extension FaultRule.Effect {
+    /// The effect as the control endpoint reads it.
+    fileprivate var json: String {
+        switch self {
+        case .delay(let milliseconds): #"{"delayMilliseconds":\#(milliseconds)}"#
+        default: #""\#(self)""#
+        }
+    }
+}

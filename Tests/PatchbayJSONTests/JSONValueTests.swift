@@ -1,0 +1,83 @@
+import PatchbayJSON
+import Testing
+
+@Suite("JSON values and their writer")
+struct JSONValueTests {
+    @Test func `compact text has no spaces and keeps the order of members`() {
+        let value: JSONValue = ["b": [1, true, nil, "x/y"], "a": [:], "c": []]
+        #expect(value.text == #"{"b":[1,true,null,"x/y"],"a":{},"c":[]}"#)
+    }
+
+    @Test func `readable text has one member a line`() {
+        let value: JSONValue = ["b": [1, ["c": "d"]], "a": [:], "e": []]
+        let expected = """
+            {
+              "b": [
+                1,
+                {
+                  "c": "d"
+                }
+              ],
+              "a": {},
+              "e": []
+            }
+            """
+        #expect(value.prettyText == expected)
+    }
+
+    @Test func `only what must be escaped is escaped`() {
+        let text = "\" \\ / \u{8}\t\n\u{C}\r \u{0}\u{1F} \u{7F} é 😀 \u{2028}"
+        #expect(JSONValue.string(text).text == #""\" \\ / \b\t\n\f\r \u0000\u001f "# + "\u{7F} é 😀 \u{2028}\"")
+    }
+
+    @Test func `records of newline-delimited JSON start afresh`() {
+        var writer = JSONWriter()
+        for id in 1...2 {
+            writer.beginObject()
+            writer.name("id")
+            writer.integer(id)
+            writer.name("raw")
+            writer.raw("[1.0]")
+            writer.endObject()
+            writer.endLine()
+        }
+        #expect(writer.text == "{\"id\":1,\"raw\":[1.0]}\n{\"id\":2,\"raw\":[1.0]}\n")
+        writer.reset()
+        #expect(writer.bytes.isEmpty)
+    }
+
+    @Test func `the canonical form sorts names by their scalars at every level`() {
+        let value: JSONValue = ["é": 1, "z": ["b": 1, "a": 2], "Z": [["d": 1, "c": 2]], "😀": 1, "\u{FFFF}": 1]
+        #expect(
+            value.canonical.text == "{\"Z\":[{\"c\":2,\"d\":1}],\"z\":{\"a\":2,\"b\":1},\"é\":1,\"\u{FFFF}\":1,\"😀\":1}"
+        )
+    }
+
+    @Test func `setting a member keeps its place, nil removes it`() {
+        var object: JSONObject = ["a": 1, "b": 2]
+        object["a"] = 3
+        object["c"] = 4
+        #expect(object == ["a": 3, "b": 2, "c": 4])
+        object["b"] = nil
+        #expect(object.names == ["a", "c"])
+    }
+
+    @Test(arguments: [3, 40])
+    func `an object made of pairs keeps the last value at the first place`(count: Int) {
+        let pairs = (0..<count).map { ("n\($0)", JSONValue.integer($0)) }
+        let object = JSONObject(pairs + [("n1", "last")])
+        #expect(object.names == pairs.map(\.0))
+        #expect(object["n1"] == "last")
+    }
+
+    @Test(arguments: [
+        ("0", true), ("-0", true), ("10.5e+3", true), ("1E-2", true), ("", false), ("-", false), ("01", false),
+        ("+1", false),
+        ("1.", false), (".5", false), ("1e", false), ("0x1", false), ("NaN", false), (" 1", false), ("1 ", false),
+        ("١", false),
+    ])
+    func `a number takes the texts that the grammar has`(text: String, isValid: Bool) {
+        #expect((JSONNumber(text: text) != nil) == isValid)
+        #expect(((try? JSONValue(parsing: "[\(text)]"))?[0]?.number?.text == text) == isValid || text.contains(" "))
+    }
+}

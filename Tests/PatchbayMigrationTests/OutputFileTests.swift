@@ -1,0 +1,86 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayMigration
+import Testing
+
+@Suite("Output file") final class OutputFileTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)").path
+
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? [] }
+    private func content(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+    }
+
+    @Test func `it has its name only when it is complete`() throws {
+        let file = try OutputFile(path: "\(folder)/a.csv")
+        try file.write(Array("one".utf8))
+        #expect(!names.contains("a.csv"))
+        try file.commit()
+        #expect(names == ["a.csv"])
+        #expect(try content("a.csv") == "one")
+        let mode = try FileManager.default.attributesOfItem(atPath: "\(folder)/a.csv")[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func `a file that is given up leaves the one that stood there`() throws {
+        try "old".write(toFile: "\(folder)/a.csv", atomically: false, encoding: .utf8)
+        do {
+            let file = try OutputFile(path: "\(folder)/a.csv")
+            try file.write(Array("new".utf8))
+        }
+        #expect(names == ["a.csv"])
+        #expect(try content("a.csv") == "old")
+    }
+
+    @Test func `a link stays a link, and the file behind it is replaced`() throws {
+        try "old".write(toFile: "\(folder)/real.csv", atomically: false, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(atPath: "\(folder)/link.csv", withDestinationPath: "real.csv")
+        let file = try OutputFile(path: "\(folder)/link.csv")
+        try file.write(Array("new".utf8))
+        try file.commit()
+        #expect(try content("real.csv") == "new")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/link.csv") == "real.csv")
+    }
+
+    @Test func `a device is written and stays a device`() throws {
+        let file = try OutputFile(path: "/dev/null")
+        try file.write([1])
+        try file.commit()
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+                == .typeCharacterSpecial
+        )
+    }
+
+    @Test func `a folder and a missing folder are named with a remedy`() {
+        let folderError = #expect(throws: FileError.self) { try OutputFile(path: self.folder) }
+        #expect(folderError?.finding.remedy == "Name a file, not a folder.")
+        let missing = #expect(throws: FileError.self) { try OutputFile(path: "\(self.folder)/none/a.csv") }
+        #expect(missing?.path == "\(folder)/none/a.csv")
+        #expect(missing?.finding.remedy == "Check the path, and that its folder is there.")
+    }
+
+    #if os(Linux)
+    @Test func `a full disk is named with a remedy`() throws {
+        let file = try OutputFile(path: "/dev/full")
+        let error = #expect(throws: FileError.self) { try file.write([1]) }
+        #expect(error?.finding.remedy == "Free some space, or choose another disk.")
+    }
+    #endif
+
+    @Test func `a source gives the whole file in chunks, and knows its size`() throws {
+        try String(repeating: "x", count: 1000).write(toFile: "\(folder)/a", atomically: false, encoding: .utf8)
+        var (source, sizes) = (try FileSource(path: "\(folder)/a", chunk: 300), [Int]())
+        while let chunk = try source.next() { sizes.append(chunk.count) }
+        #expect(sizes == [300, 300, 300, 100])
+        #expect(source.size == 1000)
+    }
+
+    @Test func `a source that is a folder is refused`() {
+        let error = #expect(throws: FileError.self) { try FileSource(path: self.folder) }
+        #expect(error?.finding.remedy == "Name a file, not a folder.")
+    }
+}

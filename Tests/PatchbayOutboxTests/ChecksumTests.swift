@@ -1,0 +1,39 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("Row checksums") struct ChecksumTests {
+    @Test(arguments: [
+        ("", 0), ("123456789", 0xCBF4_3926), ("The quick brown fox jumps over the lazy dog", 0x414F_A339),
+    ])
+    func `the checksum is that of zlib`(_ text: String, _ expected: UInt32) {
+        var checksum = CRC32()
+        Array(text.utf8).withUnsafeBytes { checksum.add($0) }
+        #expect(checksum.value == expected)
+    }
+
+    @Test func `a row's image is tagged and length-prefixed`() throws {
+        let store = try OutboxStore.open(.memory)
+        let statement = try store.connection.statement("SELECT row_image('t', NULL, ?1, ?2, ?3, ?4)")
+        defer { statement.reset() }
+        try statement.bind([.integer(-120), .text("é"), .blob([1, 2]), .integer(Int64.min)])
+        #expect(try statement.step())
+        #expect(
+            statement.blob(0)
+                == Array("t1:tni-120;t2:é".utf8) + Array("b2:".utf8) + [1, 2] + Array("i-9223372036854775808;".utf8)
+        )
+    }
+
+    @Test func `a stored row carries the checksum of its image`() throws {
+        let store = try OutboxStore.open(.memory)
+        let sequence = try store.capture("o-1", subject: "s", body: Array("x".utf8))
+        var checksum = CRC32()
+        Array("t9:operationi\(sequence);t3:o-1t1:sni1700000000000;i10;b1:x".utf8).withUnsafeBytes { checksum.add($0) }
+        #expect(try store.connection.number("SELECT checksum FROM operation") == Int64(checksum.value))
+    }
+
+    @Test(arguments: [[], [""], ["a"], ["a", "", "t3:abc", "é👋", "\u{0}"]])
+    func `a list of texts comes back`(_ texts: [String]) {
+        #expect(TextList.read(TextList.bytes(texts)) == texts)
+    }
+}

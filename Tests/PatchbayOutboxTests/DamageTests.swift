@@ -1,0 +1,248 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("Damaged outboxes") struct DamageTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A closed file of a few hundred rows of every kind.
+    private func makeFile(rows: Int = 300) throws -> Model {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        try store.transaction(.full) {
+            for number in 0..<rows {
+                let sequence = try store.capture(
+                    "o-\(number)",
+                    subject: "s\(number % 9)",
+                    queue: "q\(number % 5)",
+                    body: Array("body \(number) ".utf8) + Array(repeating: UInt8(number % 251), count: number % 400)
+                )
+                if number % 4 == 0 {
+                    try store.end(
+                        provider: "acoustic",
+                        sequence: sequence,
+                        term: number % 8 == 0 ? "accepted" : "rejected",
+                        code: "c",
+                        at: 1,
+                        reject: number % 8 == 0 ? nil : [1]
+                    )
+                }
+            }
+            for number in 0..<20 { try store.setMirror(subject: "s\(number)", body: Array(repeating: 9, count: 6_000)) }
+            try store.setMemory(provider: "acoustic", lane: "device", version: 1, body: [1, 2])
+        }
+        try store.checkpoint()
+        return Model(
+            rows: Dictionary(
+                uniqueKeysWithValues: try store.list(provider: "acoustic", limit: 10_000).map { ($0.operation.id, $0) }
+            ),
+            next: Int64(rows) + 1
+        )
+    }
+
+    struct Model {
+        let rows: [String: OutboxRow]
+        let next: Int64
+    }
+
+    /// Whatever happened: the store works, holds nothing that is wrong, and its books agree.
+    @discardableResult
+    private func check(_ model: Model, _ comment: Comment) throws -> (rows: Int, report: OpenReport) {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let rows = try store.list(provider: "acoustic", limit: 10_000)
+        for row in rows { #expect(row == model.rows[row.operation.id], comment) }
+        // Where nothing was recovered, bad rows were set aside on reading; the books must agree in both cases.
+        #expect(try store.verify().faults.filter { $0.kind != .checksum } == [], comment)
+        if let recovery = store.openReport.recovery {
+            #expect(OutboxFile.exists(recovery.movedAside), comment)
+            #expect(try store.verify().faults == [], comment)
+            #expect(try store.capture("new") >= model.next, comment)
+        }
+        #expect(
+            !folder.names.contains {
+                $0.hasSuffix(".rebuilding") || $0.hasSuffix(".recovering") || $0.contains(".grafted")
+            },
+            comment
+        )
+        return (rows.count, store.openReport)
+    }
+
+    private func restore(_ bytes: [UInt8]) throws {
+        for name in folder.names { OutboxFile.delete(folder.path + "/" + name) }
+        try OutboxFile.write(bytes, to: folder.outbox, at: 0)
+    }
+
+    @Test func `a row with a wrong bit is set aside and counted and the rest is served`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for number in 0..<5 { try store.capture("o-\(number)") }
+        try store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
+        try store.connection.run("UPDATE route SET failures = 7 WHERE sequence = 4")
+        #expect(try store.verify().faults.map(\.kind) == [.checksum, .checksum])
+        var seen: [QuarantineRecord] = []
+        store.onQuarantine = { seen.append($0) }
+        #expect(try store.windowIDs() == ["o-0", "o-2", "o-4"])
+        #expect(seen.map(\.table).sorted() == ["operation", "route", "route"])
+        #expect(
+            try store.accounts().contains(
+                AccountLine(provider: "acoustic", term: "quarantined", code: "checksum", count: 2)
+            )
+        )
+        #expect(try store.quarantine(limit: 10).count == 3)
+        let image = try #require(seen.first { $0.table == "operation" }).image
+        #expect(String(decoding: image, as: UTF8.self).contains("t3:o-1"))
+        #expect(try store.verify().faults == [])
+        #expect(try store.pendingCount(provider: "acoustic") == 3)
+    }
+
+    @Test func `a damaged row is set aside inside the transaction that meets it`() throws {
+        let store = try OutboxStore.open(.memory)
+        for number in 0..<3 { try store.capture("o-\(number)") }
+        try store.connection.run("UPDATE route SET lane = 'device' , queue = 'other' WHERE sequence = 1")
+        try store.connection.run("UPDATE operation SET subject = 'x' WHERE sequence = 2")
+        try store.transaction(.normal) {
+            try store.progress(provider: "acoustic", sequence: 1, step: [1], failures: 0, refusals: 0)
+            try store.end(provider: "acoustic", sequence: 2, term: "accepted", code: "", at: 1)
+            #expect(try store.windowIDs() == ["o-2"])
+        }
+        #expect(try store.accounts().map(\.term) == ["captured", "quarantined"])
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `a reader skips damaged rows and leaves them where they are`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for number in 0..<3 { try store.capture("o-\(number)") }
+        try store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
+        let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
+        #expect(try reader.windowIDs() == ["o-0", "o-2"])
+        #expect(try reader.verify().faults.map(\.kind) == [.checksum])
+        #expect(try reader.pendingCount(provider: "acoustic") == 3)
+    }
+
+    @Test func `a damaged account line is set aside and the books are balanced again`() throws {
+        let store = try OutboxStore.open(.memory)
+        for number in 0..<5 { try store.capture("o-\(number)") }
+        try store.end(provider: "acoustic", sequence: 1, term: "accepted", code: "", at: 1)
+        try store.connection.run("UPDATE account SET count = 1000 WHERE term = 'captured'")
+        try store.transaction(.normal) { _ = try store.capture("o-5") }
+        #expect(
+            try store.accounts() == [
+                AccountLine(provider: "acoustic", term: "accepted", code: "", count: 1),
+                AccountLine(provider: "acoustic", term: "captured", code: "", count: 1),
+                AccountLine(provider: "acoustic", term: "captured", code: "recovery", count: 5),
+            ]
+        )
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `damaged state is not handed out`() throws {
+        let store = try OutboxStore.open(.memory)
+        try store.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
+        try store.setMeta("key", "value")
+        try store.connection.run("UPDATE memory SET body = x'02'")
+        try store.connection.run("UPDATE meta SET value = 'x'")
+        #expect(try store.memory(provider: "acoustic", lane: "a") == nil)
+        #expect(try store.meta("key") == nil)
+        #expect(try store.quarantine(limit: 10).map(\.table) == ["meta", "memory"])
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `a file that is no database is moved aside and reported as empty`() throws {
+        try OutboxFile.write(Array(repeating: 0x41, count: 10_000), to: folder.outbox, at: 0)
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let recovery = try #require(store.openReport.recovery)
+        #expect(recovery.isEmpty)
+        #expect(recovery.movedAside == folder.outbox + ".damaged-1")
+        #expect(try folder.bytes(recovery.movedAside).count == 10_000)
+        try store.capture("o-1")
+        #expect(try store.windowIDs() == ["o-1"])
+    }
+
+    @Test func `a file cut at any page gives back what stands before the cut`() throws {
+        let model = try makeFile()
+        let bytes = try folder.bytes(folder.outbox)
+        var recovered: [Int] = []
+        for length in stride(from: 4096, to: bytes.count, by: 4096) {
+            try restore(Array(bytes[..<length]))
+            let (rows, report) = try check(model, "cut at \(length) of \(bytes.count)")
+            #expect(report.recovered, "cut at \(length)")
+            recovered.append(rows)
+        }
+        #expect(try #require(recovered.last) > model.rows.count * 9 / 10)
+        #expect(try #require(recovered.max()) > model.rows.count * 9 / 10)
+    }
+
+    @Test func `a destroyed header or list of tables costs no row`() throws {
+        let model = try makeFile()
+        let bytes = try folder.bytes(folder.outbox)
+        for range in [0..<16, 0..<100, 100..<200, 0..<4096] {
+            var broken = bytes
+            for place in range { broken[place] = 0x5A }
+            try restore(broken)
+            let (rows, report) = try check(model, "header bytes \(range)")
+            #expect(report.recovered)
+            #expect(rows == model.rows.count, "header bytes \(range)")
+            #expect(report.recovery?.saved["mirror"] == 20)
+        }
+    }
+
+    @Test func `a lost page costs its own rows only`() throws {
+        let model = try makeFile()
+        let bytes = try folder.bytes(folder.outbox)
+        for page in 1..<bytes.count / 4096 {
+            var broken = bytes
+            for place in page * 4096..<(page + 1) * 4096 { broken[place] = 0xFF }
+            try restore(broken)
+            let (rows, _) = try check(model, "page \(page + 1)")
+            // The root page of a table takes the table along; any other page a few dozen rows at most.
+            #expect(rows == 0 || rows >= model.rows.count - 120, "page \(page + 1): \(rows)")
+        }
+    }
+
+    @Test(arguments: 0..<60) func `flipped bits never crash and never bring wrong rows`(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let model = try makeFile(rows: 120)
+        var bytes = try folder.bytes(folder.outbox)
+        for _ in 0..<Int.random(in: 1...12, using: &random) {
+            bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        }
+        try restore(bytes)
+        try check(model, "seed \(seed)")
+    }
+
+    @Test func `commits in the write-ahead log survive the damage of the file`() throws {
+        do {
+            let model = try makeFile()
+            let store = try OutboxStore.open(.file(folder.outbox))
+            let late = try store.capture("late")
+            let log = try folder.bytes(folder.outbox + "-wal")
+            var bytes = try folder.bytes(folder.outbox)
+            for place in 0..<100 { bytes[place] = 0 }
+            #expect(late > model.rows.count)
+            try restore(bytes)
+            try OutboxFile.write(log, to: folder.outbox + "-wal", at: 0)
+        }
+        let store = try OutboxStore.open(.file(folder.outbox))
+        #expect(try store.rows(provider: "acoustic", lane: "device", ids: ["late"]).count == 1)
+    }
+
+    @Test func `a recovery that died between its renames is finished`() throws {
+        let model = try makeFile()
+        try OutboxFile.move(folder.outbox, to: folder.outbox + ".rebuilding")
+        try OutboxFile.write([1, 2, 3], to: folder.outbox + ".damaged-1", at: 0)
+        try OutboxFile.write(Array(repeating: 1, count: 5_000), to: folder.outbox + "-wal", at: 0)
+        let store = try OutboxStore.open(.file(folder.outbox))
+        #expect(try store.list(provider: "acoustic", limit: 1_000).count == model.rows.count)
+        #expect(OutboxFile.exists(folder.outbox + ".damaged-1-wal"))
+        #expect(!store.openReport.created)
+    }
+
+    @Test func `a store whose file was moved away by a recovery refuses to write`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        try store.capture("o-1")
+        try OutboxFile.move(folder.outbox, to: folder.outbox + ".damaged-1")
+        let error = outboxError { try store.capture("o-2") }
+        #expect(error?.code == .io)
+        #expect(error?.remedy.contains("open it again") == true)
+    }
+}

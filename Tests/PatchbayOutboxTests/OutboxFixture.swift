@@ -1,0 +1,119 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A folder that goes with the test.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/outbox-XXXXXX".utf8CString)
+        let made = mkdtemp(&template)
+        path = String(cString: try #require(made))
+    }
+
+    var outbox: String { path + "/outbox.sqlite" }
+
+    var names: [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var found: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { found.append(name) }
+        }
+        return found.sorted()
+    }
+
+    func bytes(_ path: String) throws -> [UInt8] {
+        try OutboxFile.read(path, at: 0, count: OutboxFile.size(path) ?? 0)
+    }
+
+    deinit {
+        chmod(path, 0o700)
+        for name in names { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+}
+
+/// Random numbers that a seed repeats (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension OutboxStore {
+    /// Captures one operation for one provider, counted in.
+    @discardableResult
+    func capture(
+        _ id: String,
+        subject: String = "installation-1",
+        group: String? = nil,
+        provider: String = "acoustic",
+        lane: String = "device",
+        queue: String = "events",
+        hold: String? = nil,
+        body: [UInt8] = Array("{\"name\":\"Order Placed\"}".utf8)
+    ) throws -> Int64 {
+        let operation = OutboxOperation(
+            id: id,
+            subject: subject,
+            group: group,
+            capturedAt: 1_700_000_000_000,
+            since: 10,
+            body: body
+        )
+        let sequence = try insert(operation)
+        try enter(sequence, provider: provider, lane: lane, queue: queue, hold: hold)
+        try count(provider: provider, term: "captured", code: "", by: 1)
+        return sequence
+    }
+
+    func windowIDs(
+        provider: String = "acoustic",
+        lane: String = "device",
+        limit: Int = 100,
+        closed: Set<String> = []
+    ) throws -> [String] {
+        try window(provider: provider, lane: lane, limit: limit, closedQueues: closed).rows.map(\.operation.id)
+    }
+}
+
+/// Catches the store's own error, or fails.
+func outboxError(_ body: () throws -> Void) -> OutboxError? {
+    do {
+        try body()
+        Issue.record("nothing was thrown")
+    } catch let error as OutboxError {
+        return error
+    } catch {
+        Issue.record(error)
+    }
+    return nil
+}
+
+/// A store in a file and one in memory behave alike; each test of an API runs on both.
+enum Home: CaseIterable {
+    case file, memory
+
+    func open(_ folder: TemporaryFolder) throws -> OutboxStore {
+        try OutboxStore.open(self == .file ? .file(folder.outbox) : .memory)
+    }
+}

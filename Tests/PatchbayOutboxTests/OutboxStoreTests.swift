@@ -1,0 +1,364 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("Outbox store") struct OutboxStoreTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(arguments: Home.allCases) func `a captured operation comes back whole`(_ home: Home) throws {
+        let store = try home.open(folder)
+        var operation = OutboxOperation(
+            id: "o-1",
+            subject: "Zoë \u{0} 👋",
+            group: "cart",
+            capturedAt: -5,
+            since: 2,
+            body: [0, 255, 1]
+        )
+        operation.sequence = try store.transaction(.full) {
+            let sequence = try store.insert(operation)
+            try store.enter(sequence, provider: "acoustic", lane: "device", queue: "", hold: nil)
+            return sequence
+        }
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 10, closedQueues: [])
+        #expect(window.rows == [OutboxRow(operation: operation, provider: "acoustic", lane: "device", queue: "")])
+        #expect(!window.hasMore)
+        #expect(try store.rows(provider: "acoustic", lane: "device", ids: ["o-1", "stranger"]) == window.rows)
+        #expect(try store.rows(provider: "acoustic", lane: "other", ids: ["o-1"]).isEmpty)
+        #expect(store.connection.runningStatements == 0)
+    }
+
+    @Test(arguments: Home.allCases) func `an empty body and an empty step are not nothing`(_ home: Home) throws {
+        let store = try home.open(folder)
+        let sequence = try store.capture("o-1", body: [])
+        try store.progress(provider: "acoustic", sequence: sequence, step: [], failures: 2, refusals: 1)
+        let row = try #require(try store.list(provider: "acoustic", limit: 1).first)
+        #expect(row.operation.body == [])
+        #expect(row.step == [])
+        #expect((row.failures, row.refusals) == (2, 1))
+        try store.progress(provider: "acoustic", sequence: sequence, step: nil, failures: 0, refusals: 0)
+        #expect(try store.list(provider: "acoustic", limit: 1).first?.step == nil)
+    }
+
+    @Test(arguments: Home.allCases) func `ending a route books it and the last one takes the operation along`(
+        _ home: Home
+    ) throws {
+        let store = try home.open(folder)
+        let sequence = try store.capture("o-1")
+        try store.enter(sequence, provider: "adobe", lane: "device", queue: "events", hold: nil)
+        try store.count(provider: "adobe", term: "created", code: "", by: 1)
+        try store.end(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 7)
+        #expect(try store.pendingCount(provider: "acoustic") == 0)
+        #expect(try store.verify().operations == 1)
+        try store.end(
+            provider: "adobe",
+            sequence: sequence,
+            term: "rejected",
+            code: "invalid",
+            at: 8,
+            reject: Array("{}".utf8)
+        )
+        // A second verdict for the same route changes nothing.
+        try store.end(provider: "adobe", sequence: sequence, term: "rejected", code: "invalid", at: 9)
+        #expect(try store.verify().operations == 0)
+        #expect(
+            try store.accounts() == [
+                AccountLine(provider: "acoustic", term: "accepted", code: "", count: 1),
+                AccountLine(provider: "acoustic", term: "captured", code: "", count: 1),
+                AccountLine(provider: "adobe", term: "created", code: "", count: 1),
+                AccountLine(provider: "adobe", term: "rejected", code: "invalid", count: 1),
+            ]
+        )
+        #expect(
+            try store.history(provider: nil, limit: 10) == [
+                HistoryEntry(provider: "adobe", id: "o-1", term: "rejected", code: "invalid", at: 8),
+                HistoryEntry(provider: "acoustic", id: "o-1", term: "accepted", code: "", at: 7),
+            ]
+        )
+        #expect(try store.history(provider: "acoustic", limit: 10).count == 1)
+        let reject = try #require(try store.rejects(provider: "adobe", limit: 10).first)
+        #expect((reject.operation.id, reject.operation.sequence) == ("o-1", sequence))
+        #expect(reject.operation.body == Array("{\"name\":\"Order Placed\"}".utf8))
+        #expect((reject.code, reject.at, reject.finding) == ("invalid", 8, Array("{}".utf8)))
+        #expect(try store.verify().faults == [])
+        try store.removeReject(reject.number)
+        #expect(try store.rejects(provider: nil, limit: 10).isEmpty)
+    }
+
+    @Test func `the history keeps its limit and forgets the oldest`() throws {
+        let store = try OutboxStore.open(.memory)
+        store.historyLimit = 5
+        for number in 0..<12 {
+            let sequence = try store.capture("o-\(number)")
+            try store.end(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 1)
+        }
+        let kept = try store.history(provider: nil, limit: 100).map(\.id)
+        #expect(kept == ["o-11", "o-10", "o-9", "o-8", "o-7"])
+    }
+
+    @Test(arguments: Home.allCases) func `state of every kind comes back and can be cleared`(_ home: Home) throws {
+        let store = try home.open(folder)
+        #expect(try store.memory(provider: "acoustic", lane: "a") == nil)
+        try store.setMemory(provider: "acoustic", lane: "a", version: 1, body: [1])
+        try store.setMemory(provider: "acoustic", lane: "a", version: 2, body: [])
+        try store.setMemory(provider: "acoustic", lane: "b", version: 2, body: [3])
+        let memory = try #require(try store.memory(provider: "acoustic", lane: "a"))
+        #expect((memory.version, memory.body) == (2, []))
+        #expect(try store.memories(provider: "acoustic").map(\.lane) == ["a", "b"])
+        try store.clearMemory(provider: "acoustic", lane: "a")
+        #expect(try store.memories(provider: "acoustic").map(\.lane) == ["b"])
+        try store.clearMemory(provider: "acoustic", lane: nil)
+        #expect(try store.memories(provider: "acoustic").isEmpty)
+
+        let entry = JournalEntry(
+            lane: "a",
+            endpoint: "create",
+            operations: ["o \"1\"", "o-2"],
+            request: [9],
+            startedAt: 4
+        )
+        try store.setJournal(provider: "acoustic", entry)
+        #expect(try store.journal(provider: "acoustic") == [entry])
+        try store.clearJournal(provider: "acoustic", lane: "a")
+        #expect(try store.journal(provider: "acoustic").isEmpty)
+
+        for number in 0..<600 { try store.setMirror(subject: "s\(number)", body: [UInt8(number % 256)]) }
+        try store.setMirror(subject: "s7", body: [77])
+        try store.clearMirror(subject: "s8")
+        #expect(try store.mirror(subject: "s7") == [77])
+        #expect(try store.mirror(subject: "s8") == nil)
+        var subjects: Set<String> = []
+        try store.forEachMirror { subject, _ in
+            subjects.insert(subject)
+            try store.clearMirror(subject: subject)
+        }
+        #expect(subjects.count == 599)
+        #expect(try store.mirror(subject: "s9") == nil)
+
+        try store.setMeta("boot", "1")
+        try store.setMeta("boot", "2")
+        #expect(try store.meta("boot") == "2")
+        try store.setMeta("boot", nil)
+        #expect(try store.meta("boot") == nil)
+
+        var record = ProviderRecord(
+            name: "acoustic",
+            adapter: "acoustic.device",
+            stateVersion: 3,
+            state: "live",
+            settingsDigest: "d"
+        )
+        try store.setProvider(record)
+        record.parked = [1]
+        record.state = "draining"
+        try store.setProvider(record)
+        #expect(try store.providers() == [record])
+        #expect(store.connection.runningStatements == 0)
+    }
+
+    @Test(arguments: Home.allCases) func `blocks are levels that a wake or a word clears`(_ home: Home) throws {
+        let store = try home.open(folder)
+        let timed = QueueBlock(lane: "a", queue: "events", until: 50, orWoken: false)
+        let either = QueueBlock(lane: "a", queue: "registration", until: 60, orWoken: true)
+        let woken = QueueBlock(lane: "b", queue: "events", until: nil, orWoken: true)
+        for block in [timed, either, woken] {
+            try store.setBlock(
+                provider: "acoustic",
+                lane: block.lane,
+                queue: block.queue,
+                until: block.until,
+                orWoken: block.orWoken
+            )
+        }
+        #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed, either, woken])
+        #expect(try store.blocks(provider: "acoustic", lane: "b") == [woken])
+        try store.clearWokenBlocks(provider: "acoustic", lane: "a")
+        #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed, woken])
+        try store.clearWokenBlocks(provider: "acoustic", lane: nil)
+        try store.clearBlock(provider: "acoustic", lane: "a", queue: "events")
+        #expect(try store.blocks(provider: "acoustic", lane: nil).isEmpty)
+    }
+
+    @Test func `a hold keeps a subject's rows back until it is released`() throws {
+        let store = try OutboxStore.open(.memory)
+        try store.capture("o-1", subject: "anna", hold: "consent.unknown")
+        try store.capture("o-2", subject: "bert", hold: "consent.unknown")
+        try store.capture("o-3", subject: "anna")
+        #expect(try store.windowIDs() == ["o-3"])
+        #expect(try store.release(provider: nil, subject: "anna", hold: "other") == 0)
+        #expect(try store.release(provider: nil, subject: "anna", hold: "consent.unknown") == 1)
+        #expect(try store.windowIDs() == ["o-1", "o-3"])
+        #expect(try store.hold(provider: "acoustic", subject: "anna", hold: "paused") == 2)
+        #expect(try store.windowIDs().isEmpty)
+        let holds = try store.holds(provider: "acoustic")
+        #expect(holds.map(\.hold) == ["consent.unknown", "paused"])
+        #expect(holds.map(\.count) == [1, 2])
+        #expect(try store.lanes(provider: "acoustic") == ["device"])
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `rows are shown in order of capture and may be moved meanwhile`() throws {
+        let store = try OutboxStore.open(.memory)
+        for number in 0..<700 { try store.capture("o-\(number)", subject: number % 2 == 0 ? "even" : "odd") }
+        var even: [Int64] = []
+        try store.forEachRow(provider: "acoustic", subject: "even") { row in
+            even.append(row.operation.sequence)
+            try store.enter(row.operation.sequence, provider: "adobe", lane: "x", queue: "q", hold: nil)
+            try store.remove(provider: "acoustic", sequence: row.operation.sequence)
+            try store.count(provider: "acoustic", term: "moved", code: "adobe", by: 1)
+            try store.count(provider: "adobe", term: "created", code: "acoustic", by: 1)
+        }
+        #expect(even.count == 350)
+        #expect(even == even.sorted())
+        #expect(try store.pendingCount(provider: "acoustic") == 350)
+        #expect(try store.pendingCount(provider: "adobe") == 350)
+        #expect(
+            try store.list(provider: "adobe", limit: 3, after: even[4]).map(\.operation.sequence) == Array(even[5...7])
+        )
+        #expect(try store.verify().faults == [])
+        var count = 0
+        try store.forEachRow(provider: "adobe", subject: nil) { _ in count += 1 }
+        #expect(count == 350)
+    }
+
+    @Test(arguments: Home.allCases) func `sequences rise and are never used again`(_ home: Home) throws {
+        let store = try home.open(folder)
+        let first = try store.capture("o-1")
+        let second = try store.capture("o-2")
+        try store.end(provider: "acoustic", sequence: second, term: "accepted", code: "", at: 1)
+        let third = try store.capture("o-3")
+        #expect(first < second)
+        #expect(second < third)
+    }
+
+    @Test func `sequences go on behind the last one after closing and opening`() throws {
+        var last: Int64 = 0
+        for round in 0..<3 {
+            let store = try OutboxStore.open(.file(folder.outbox))
+            let sequence = try store.capture("o-\(round)")
+            #expect(sequence > last)
+            last = sequence
+            try store.end(provider: "acoustic", sequence: sequence, term: "accepted", code: "", at: 1)
+        }
+    }
+
+    @Test(arguments: Home.allCases) func `an id is stored once`(_ home: Home) throws {
+        let store = try home.open(folder)
+        try store.capture("o-1")
+        #expect(outboxError { try store.capture("o-1") }?.code == .misuse)
+        #expect(try store.pendingCount(provider: "acoustic") == 1)
+    }
+
+    @Test(arguments: Home.allCases) func `a transaction that fails leaves nothing`(_ home: Home) throws {
+        struct Stop: Error {}
+        let store = try home.open(folder)
+        try store.capture("o-1")
+        let before = try store.accounts()
+        #expect(throws: Stop.self) {
+            try store.transaction(.full) {
+                try store.capture("o-2")
+                try store.setMeta("x", "y")
+                throw Stop()
+            }
+        }
+        #expect(try store.windowIDs() == ["o-1"])
+        #expect(try store.accounts() == before)
+        #expect(try store.meta("x") == nil)
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `transactions do not nest`() throws {
+        let store = try OutboxStore.open(.memory)
+        let error = outboxError { try store.transaction(.full) { try store.transaction(.normal) {} } }
+        #expect(error?.code == .misuse)
+        #expect(!store.connection.isInTransaction)
+    }
+
+    @Test func `a death before the commit loses the transaction and one after it does not`() throws {
+        struct Death: Error {}
+        let points: [(StoragePoint, survives: Bool)] = [
+            (.begin(.full), false), (.beforeCommit(.full), false), (.afterCommit(.full), true),
+        ]
+        for (point, survives) in points {
+            let folder = try TemporaryFolder()
+            do {
+                let store = try OutboxStore.open(.file(folder.outbox))
+                store.faultPoint = { if $0 == point { throw Death() } }
+                #expect(throws: Death.self) { try store.transaction(.full) { _ = try store.capture("o-1") } }
+            }
+            let store = try OutboxStore.open(.file(folder.outbox))
+            #expect(try store.windowIDs().isEmpty != survives)
+        }
+    }
+
+    @Test func `full and normal commits differ in what is synced`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let expected: [(Durability, Int64)] = [(.full, 2), (.normal, 1), (.full, 2)]
+        for (durability, level) in expected {
+            try store.transaction(durability) {}
+            #expect(try store.connection.number("PRAGMA synchronous") == level)
+        }
+    }
+
+    @Test func `a lease is one owner's until it ends and every taking begins an epoch`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let other = try OutboxStore.open(.file(folder.outbox))
+        #expect(try store.leaseEpoch() == 0)
+        let first = try #require(try store.acquireLease(owner: "a", now: 0, duration: 100))
+        #expect(try other.acquireLease(owner: "b", now: 99, duration: 100) == nil)
+        #expect(try store.renewLease(owner: "a", epoch: first, now: 50, duration: 100))
+        #expect(try other.acquireLease(owner: "b", now: 149, duration: 100) == nil)
+        let second = try #require(try other.acquireLease(owner: "b", now: 150, duration: 100))
+        #expect(second > first)
+        #expect(try store.leaseEpoch() == second)
+        #expect(try !store.renewLease(owner: "a", epoch: first, now: 151, duration: 100))
+        try store.releaseLease(owner: "a", epoch: first)
+        #expect(try store.acquireLease(owner: "a", now: 160, duration: 100) == nil)
+        try other.releaseLease(owner: "b", epoch: second)
+        #expect(try #require(try store.acquireLease(owner: "a", now: 161, duration: 1)) > second)
+    }
+
+    @Test func `two connections capture side by side`() throws {
+        let one = try OutboxStore.open(.file(folder.outbox))
+        let two = try OutboxStore.open(.file(folder.outbox))
+        var sequences: [Int64] = []
+        for number in 0..<50 {
+            sequences.append(try one.transaction(.normal) { try one.capture("one-\(number)") })
+            sequences.append(try two.transaction(.full) { try two.capture("two-\(number)") })
+        }
+        #expect(sequences == sequences.sorted())
+        #expect(Set(sequences).count == 100)
+        #expect(try one.pendingCount(provider: "acoustic") == 100)
+        #expect(try two.verify().faults == [])
+    }
+
+    @Test func `threads with a store each lose no capture`() async throws {
+        let path = folder.outbox
+        _ = try OutboxStore.open(.file(path))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    let store = try OutboxStore.open(.file(path))
+                    for number in 0..<25 {
+                        try store.transaction(.normal) { _ = try store.capture("\(writer)-\(number)") }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let store = try OutboxStore.open(.file(path))
+        #expect(try store.pendingCount(provider: "acoustic") == 100)
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `a checkpoint moves commits into the file and leaves them readable`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for number in 0..<200 { try store.capture("o-\(number)") }
+        let before = try #require(OutboxFile.size(folder.outbox))
+        try store.checkpoint()
+        #expect(try #require(OutboxFile.size(folder.outbox)) > before)
+        #expect(try store.windowIDs(limit: 500).count == 200)
+    }
+}

@@ -1,0 +1,205 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("Outbox windows") struct WindowTests {
+    let store: OutboxStore
+
+    init() throws { store = try OutboxStore.open(.memory) }
+
+    private func fill(_ queue: String, _ count: Int, hold: String? = nil, lane: String = "device") throws {
+        try store.transaction(.normal) {
+            for number in 0..<count { try store.capture("\(queue)-\(number)", lane: lane, queue: queue, hold: hold) }
+        }
+    }
+
+    @Test func `three thousand waiting events do not hide the registration`() throws {
+        try fill("events", 3_000)
+        try fill("registration", 2)
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 100, closedQueues: [])
+        #expect(window.rows.count == 100)
+        #expect(window.rows.filter { $0.queue == "registration" }.count == 2)
+        #expect(window.hasMore)
+        let sequences = window.rows.map(\.operation.sequence)
+        #expect(sequences == sequences.sorted())
+    }
+
+    @Test func `closed queues are not shown, however long`() throws {
+        try fill("events", 3_000)
+        try fill("registration", 2)
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 100, closedQueues: ["events"])
+        #expect(window.rows.map(\.operation.id) == ["registration-0", "registration-1"])
+        #expect(!window.hasMore)
+        #expect(try store.windowIDs(closed: ["events", "registration"]).isEmpty)
+    }
+
+    @Test func `held rows are not shown`() throws {
+        try fill("events", 500, hold: "consent.unknown")
+        try fill("registration", 3)
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 2, closedQueues: [])
+        #expect(window.rows.map(\.operation.id) == ["registration-0", "registration-1"])
+        #expect(window.hasMore)
+    }
+
+    @Test func `what a small queue leaves goes to the others in equal shares`() throws {
+        try fill("a", 400)
+        try fill("b", 3)
+        try fill("c", 400)
+        try fill("d", 20)
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 63, closedQueues: [])
+        let counts = Dictionary(grouping: window.rows, by: \.queue).mapValues(\.count)
+        #expect(counts == ["a": 20, "b": 3, "c": 20, "d": 20])
+        for queue in ["a", "b", "c", "d"] {
+            let ids = window.rows.filter { $0.queue == queue }.map(\.operation.id)
+            #expect(ids == (0..<ids.count).map { "\(queue)-\($0)" })
+        }
+    }
+
+    @Test func `with more queues than places the oldest heads go first`() throws {
+        for number in 0..<50 { try fill("q\(49 - number)", 2) }
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 10, closedQueues: [])
+        #expect(window.rows.map(\.queue) == (0..<10).map { "q\(49 - $0)" })
+        #expect(window.hasMore)
+    }
+
+    @Test func `a closed giant in front does not hide many small queues`() throws {
+        try fill("giant", 5_000)
+        for number in 0..<2_000 { try fill("s\(number)", 1) }
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 20, closedQueues: ["giant"])
+        #expect(window.rows.count == 20)
+        #expect(window.hasMore)
+        // The search goes on where it stopped: every queue is served in the end.
+        var served: Set<String> = []
+        for _ in 0..<300 {
+            let rows = try store.window(provider: "acoustic", lane: "device", limit: 20, closedQueues: ["giant"]).rows
+            for row in rows {
+                served.insert(row.queue)
+                try store.end(
+                    provider: "acoustic",
+                    sequence: row.operation.sequence,
+                    term: "accepted",
+                    code: "",
+                    at: 1
+                )
+            }
+        }
+        #expect(served.count == 2_000)
+        #expect(!served.contains("giant"))
+        #expect(try store.pendingCount(provider: "acoustic") == 5_000)
+    }
+
+    @Test func `a group at the window's end is not cut`() throws {
+        try fill("events", 3)
+        for number in 0..<10 { try store.capture("g-\(number)", group: "cart", queue: "events") }
+        try store.capture("after", group: "next", queue: "events")
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 5, closedQueues: [])
+        #expect(window.rows.map(\.operation.id) == (0..<3).map { "events-\($0)" } + (0..<10).map { "g-\($0)" })
+        #expect(window.hasMore)
+        let before = try store.window(provider: "acoustic", lane: "device", limit: 3, closedQueues: [])
+        #expect(before.rows.count == 3)
+    }
+
+    @Test func `lanes and providers do not see one another`() throws {
+        try fill("events", 2, lane: "l1")
+        try store.capture("x", provider: "adobe", lane: "l1")
+        try store.capture("y", lane: "l2", hold: "paused")
+        #expect(try store.lanes(provider: "acoustic") == ["l1", "l2"])
+        #expect(try store.lanes(provider: "adobe") == ["l1"])
+        #expect(try store.windowIDs(lane: "l1") == ["events-0", "events-1"])
+        #expect(try store.windowIDs(lane: "l2").isEmpty)
+        #expect(try store.windowIDs(provider: "stranger").isEmpty)
+    }
+
+    @Test(
+        arguments: 0..<40
+    ) func `the shares are those of a simple model`(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let names = (0..<Int.random(in: 1...8, using: &random)).map { "q\($0)" }
+        var model: [String: [Int64]] = [:]
+        try store.transaction(.normal) {
+            for number in 0..<Int.random(in: 0...400, using: &random) {
+                let queue = names[Int.random(in: 0..<names.count, using: &random) / 2]
+                let isHeld = Int.random(in: 0..<10, using: &random) == 0
+                let sequence = try store.capture("o-\(number)", queue: queue, hold: isHeld ? "h" : nil)
+                if !isHeld { model[queue, default: []].append(sequence) }
+            }
+        }
+        let closed = Set(names.filter { _ in Int.random(in: 0..<4, using: &random) == 0 })
+        let limit = Int.random(in: 1...60, using: &random)
+        let open = model.filter { !closed.contains($0.key) }.values.sorted { $0[0] < $1[0] }
+        let queues = Array(open.prefix(limit))
+        // Hand out one place at a time, round and round: max-min fairness needs no cleverness.
+        var counts = queues.map { _ in 0 }
+        var left = limit
+        while left > 0,
+            let place = counts.indices.filter({ counts[$0] < queues[$0].count }).min(by: { counts[$0] < counts[$1] })
+        {
+            counts[place] += 1
+            left -= 1
+        }
+        let expected = zip(queues, counts).flatMap { $0.prefix($1) }.sorted()
+        let window = try store.window(provider: "acoustic", lane: "device", limit: limit, closedQueues: closed)
+        #expect(window.rows.map(\.operation.sequence) == expected)
+        #expect(window.hasMore == (expected.count < open.joined().count))
+    }
+
+    @Test func `no query of the window scans the routes or sorts them`() throws {
+        try store.transaction(.normal) {
+            for number in 0..<1_000 {
+                try store.capture("o-\(number)", queue: "q\(number % 7)", hold: number % 3 == 0 ? "h" : nil)
+            }
+        }
+        try store.connection.script("ANALYZE")
+        let queries = [
+            QueueSelection.byOrder, QueueSelection.firstQueue, QueueSelection.followingQueue, QueueSelection.inQueue,
+            RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2",
+            "SELECT lane FROM route WHERE provider = ?1 AND lane > ?2 ORDER BY provider, lane LIMIT 1",
+            "SELECT sequence FROM operation WHERE id = ?1",
+        ]
+        for query in queries {
+            let plan = try queryPlan(query)
+            #expect(!plan.isEmpty)
+            for line in plan {
+                #expect(line.hasPrefix("SEARCH"), "\(line) in \(query)")
+                #expect(!line.contains("TEMP B-TREE"), "\(line) in \(query)")
+            }
+        }
+        let inQueue = try queryPlan(QueueSelection.inQueue).joined()
+        #expect(inQueue.contains("provider=? AND lane=? AND hold=? AND queue=? AND sequence>?"))
+        let nextQueue = try queryPlan(QueueSelection.followingQueue).joined()
+        #expect(nextQueue.contains("provider=? AND lane=? AND hold=? AND queue>?"))
+    }
+
+    @Test func `a window over a hundred thousand rows takes few steps`() throws {
+        try store.transaction(.normal) {
+            for number in 0..<100_000 {
+                let sequence = try store.insert(
+                    OutboxOperation(id: "o-\(number)", subject: "s", capturedAt: 1, since: 1, body: [1])
+                )
+                try store.enter(
+                    sequence,
+                    provider: "acoustic",
+                    lane: "device",
+                    queue: number % 1_000 == 999 ? "registration" : "events",
+                    hold: number % 2 == 0 ? "consent.unknown" : nil
+                )
+            }
+        }
+        let statement = try store.connection.statement(QueueSelection.inQueue)
+        _ = statement.takeSteps()
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 256, closedQueues: ["events"])
+        #expect(window.rows.count == 100)
+        // Virtual machine steps grow with rows touched: 50,000 closed rows would cost some 200,000.
+        let queries = [QueueSelection.byOrder, QueueSelection.followingQueue, QueueSelection.inQueue]
+        let steps = try queries.map { try store.connection.statement($0).takeSteps() }.reduce(0, +)
+        #expect(steps < 25_000)
+    }
+
+    private func queryPlan(_ sql: String) throws -> [String] {
+        let statement = try store.connection.statement("EXPLAIN QUERY PLAN " + sql)
+        defer { statement.reset() }
+        var lines: [String] = []
+        while try statement.step() { lines.append(statement.text(3)) }
+        return lines
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbaySandbox
+import Testing
+
+@Suite("The sandbox over HTTP") struct SandboxServerTests {
+    @Test(arguments: ["GET", "POST", "PATCH", "PUT", "DELETE"])
+    func `a simulator sees the method, the URL without its prefix, the headers and the body`(_ method: String) throws {
+        let server = try SandboxServer.echo()
+        let body = Array("é\u{0} body".utf8)
+        let reply = try Connection(port: server.port).exchange(
+            method,
+            "/echo/v1/a%2Fb/%C3%A9?q=1%202&q=3&flag",
+            headers: ["X-One: 1"],
+            body: body
+        )
+        #expect(reply.status == 201)
+        #expect(reply.headers.contains("X-Echo: a") && reply.headers.contains("X-Echo: b"))
+        let json = try reply.json
+        #expect(json["method"]?.string == method)
+        #expect(json["url"]?.string == "\(server.url)/v1/a%2Fb/%C3%A9?q=1%202&q=3&flag")
+        #expect(json["headers"]?["X-One"]?.string == "1")
+        #expect(json["bytes"]?.integer == Int64(body.count))
+    }
+
+    @Test func `HEAD gets the headers of the answer and no body`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        let reply = try connection.exchange("HEAD", "/echo/x")
+        #expect(reply.status == 201)
+        #expect(reply.body.isEmpty)
+        #expect(reply.headers.contains { $0.hasPrefix("Content-Length: ") && $0 != "Content-Length: 0" })
+        #expect(try connection.exchange("GET", "/echo/x").json["method"]?.string == "GET")
+    }
+
+    @Test func `a connection serves many requests`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        for number in 1...50 {
+            #expect(
+                try connection.exchange("POST", "/echo", body: [1, 2, 3]).json["request"]?.integer == Int64(number)
+            )
+        }
+    }
+
+    @Test func `vendors have their own prefixes and their own states`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        _ = try connection.exchange("GET", "/echo/x")
+        _ = try connection.exchange("GET", "/echo/x")
+        #expect(try connection.exchange("GET", "/second/y").json["request"]?.integer == 1)
+        #expect(try connection.exchange("GET", "/sandbox/state/echo").text == #"{"requests":2}"#)
+        #expect(try connection.exchange("GET", "/sandbox/state/second").text == #"{"requests":1}"#)
+        let unknown = try connection.exchange("GET", "/nobody/x")
+        #expect(unknown.status == 404)
+        #expect(try unknown.json["errors"]?[0]?["remedy"]?.string == "Known: echo, second.")
+    }
+
+    @Test func `a body at the limit passes, and one above it is answered with 413 and not processed`() throws {
+        let server = try SandboxServer.echo(bodyLimit: 100_000)
+        let connection = try Connection(port: server.port)
+        #expect(try connection.exchange("POST", "/echo", body: Array(repeating: 7, count: 100_000)).status == 201)
+        let reply = try connection.exchange("POST", "/echo", body: Array(repeating: 7, count: 100_001))
+        #expect(reply.status == 413)
+        #expect(try connection.exchange("GET", "/sandbox/state/echo").text == #"{"requests":1}"#)
+        let line = try connection.exchange("GET", "/sandbox/log?after=1").json
+        #expect(line["status"] == 413 && line["processed"] == false && line["body"] == "")
+    }
+
+    @Test func `a body of 10 MB arrives whole`() throws {
+        let server = try SandboxServer.echo()
+        let body = (0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+        let sum = body.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF }
+        let connection = try Connection(port: server.port)
+        let whole = try connection.exchange("POST", "/echo", body: body).json
+        #expect(whole["bytes"]?.integer == 10_000_000 && whole["sum"]?.integer == Int64(sum))
+    }
+
+    @Test func `a body in chunks arrives whole`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        try connection.send("POST", "/echo", headers: ["Transfer-Encoding: chunked"])
+        try connection.write(Array("3\r\nabc\r\n5\r\ndefgh\r\n0\r\n\r\n".utf8))
+        #expect(try connection.reply().json["bytes"] == 8)
+        #expect(try connection.exchange("GET", "/sandbox/log").json["body"] == "abcdefgh")
+    }
+
+    struct Unsendable: CustomTestStringConvertible {
+        let response: WireResponse
+        let place: String
+        var testDescription: String { place }
+    }
+
+    @Test(arguments: [
+        Unsendable(response: WireResponse(200, headers: [WireHeader("X-Broken", "a\r\nb")]), place: "X-Broken"),
+        Unsendable(response: WireResponse(99), place: "status"),
+        Unsendable(response: WireResponse(1000), place: "status"),
+    ])
+    func `an answer that HTTP can't carry becomes a 500 that says why`(_ row: Unsendable) throws {
+        let server = try SandboxServer.echo(faults: [FaultRule(.answer(row.response, processed: false))])
+        let reply = try Connection(port: server.port).exchange("GET", "/echo")
+        #expect(reply.status == 500)
+        #expect(try reply.json["errors"]?[0]?["where"]?.string == row.place)
+    }
+
+    @Test func `an unreadable request is refused, and the server goes on`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        try connection.write(Array("POST /echo HTTP/1.1\r\nContent-Length: many\r\n\r\n".utf8))
+        #expect(try connection.reply().status == 400)
+        #expect(try Connection(port: server.port).exchange("GET", "/echo").status == 201)
+    }
+
+    @Test func `many clients at once are each served, and the state counts them all`() async throws {
+        let server = try SandboxServer.echo()
+        let port = server.port
+        let statuses = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    (try? Connection(port: port).exchange("POST", "/echo/x", body: [1]).status) ?? 0
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        }
+        #expect(statuses == [201: 64])
+        #expect(try Connection(port: port).exchange("GET", "/sandbox/state/echo").text == #"{"requests":64}"#)
+    }
+
+    @Test func `after stop the port is closed, and a second stop is harmless`() throws {
+        let server = try SandboxServer.echo()
+        let idle = try Connection(port: server.port)
+        _ = try idle.exchange("GET", "/echo")
+        server.stop()
+        server.stop()
+        #expect(try idle.end() == .closed)
+        #expect(throws: Connection.Failed.self) { try Connection(port: server.port) }
+    }
+
+    @Test func `a port in use is refused with its remedy`() throws {
+        let first = try SandboxServer.echo()
+        let error = #expect(throws: SandboxError.self) {
+            _ = try SandboxServer.start([Echo()], port: first.port) { Echo.instant }
+        }
+        #expect(error?.code == .portUnavailable)
+        #expect(error?.problems.first?.place == "127.0.0.1:\(first.port)")
+    }
+
+    @Test func `a rule for a vendor that is not there is refused at the start`() {
+        let error = #expect(throws: SandboxError.self) {
+            _ = try SandboxServer.echo(faults: [FaultRule(.drop), FaultRule(.drop, vendor: "nobody")])
+        }
+        #expect(error?.code == .badFaultRule)
+        #expect(error?.problems.map(\.place) == ["/1/vendor"])
+    }
+
+    @Test func `a vendor twice, and a vendor named like the sandbox, are refused`() {
+        for simulators: [any VendorSimulator] in [[Echo(), Echo()], [Reserved()]] {
+            let error = #expect(throws: SandboxError.self) {
+                _ = try SandboxServer.start(simulators) { Echo.instant }
+            }
+            #expect(error?.code == .badVendor)
+        }
+    }
+}
+
+@Suite("The sandbox's control endpoints") struct ControlTests {
+    @Test func `health names the vendors and the newest line`() throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        _ = try connection.exchange("GET", "/echo")
+        let health = try connection.exchange("GET", "/sandbox/health").json
+        #expect(health == ["status": "ok", "vendors": ["echo", "second"], "n": 1])
+    }
+
+    @Test func `reset takes states and rules back to the start, and the log goes on`() throws {
+        let server = try SandboxServer.echo(faults: [FaultRule(.drop, method: "PUT", count: 1)])
+        let connection = try Connection(port: server.port)
+        _ = try connection.exchange("GET", "/echo")
+        _ = try connection.exchange("DELETE", "/sandbox/faults")
+        #expect(try connection.exchange("PUT", "/echo").status == 201)
+        #expect(try connection.exchange("POST", "/sandbox/reset").json["n"] == 2)
+        #expect(try connection.exchange("GET", "/sandbox/state/echo").text == #"{"requests":0}"#)
+        try connection.send("PUT", "/echo")
+        #expect(try connection.end() == .closed)
+        let log = try Connection(port: server.port).exchange("GET", "/sandbox/log?after=2")
+        #expect(try log.json["n"] == 3)
+    }
+
+    struct Refusal: CustomTestStringConvertible {
+        let method: String
+        let target: String
+        let status: Int
+        let place: String
+        var testDescription: String { "\(method) \(target)" }
+    }
+
+    @Test(arguments: [
+        Refusal(method: "GET", target: "/sandbox/nothing", status: 404, place: "/nothing"),
+        Refusal(method: "GET", target: "/sandbox", status: 404, place: "/"),
+        Refusal(method: "POST", target: "/sandbox/health", status: 405, place: "/health"),
+        Refusal(method: "GET", target: "/sandbox/faults", status: 405, place: "/faults"),
+        Refusal(method: "GET", target: "/sandbox/state/nobody", status: 400, place: "nobody"),
+        Refusal(method: "GET", target: "/sandbox/log?vendor=nobody", status: 400, place: "nobody"),
+        Refusal(method: "GET", target: "/sandbox/log?after=-1", status: 400, place: "after"),
+        Refusal(method: "GET", target: "/sandbox/log?after=x", status: 400, place: "after"),
+    ])
+    func `what has no meaning is refused with its place and remedy`(_ row: Refusal) throws {
+        let server = try SandboxServer.echo()
+        let reply = try Connection(port: server.port).exchange(row.method, row.target)
+        #expect(reply.status == row.status)
+        let problem = try reply.json["errors"]?[0]
+        #expect(problem?["where"]?.string == row.place)
+        #expect(problem?["remedy"]?.string?.isEmpty == false)
+    }
+}

@@ -1,0 +1,78 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// An adapter of which only the settings matter.
+struct ConfigurationProbe: VendorAdapter {
+    struct Settings: AdapterSettings, Equatable {
+        var endpoint = ""
+        var token: Secret?
+        var limit = 5
+        var attributeNames: [AttributeName: String] = [:]
+
+        static var table: SettingsTable<Settings> {
+            SettingsTable([
+                .url("endpoint", \.endpoint, "Where it is."),
+                .secret("token", \.token, "What lets us in."),
+                .integer("limit", \.limit, in: 1...10, default: 5, "How many at once."),
+                .names("attributeNames", \.attributeNames, "Names of attributes."),
+            ])
+        }
+    }
+
+    enum Endpoint: String, AdapterEndpoint { case send }
+
+    let settings: Settings
+
+    init(settings: Settings) throws(SettingsError) { self.settings = settings }
+
+    static var descriptor: AdapterDescriptor { .probe("probe", usesCredentials: true) }
+
+    func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
+        .settle(Dictionary(uniqueKeysWithValues: pending.map { ($0.id, .unchanged()) }))
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { _ in .accepted() }
+    }
+}
+
+/// An adapter that can't rename attributes and asks for no credentials.
+struct MuteProbe: VendorAdapter {
+    struct Settings: AdapterSettings {
+        static var table: SettingsTable<Settings> { SettingsTable([]) }
+    }
+
+    enum Endpoint: String, AdapterEndpoint { case send }
+
+    init(settings: Settings) throws(SettingsError) {}
+
+    static var descriptor: AdapterDescriptor { .probe("mute", usesCredentials: false) }
+
+    func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
+        .settle(Dictionary(uniqueKeysWithValues: pending.map { ($0.id, .unchanged()) }))
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { _ in .accepted() }
+    }
+}
+
+extension AdapterDescriptor {
+    fileprivate static func probe(_ id: AdapterID, usesCredentials: Bool) -> AdapterDescriptor {
+        AdapterDescriptor(
+            id: id,
+            title: "Probe",
+            usesCredentials: usesCredentials,
+            capabilities: [:],
+            rules: [],
+            findings: [],
+            replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID(id, "1")))
+        )
+    }
+}
+
+extension AdapterModule {
+    /// Both probes as a vendor's module.
+    static let probes = AdapterModule(id: "probe", title: "Probe", doors: [ConfigurationProbe.self, MuteProbe.self])
+}

@@ -1,0 +1,209 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+@Suite("Configuration") struct ConfigurationTests {
+    static let environment = ["PROBE_TOKEN": "s3cret", "PROBE_HOST": "crm.example", "CONTACT_TOKEN": "jwt"]
+
+    static func load(_ text: String, path: String = "app/patchbay.json") throws(ConfigurationError) -> Configuration {
+        try .load(bytes: Array(text.utf8), path: path, environment: environment, modules: [.probes])
+    }
+
+    // MARK: What a good file becomes
+
+    @Test func `a full file becomes adapters, routes and a catalogue`() throws {
+        let configuration = try Self.load(Example.text("valid/full"))
+        #expect(configuration.providers.map(\.name) == ["crm", "next"])
+        #expect(configuration.routes.map(\.provider) == ["crm", "next"])
+        #expect(configuration.routes.map(\.mode) == [.live, .paused])
+        #expect(configuration.onSwitch == .retarget)
+        #expect(configuration.requiredPurposes == [.tracking, .profile])
+        #expect(configuration.outbox == .init(path: "app/data/patchbay.sqlite", history: 5000))
+        #expect(configuration.catalogue.entries[.birthDate]?.type == .date)
+        #expect(configuration.catalogue.entries["points"]?.owner == .server)
+        #expect(configuration.findings.isEmpty)
+        let crm = try #require(configuration.provider("crm")?.adapter as? ConfigurationProbe)
+        #expect(crm.settings.endpoint == "https://crm.example/v1")
+        #expect(crm.settings.token == Secret("s3cret"))
+        #expect(crm.settings.limit == 3)
+    }
+
+    @Test func `the catalogue's names reach the adapter beside the settings' own`() throws {
+        let configuration = try Self.load(Example.text("valid/full"))
+        let crm = try #require(configuration.provider("crm")?.adapter as? ConfigurationProbe)
+        let next = try #require(configuration.provider("next")?.adapter as? ConfigurationProbe)
+        #expect(crm.settings.attributeNames == [.loyaltyTier: "Tier", .birthDate: "BirthDate"])
+        #expect(next.settings.attributeNames == [.birthDate: "BirthDate"])
+    }
+
+    @Test func `the plan has each provider with its route, and drains one without`() throws {
+        let text = Example.text("valid/full").replacing(
+            ",\n    { \"provider\": \"next\", \"mode\": \"paused\" }",
+            with: ""
+        )
+        let plan = try Self.load(text).plan
+        #expect(plan.providers.map(\.name) == ["crm", "next"])
+        #expect(plan.providers.map(\.mode) == [.live, nil])
+        #expect(plan.onSwitch == .retarget)
+        #expect(plan.requiredConsent == [.tracking, .profile])
+    }
+
+    @Test func `a short file gets the defaults`() throws {
+        let configuration = try Self.load(Example.text("valid/minimal"), path: "patchbay.json")
+        #expect(configuration.onSwitch == .drain)
+        #expect(configuration.outbox == .init(path: "patchbay.sqlite", history: 100_000))
+        #expect(configuration.requiredPurposes.isEmpty)
+        #expect(configuration.catalogue.entries.isEmpty)
+    }
+
+    @Test func `an absolute path of the outbox stays as it is`() throws {
+        let text = Example.text("valid/full").replacing("data/patchbay.sqlite", with: "/var/lib/patchbay.sqlite")
+        #expect(try Self.load(text).outbox.path == "/var/lib/patchbay.sqlite")
+    }
+
+    @Test func `a doubled dollar sign keeps the braces as text`() throws {
+        let next = try Self.load(Example.text("valid/full")).provider("next")?.adapter as? ConfigurationProbe
+        #expect(next?.settings.token == Secret("prefix-s3cret-${literal}"))
+    }
+
+    @Test func `a contact has its own credential, everybody else the default`() throws {
+        let credentials = try #require(try Self.load(Example.text("valid/full")).provider("crm")?.credentials)
+        #expect(credentials["c-1"] == Secret("Bearer jwt"))
+        #expect(credentials["c-2"] == Secret("jwt"))
+        #expect(credentials[nil] == Secret("jwt"))
+    }
+
+    // MARK: The digest
+
+    private func digest(_ edit: (String) -> String) throws -> String {
+        try #require(try Self.load(edit(Example.text("valid/full"))).provider("crm")).settingsDigest
+    }
+
+    @Test func `the digest changes with a setting and with a name in the catalogue`() throws {
+        let digest = try digest { $0 }
+        #expect(digest.utf8.count == 16)
+        #expect(try self.digest { $0.replacing("\"limit\": 3", with: "\"limit\": 4") } != digest)
+        #expect(try self.digest { $0.replacing("\"BirthDate\"", with: "\"Birthday\"") } != digest)
+    }
+
+    @Test func `the digest changes neither with a secret nor with the order of members`() throws {
+        let digest = try digest { $0 }
+        #expect(
+            try self.digest { $0.replacing("\"token\": \"${PROBE_TOKEN}\",", with: "\"token\": \"${PROBE_HOST}\",") }
+                == digest
+        )
+        #expect(
+            try self.digest {
+                $0.replacing("\"limit\": 3,", with: "").replacing(
+                    "\"settings\": {\n        \"e",
+                    with: "\"settings\": { \"limit\": 3,\n        \"e"
+                )
+            } == digest
+        )
+    }
+
+    // MARK: What a bad file gets
+
+    @Test(arguments: Example.all) func `every example gives exactly the findings beside it`(_ example: Example) throws {
+        var found: [Example.Row]
+        do throws(ConfigurationError) {
+            let configuration = try Self.load(Example.text(example.name))
+            #expect(example.name.hasPrefix("valid/"))
+            found = configuration.findings.map { Example.Row($0, nil) }
+        } catch {
+            #expect(example.name.hasPrefix("invalid/"))
+            found = error.placed.map(Example.Row.init)
+        }
+        let expected = try Example.rows(example.name)
+        let listing = found.map(\.text).joined(separator: ",\n")
+        #expect(found == expected, "The findings are now:\n\(listing)")
+    }
+
+    @Test(arguments: Example.all) func `no finding holds a value of the environment or a secret`(_ example: Example) {
+        do throws(ConfigurationError) {
+            _ = try Self.load(Example.text(example.name))
+        } catch {
+            for secret in Self.environment.values { #expect(!error.description.contains(secret)) }
+        }
+    }
+
+    @Test func `a byte-order mark is named`() {
+        let error = #expect(throws: ConfigurationError.self) { try Self.load("\u{FEFF}{}") }
+        #expect(error?.findings.map(\.code) == ["configuration.byteOrderMark"])
+    }
+
+    @Test func `a near miss is answered with the word that was meant`() throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try Self.load(Example.text("invalid/everything-at-once"))
+        }
+        let finding = error?.findings.first { $0.code == "configuration.adapter.unknown" }
+        #expect(finding?.reason == "There is no such adapter (known are mute, probe; did you mean \"probe\"?).")
+    }
+
+    @Test func `a message names file, line, column, path and remedy`() {
+        let error = #expect(throws: ConfigurationError.self) { try Self.load(Example.text("invalid/no-live-route")) }
+        #expect(
+            error?.description
+                == "app/patchbay.json:3:3: configuration.route.none at routes: No route is live, so nothing would ever be "
+                + "sent. Set the mode of one route to \"live\"."
+        )
+    }
+
+    @Test func `a contact's id in the credentials is not repeated`() {
+        let text = Example.text("valid/full").replacing("\"Bearer ${CONTACT_TOKEN}\"", with: "7, \"c-1\": \"${GONE}\"")
+        let error = #expect(throws: ConfigurationError.self) { try Self.load(text) }
+        #expect(error?.findings.count == 2)
+        #expect(error?.description.contains("c-1") == false)
+    }
+}
+
+/// One file of `Schemas/configuration/examples`.
+struct Example: CustomTestStringConvertible {
+    /// A finding as the lists beside the examples write it.
+    struct Row: Equatable {
+        let severity: String
+        let code: String
+        let path: String
+        let line: Int?
+
+        init(_ finding: Finding, _ position: SourcePosition?) {
+            (severity, code, path) = (finding.severity.rawValue, finding.code, finding.path)
+            line = position?.line
+        }
+
+        init(_ json: JSONValue) {
+            (severity, code) = (json["severity"]?.string ?? "", json["code"]?.string ?? "")
+            (path, line) = (json["path"]?.string ?? "", json["line"]?.integer.map { Int($0) })
+        }
+
+        var text: String {
+            var object: JSONObject = ["severity": .string(severity), "code": .string(code), "path": .string(path)]
+            object["line"] = line.map(JSONValue.integer)
+            return JSONValue.object(object).text
+        }
+    }
+
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Schemas/configuration/examples")
+
+    static let all: [Example] = ["valid", "invalid"].flatMap { kind -> [Example] in
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: kind).path)) ?? []
+        return files.filter { $0.hasSuffix(".json") && !$0.hasSuffix(".findings.json") }.sorted()
+            .map { Example(name: "\(kind)/\($0.dropLast(5))") }
+    }
+
+    let name: String
+    var testDescription: String { name }
+
+    static func text(_ name: String) -> String {
+        (try? String(contentsOf: folder.appending(path: "\(name).json"), encoding: .utf8)) ?? ""
+    }
+
+    static func rows(_ name: String) throws -> [Row] {
+        let text = text("\(name).findings")
+        return try text.isEmpty ? [] : #require(JSONValue(parsing: text).array).map(Row.init)
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import Synchronization
+import Testing
+
+/// Answers requests in memory, and remembers them.
+final class ScriptedTransport: Transport {
+    private let requests = Mutex<[WireRequest]>([])
+    private let answer: @Sendable (Int, WireRequest) -> Outcome
+
+    init(
+        _ answer: @escaping @Sendable (Int, WireRequest) -> Outcome = { _, _ in .replied(WireResponse(200, json: [:])) }
+    ) {
+        self.answer = answer
+    }
+
+    var sent: [WireRequest] { requests.withLock { $0 } }
+
+    func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
+        let number = requests.withLock { requests in
+            requests.append(request)
+            return requests.count
+        }
+        await Task.yield()
+        return answer(number, request)
+    }
+}
+
+@Suite("The client") struct ClientTests {
+    private func client(
+        _ outbox: EngagementClient.Outbox = .memory,
+        _ transport: ScriptedTransport = ScriptedTransport(),
+        plan: RoutingPlan = .probe()
+    ) async throws -> EngagementClient {
+        try await EngagementClient(outbox: outbox, subject: "installation-1", plan: plan, transport: transport)
+    }
+
+    private func temporaryFile() -> String {
+        FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite").path
+    }
+
+    @Test func `a receipt answers for durability and for the vendor's answer`() async throws {
+        let transport = ScriptedTransport { _, _ in .replied(WireResponse(200, json: ["id": 7])) }
+        let client = try await client(.memory, transport)
+        let receipt = try client.track(
+            "Order Placed",
+            attributes: ["total": .decimal(#require(ExactDecimal(text: "49.90")))]
+        )
+        try await receipt.durable()
+        let outcome = try await receipt.outcome(on: "p")
+        #expect(outcome.term == .accepted)
+        #expect(outcome.answer == ["id": 7])
+        #expect(String(decoding: transport.sent[0].body, as: UTF8.self).contains("49.90"))
+        await client.close()
+    }
+
+    @Test func `captures from many tasks are all delivered, once`() async throws {
+        let transport = ScriptedTransport()
+        let client = try await client(.memory, transport)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<50 { _ = try? client.track("e-\(task)-\(number)") }
+                }
+            }
+        }
+        while try await client.accounts().first?.pending != 0 || transport.sent.count < 400 { await client.idle() }
+        #expect(transport.sent.count == 400)
+        #expect(Set(transport.sent.compactMap { $0[header: "Operation"] }).count == 400)
+        let accounts = try #require(try await client.accounts().first)
+        #expect(accounts.total("accepted") == 400)
+        #expect(accounts.balances)
+        await client.close()
+    }
+
+    @Test func `the next client on the same file delivers what the first left`() async throws {
+        let path = temporaryFile()
+        let dead = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "offline")) }
+        let first = try await client(.file(path), dead)
+        let receipt = try first.track("left behind")
+        try await receipt.durable()
+        await first.close()
+        await #expect(throws: CaptureError.self) { try await receipt.outcome(on: "p") }
+        let transport = ScriptedTransport()
+        let second = try await client(.file(path), transport)
+        while try await second.accounts().first?.pending != 0 { await second.idle() }
+        #expect(transport.sent.count == 1)
+        #expect(try await second.knownOperations().contains(receipt.id))
+        await second.close()
+    }
+
+    @Test func `two clients on one file: both capture, one delivers`() async throws {
+        let path = temporaryFile()
+        let (one, other) = (ScriptedTransport(), ScriptedTransport())
+        let first = try await client(.file(path), one)
+        let second = try await EngagementClient(
+            outbox: .file(path),
+            subject: "installation-1",
+            plan: .probe(),
+            transport: other,
+            host: AnotherProcess()
+        )
+        try await first.track("a").durable()
+        try await second.track("b").durable()
+        try await first.networkIsBack()
+        while try await first.accounts().first?.pending != 0 {
+            try await first.networkIsBack()
+            await first.idle()
+        }
+        #expect(one.sent.count == 2)
+        #expect(other.sent.isEmpty)
+        await first.close()
+        await second.close()
+    }
+
+    @Test func `an id that is pending can't be captured twice`() async throws {
+        let client = try await client(
+            .memory,
+            ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "offline")) }
+        )
+        let operation = EngagementOperation(
+            id: "one",
+            subject: "s",
+            capturedAt: Instant(milliseconds: 0),
+            action: .event("a")
+        )
+        try await client.capture(operation).durable()
+        let again = try client.capture(operation)
+        let error = await #expect(throws: CaptureError.self) { try await again.durable() }
+        #expect(error?.code == .duplicate)
+        await client.close()
+    }
+
+    @Test func `a closed client says so`() async throws {
+        let client = try await client()
+        await client.close()
+        #expect(throws: CaptureError.self) { try client.track("late") }
+    }
+
+    @Test func `a folder that can't be written is an error with a remedy`() async throws {
+        let error = await #expect(throws: CaptureError.self) {
+            try await EngagementClient(
+                outbox: .file("/proc/patchbay/none.sqlite"),
+                subject: "s",
+                plan: .probe(),
+                transport: ScriptedTransport()
+            )
+        }
+        #expect(error?.code == .storage)
+        #expect(error?.remedy.isEmpty == false)
+    }
+
+    @Test func `the mirror answers local reads`() async throws {
+        let client = try await client()
+        try await client.set(["tier": "gold"]).durable()
+        try await client.add("sports").durable()
+        let mirror = try await client.mirror()
+        #expect(mirror.attributes == ["tier": "gold"])
+        #expect(mirror.tags == ["sports"])
+        await client.close()
+    }
+
+    @Test func `a question is answered to its caller and not stored`() async throws {
+        let client = try await client(
+            .memory,
+            ScriptedTransport { _, _ in .replied(WireResponse(200, json: ["is": "on"])) }
+        )
+        let outcome = try await client.read(ReadRequest("status"), from: "p")
+        #expect(outcome.answer == ["is": "on"])
+        #expect(try await client.accounts().first?.incoming ?? 0 == 0)
+        await #expect(throws: CaptureError.self) { try await client.read(ReadRequest("status"), from: "nobody") }
+        await client.close()
+    }
+
+    @Test func `events are told to listeners`() async throws {
+        let client = try await client()
+        let events = client.events()
+        let id = try client.track("a").id
+        for await case .ended(let ended, "p", let outcome) in events {
+            #expect(ended == id)
+            #expect(outcome.term == .accepted)
+            break
+        }
+        await client.close()
+    }
+}
+
+/// This machine as another process sees it.
+struct AnotherProcess: EngineHost {
+    private let machine = SystemHost()
+    var boot: String { machine.boot }
+    let process = "1/\(SystemHost().boot)/other"
+    func date() -> Instant { machine.date() }
+    func uptime() -> Instant { machine.uptime() }
+    func isDead(_ process: String) -> Bool { false }
+    func chance() -> Double { machine.chance() }
+    func makeID() -> OperationID { machine.makeID() }
+}

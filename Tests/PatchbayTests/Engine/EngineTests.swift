@@ -1,0 +1,423 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+@Suite("The delivery engine") struct EngineTests {
+    @Test func `what is captured leaves in order and is accounted for`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        let ids = try (1...5).map { try world.capture(.event("e\($0)")).id.rawValue }
+        #expect(try world.drain())
+        #expect(world.sentOperations == ids)
+        let account = try world.account("p")
+        #expect(account.total("captured") == 5)
+        #expect(account.total("accepted") == 5)
+        #expect(account.balances)
+        #expect(try world.store.verify().isSound)
+    }
+
+    @Test func `one request is in flight per lane, and lanes run side by side`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        for subject: Subject in ["a", "a", "b", "b"] { try world.capture(.event("e"), subject: subject) }
+        #expect(world.sent.count == 2)
+        #expect(try world.drain())
+        #expect(world.sent.count == 4)
+    }
+
+    @Test func `a refusal is rejected with its finding and kept for replay, and the next goes on`() throws {
+        let world = try VirtualWorld()
+        world.network = {
+            $0.number == 1 ? .outcome(.replied(WireResponse(422))) : .outcome(.replied(WireResponse(200)))
+        }
+        try world.start(.probe())
+        let first = try world.capture(.event("a"))
+        let second = try world.capture(.event("b"))
+        #expect(try world.drain())
+        #expect(world.outcome(of: first.id, on: "p")?.finding?.code == "probe.refused")
+        #expect(world.outcome(of: second.id, on: "p")?.term == .accepted)
+        let rejects = try world.store.rejects(provider: "p", limit: 10)
+        #expect(rejects.map(\.operation.id) == [first.id.rawValue])
+        #expect(try EngagementOperation(jsonBytes: #require(rejects.first).operation.body) == first)
+    }
+
+    @Test func `what examination refuses never leaves, and another vendor's push is not counted`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        let bad = try world.capture(.event("bad"))
+        try world.capture(.track(.push(.tapped, payload: ["else": 1])))
+        try world.capture(.track(.push(.tapped, payload: ["probe": 1])))
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+        #expect(world.outcome(of: bad.id, on: "p")?.term == .rejected)
+        #expect(try world.account("p").total("captured") == 2)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a failing queue waits and does not hide its neighbour`() throws {
+        let world = try VirtualWorld()
+        world.network = { sent in
+            sent.request.url.hasSuffix("/track")
+                ? .outcome(.replied(WireResponse(503))) : .outcome(.replied(WireResponse(200)))
+        }
+        try world.start(.probe())
+        for _ in 1...100 { try world.capture(.event("e")) }
+        let attribute = try world.capture(.set("tier", "gold"))
+        try world.advance(by: .seconds(5))
+        #expect(world.outcome(of: attribute.id, on: "p")?.term == .accepted)
+        #expect(try world.account("p").pending == 100)
+    }
+
+    @Test func `a retry waits as the verdict says, or until it is woken`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.replied(WireResponse(500))) }
+        try world.start(.probe())
+        try world.capture(.event("e"))
+        try world.advance(by: .seconds(9))
+        #expect(world.sent.count == 1)
+        try world.advance(by: .seconds(2))
+        #expect(world.sent.count == 2)
+        try world.wake()
+        #expect(world.sent.count == 3)
+    }
+
+    @Test func `a talk of two requests keeps its place at the head of the queue`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.separatesEvents = false })
+        let login = try world.capture(
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-1")]))
+        )
+        let event = try world.capture(.event("after"))
+        #expect(try world.drain())
+        #expect(world.sentOperations == [login.id, login.id, event.id].map(\.rawValue))
+        #expect(world.sent[1].request.url.hasSuffix("/second"))
+    }
+
+    @Test func `each request is signed for the contact its operation was captured for`() throws {
+        let world = try VirtualWorld()
+        world.credentials = { _, contact in contact.map { Secret("token of \($0)") } }
+        try world.start(.probe())
+        try world.capture(.event("a"), contact: "anna")
+        try world.capture(.event("b"), contact: "bo")
+        #expect(try world.drain())
+        #expect(world.sent.map { $0.request[header: "Authorization"] } == ["token of anna", "token of bo"])
+    }
+
+    @Test func `courtesy ends at its instant, and a flush skips it`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 30_000 })
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(29))
+        #expect(world.sent.isEmpty)
+        #expect(try world.waits(of: "p").map(\.code) == ["probe.waiting"])
+        try world.advance(by: .seconds(2))
+        #expect(world.sent.count == 1)
+        try world.capture(.event("b"))
+        try world.flush()
+        #expect(world.sent.count == 2)
+    }
+
+    @Test func `unchanged is settled without a request, from memory that survives a restart`() throws {
+        let world = try VirtualWorld()
+        let plan = RoutingPlan.probe { $0.suppresses = true }
+        try world.start(plan)
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        try world.restart()
+        let again = try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+        #expect(world.outcome(of: again.id, on: "p")?.term == .unchanged)
+    }
+
+    @Test func `a read passes a blocked queue, and ends at its deadline`() throws {
+        let world = try VirtualWorld()
+        world.network = { sent in
+            sent.request.url.hasSuffix("/readBack")
+                ? .outcome(.replied(WireResponse(200, json: ["answer": 42]))) : .outcome(.replied(WireResponse(500)))
+        }
+        try world.start(.probe { $0.separatesEvents = false })
+        try world.capture(.event("stuck"))
+        try world.advance(by: .seconds(1))
+        let question = EngagementOperation(
+            id: "q-1",
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest("status"))
+        )
+        try world.read(question, from: "p")
+        try world.advance(by: .seconds(1))
+        #expect(world.outcome(of: "q-1", on: "p")?.answer == ["answer": 42])
+        world.network = { _ in .silence }
+        var late = question
+        late.id = "q-2"
+        try world.read(late, from: "p", timeout: .seconds(90))
+        try world.advance(by: .seconds(200))
+        #expect(world.outcome(of: "q-2", on: "p")?.finding?.code == "engine.read.deadline")
+        #expect(try world.account("p").total("captured") == 1)
+    }
+}
+
+@Suite("The engine and faulty adapters") struct FaultyAdapterTests {
+    @Test func `an adapter that plans in circles is parked and its data kept`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.circles = true })
+        try world.capture(.event("e"))
+        #expect(try world.parked("p")?.code == "engine.adapter.loops")
+        #expect(try world.account("p").pending == 1)
+        try world.restart(.probe())
+        #expect(try world.drain())
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a missing verdict is a retry in a minute, and a finding`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.isMute = true })
+        try world.capture(.event("e"))
+        try world.advance(by: .seconds(59))
+        #expect(world.sent.count == 1)
+        #expect(
+            world.told.contains {
+                if case .noticed("p", let f) = $0.event { f.code == "engine.adapter.verdictMissing" } else { false }
+            }
+        )
+        try world.advance(by: .seconds(3))
+        #expect(world.sent.count == 2)
+    }
+}
+
+@Suite("The engine and time") struct EngineTimeTests {
+    @Test(arguments: [-1_000_000, 1_000_000]) func `a jump of the wall clock moves no wait`(seconds: Int) throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 30_000 })
+        try world.capture(.event("a"))
+        world.host.jump(by: .seconds(seconds))
+        try world.advance(by: .seconds(29))
+        #expect(world.sent.isEmpty)
+        try world.advance(by: .seconds(1))
+        #expect(world.sent.count == 1)
+    }
+
+    @Test func `time goes on while no process runs, over a reboot too, and never back`() throws {
+        let world = try VirtualWorld()
+        let plan = RoutingPlan.probe { $0.courtesy = 3_600_000 }
+        try world.start(plan)
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1800))
+        try world.reboot(after: .seconds(1801))
+        try world.advance(by: .seconds(1))
+        #expect(world.sent.count == 1)
+        try world.capture(.event("b"))
+        world.host.jump(by: .seconds(-86_400 * 365))
+        try world.reboot(after: .seconds(1))
+        try world.advance(by: .seconds(3500))
+        #expect(world.sent.count == 1)
+        try world.advance(by: .seconds(200))
+        #expect(world.sent.count == 2)
+    }
+}
+
+@Suite("The engine and death") struct EngineDeathTests {
+    struct Death: Error {}
+
+    @Test func `what was captured but not sent goes at the next start`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 1000 })
+        try world.capture(.event("a"))
+        try world.restart()
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+    }
+
+    @Test func `a plain request in flight at death is sent again, a journaled one is asked about`() throws {
+        for isJournaled in [false, true] {
+            let world = try VirtualWorld()
+            try world.start(.probe { $0.isJournaled = isJournaled })
+            let operation = try world.capture(.event("a"))
+            #expect(world.sent.count == 1)
+            try world.restart()
+            #expect(try world.drain())
+            #expect(world.sent.count == (isJournaled ? 1 : 2))
+            #expect(
+                world.outcome(of: operation.id, on: "p")?.finding?.reason.contains("interrupted") ?? false
+                    == isJournaled
+            )
+            #expect(try world.account("p").balances)
+        }
+    }
+
+    @Test func `a journal holds no secret`() throws {
+        let world = try VirtualWorld()
+        world.credentials = { _, _ in Secret("s3cret") }
+        try world.start(.probe { $0.isJournaled = true })
+        try world.capture(.event("a"))
+        let journal = try #require(try world.store.journal(provider: "p").first)
+        #expect(!String(decoding: journal.request, as: UTF8.self).contains("s3cret"))
+    }
+
+    @Test(arguments: [StoragePoint.begin(.full), .beforeCommit(.full), .afterCommit(.full)])
+    func `death in a capture loses nothing that was acknowledged`(point: StoragePoint) throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 1000 })
+        try world.capture(.event("before"))
+        world.onStorage { if $0 == point { throw Death() } }
+        #expect(throws: Death.self) { try world.capture(.event("during")) }
+        world.onStorage(nil)
+        try world.restart()
+        #expect(try world.drain())
+        #expect(try world.account("p").total("captured") == (point == .afterCommit(.full) ? 2 : 1))
+        #expect(try world.account("p").balances)
+    }
+
+    @Test(arguments: [StoragePoint.beforeCommit(.normal), .afterCommit(.normal)])
+    func `death in a settle gives each operation one ending`(point: StoragePoint) throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        let operation = try world.capture(.event("a"))
+        world.onStorage { if $0 == point { throw Death() } }
+        #expect(throws: Death.self) { try world.advance(by: .seconds(1)) }
+        world.onStorage(nil)
+        try world.restart()
+        #expect(try world.drain())
+        #expect(world.sent.count == (point == .afterCommit(.normal) ? 1 : 2))
+        #expect(try world.store.history(provider: "p", limit: 10).map(\.id) == [operation.id.rawValue])
+        #expect(try world.account("p").balances)
+    }
+}
+
+@Suite("Switching providers") struct SwitchTests {
+    private func attributes(_ world: VirtualWorld, _ provider: String) -> [String] {
+        world.sent.filter { $0.provider == provider }.map { String(decoding: $0.request.body, as: UTF8.self) }
+    }
+
+    private func old(_ change: (inout ProbeDevice.Settings) -> Void = { _ in }) -> RoutingPlan.Provider {
+        RoutingPlan.probe("old", mode: nil, change).providers[0]
+    }
+
+    @Test func `a new provider hears the whole state first, then what is captured`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe("old"))
+        try world.capture(.set("tier", "gold"))
+        try world.capture(.changeTags(TagChange(add: ["sports"])))
+        #expect(try world.drain())
+        try world.restart(.probe("new", others: [old()]))
+        try world.capture(.event("first"))
+        #expect(try world.drain())
+        let heard = attributes(world, "new")
+        #expect(heard.count == 3)
+        #expect(heard[0].contains("gold"))
+        #expect(heard[1].contains("sports"))
+        let account = try world.account("new")
+        #expect(account.lines["created"] == ["mirror": 2])
+        #expect(account.total("captured") == 1)
+        #expect(account.balances)
+    }
+
+    @Test func `drain delivers what is pending to the old provider, and its farewell last`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe("old") { $0.courtesy = 10_000 })
+        try world.capture(.event("a"))
+        try world.capture(.event("b"))
+        try world.restart(.probe("new", onSwitch: .drain, others: [old()]))
+        #expect(try world.drain())
+        #expect(world.sent.filter { $0.provider == "old" }.count == 3)
+        #expect(world.sent.filter { $0.provider == "new" }.isEmpty)
+        #expect(world.sent.last?.request.url.hasSuffix("/farewell") ?? false)
+        #expect(try world.account("old").balances)
+        try world.restart()
+        #expect(try world.drain())
+        #expect(world.sent.filter { $0.request.url.hasSuffix("/farewell") }.count == 1)
+    }
+
+    @Test func `retarget moves what was not begun, once`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe("old") { $0.courtesy = 10_000 })
+        let ids = try ["a", "b"].map { try world.capture(.event($0)).id.rawValue }
+        try world.restart(.probe("new", onSwitch: .retarget, others: [old()]))
+        #expect(try world.drain())
+        #expect(world.sent.filter { $0.provider == "new" }.compactMap { $0.request[header: "Operation"] } == ids)
+        #expect(world.sent.filter { $0.provider == "old" }.map(\.request.url).allSatisfy { $0.hasSuffix("/farewell") })
+        #expect(try world.account("old").total("moved") == 2)
+        for account in try world.accounts() { #expect(account.balances) }
+        #expect(try world.store.verify().isSound)
+    }
+
+    @Test func `what the old provider has begun, it finishes`() throws {
+        let world = try VirtualWorld()
+        world.network = {
+            $0.number == 1 ? .outcome(.replied(WireResponse(200))) : .outcome(.replied(WireResponse(500)))
+        }
+        try world.start(.probe("old"))
+        let login = try world.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c")])))
+        try world.advance(by: .seconds(1))
+        world.network = { _ in .outcome(.replied(WireResponse(200))) }
+        try world.restart(.probe("new", onSwitch: .retarget, others: [old()]))
+        #expect(try world.drain())
+        #expect(world.outcome(of: login.id, on: "old")?.term == .accepted)
+        #expect(!world.sent.contains { $0.provider == "new" && $0.request[header: "Operation"] == login.id.rawValue })
+    }
+
+    @Test func `work for a provider that is gone from the configuration is kept and named`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe("old") { $0.courtesy = 10_000 })
+        try world.capture(.event("a"))
+        try world.restart(.probe("new"))
+        #expect(
+            world.told.contains {
+                if case .noticed("old", let f) = $0.event { f.code == "engine.provider.unconfigured" } else { false }
+            }
+        )
+        #expect(try world.account("old").pending == 1)
+        #expect(try world.account("old").balances)
+    }
+}
+
+@Suite("Consent and erasure in the engine") struct ConsentTests {
+    @Test func `unknown holds with a named reason, granted releases with original times`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe(requiredConsent: [.tracking]))
+        let operation = try world.capture(.event("a"))
+        try world.advance(by: .seconds(60))
+        #expect(world.sent.isEmpty)
+        #expect(try world.account("p").held == ["consent.tracking": 1])
+        try world.capture(.setConsent(Consent(purpose: .tracking, state: .granted)))
+        #expect(try world.drain())
+        let body = try #require(world.sent.first { $0.request.url.hasSuffix("/track") }).request.body
+        #expect(try EngagementOperation(jsonBytes: body).capturedAt == operation.capturedAt)
+    }
+
+    @Test func `denied ends what waits and what comes`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe(requiredConsent: [.tracking]))
+        try world.capture(.event("a"))
+        try world.capture(.setConsent(Consent(purpose: .tracking, state: .denied)))
+        try world.capture(.event("b"))
+        #expect(try world.drain())
+        #expect(!world.sent.contains { $0.request.url.hasSuffix("/track") })
+        #expect(try world.account("p").lines["dropped"] == ["engine.consent.denied": 2])
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `what does not wait for consent is dropped with its reason`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe(requiredConsent: [.profile]))
+        let identify = try world.capture(.identify([Identifier(.email, "a@example.org")]))
+        #expect(world.outcome(of: identify.id, on: "p")?.finding?.code == "engine.consent.unknown")
+    }
+
+    @Test func `erase takes what is pending with it and forgets the mirror`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 10_000 })
+        try world.capture(.set("tier", "gold"))
+        try world.capture(.erase)
+        #expect(try world.account("p").total("erased") == 1)
+        #expect(try world.mirror()?.attributes.isEmpty ?? true)
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+        #expect(try world.account("p").balances)
+    }
+}

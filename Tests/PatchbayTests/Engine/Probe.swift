@@ -1,0 +1,151 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySimulation
+import Testing
+
+/// A vendor that exists only here: one request per operation, behaviour by settings.
+struct ProbeDevice: VendorAdapter {
+    struct Settings: AdapterSettings {
+        /// Each request must be looked up after a crash.
+        var isJournaled = false
+        /// Suppress an attribute change that the vendor is known to hold.
+        var suppresses = false
+        /// Events have a queue of their own.
+        var separatesEvents = true
+        /// Never gives a verdict.
+        var isMute = false
+        /// Plans in circles.
+        var circles = false
+        /// Sends nothing before this many milliseconds have passed since capture, unless flushed.
+        var courtesy = 0
+        static let table = SettingsTable<Settings>([])
+    }
+
+    enum Endpoint: String, AdapterEndpoint {
+        case plain, journaled
+        var isJournaled: Bool { self == .journaled }
+    }
+
+    enum Step: Codable, Sendable, Equatable { case second, asked }
+
+    struct Memory: AdapterMemory {
+        var accepted: [String: String] = [:]
+        var count = 0
+    }
+
+    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "The vendor says no", remedy: "Mend it.")
+    static let waiting = FindingRow("probe.waiting", .note, reason: "Not yet", remedy: "Wait.")
+
+    static let descriptor = AdapterDescriptor(
+        id: "probe",
+        title: "Probe",
+        window: 64,
+        usesCredentials: true,
+        capabilities: [.operation(.track): .native()],
+        rules: [],
+        findings: [refused, waiting],
+        replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("probe", "1")))
+    )
+
+    let settings: Settings
+    init(settings: Settings) { self.settings = settings }
+
+    func examine(_ operation: EngagementOperation) -> [Finding] {
+        switch operation.action {
+        case .track(.custom(name: "bad", _)): [Self.refused.at("action.event.name")]
+        case .track(.push(_, let payload, _)) where payload["probe"] == nil:
+            [Finding(code: "probe.foreign", severity: .foreign, reason: "Not ours.", remedy: "None.")]
+        default: []
+        }
+    }
+
+    func place(_ operation: EngagementOperation) -> Place {
+        let isEvent = operation.action.kind == .track
+        return Place(
+            lane: operation.subject.rawValue,
+            queue: isEvent && settings.separatesEvents ? "events" : "profile",
+            waitsForConsent: operation.action.kind != .identify
+        )
+    }
+
+    func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let head = pending[0]
+        if settings.circles {
+            return .settle([:], remembering: Memory(accepted: memory.accepted, count: memory.count + 1))
+        }
+        if settings.courtesy > 0, !moment.flush, !head.isImmediate {
+            let due = head.since + .milliseconds(settings.courtesy)
+            if due > moment.now { return .wait(until: due, because: Self.waiting.at()) }
+        }
+        if case .changeAttributes(let changes) = head.operation.action, settings.suppresses {
+            let values = changes.compactMapValues { if case .set(let value) = $0 { value.plainText } else { nil } }
+            if values.allSatisfy({ memory.accepted[$0.key.rawValue] == $0.value }) {
+                return .settle([head.id: .unchanged()])
+            }
+        }
+        let part = head.step == .second ? "/second" : ""
+        let request = WireRequest(
+            "POST",
+            "http://probe.test/\(head.operation.action.kind.rawValue)\(part)",
+            headers: [
+                WireHeader("Operation", head.id.rawValue),
+                WireHeader("Authorization", head.credential?.value ?? "nobody", isSecret: true),
+            ],
+            body: head.operation.jsonBytes
+        )
+        return .send(Transmission(settings.isJournaled ? .journaled : .plain, request, carrying: [head]))
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        if settings.isMute { return Interpretation() }
+        return Interpretation(exchange.operations) { pending in
+            switch exchange.outcome {
+            case .replied(let reply) where reply.isSuccess:
+                if case .switchContact = pending.operation.action, pending.step == nil { return .underway(.second) }
+                if case .changeAttributes(let changes) = pending.operation.action {
+                    for (name, change) in changes {
+                        if case .set(let value) = change { memory.accepted[name.rawValue] = value.plainText }
+                    }
+                }
+                return .accepted(answer: reply.json)
+            case .replied(let reply) where (400...499).contains(reply.status): return .rejected(Self.refused.at())
+            case .failed(let failure) where failure.doubt == .interrupted:
+                return .accepted(Self.waiting.at(detail: "interrupted"))
+            default: return .retry(.at(exchange.moment.now + .seconds(10), orWoken: true))
+            }
+        }
+    }
+}
+
+extension RoutingPlan {
+    /// One provider with a probe behind it.
+    static func probe(
+        _ name: String = "p",
+        onSwitch: SwitchPolicy = .drain,
+        requiredConsent: Set<Purpose> = [],
+        mode: Mode? = .live,
+        others: [Provider] = [],
+        _ change: (inout ProbeDevice.Settings) -> Void = { _ in }
+    ) -> RoutingPlan {
+        var settings = ProbeDevice.Settings()
+        change(&settings)
+        let provider = Provider(name: name, adapter: ProbeDevice(settings: settings), mode: mode)
+        return RoutingPlan(providers: [provider] + others, onSwitch: onSwitch, requiredConsent: requiredConsent)
+    }
+}
+
+extension Action {
+    static func event(_ name: String) -> Action { .track(.custom(name: name)) }
+    static func set(_ name: AttributeName, _ value: AttributeValue) -> Action { .changeAttributes([name: .set(value)]) }
+}
+
+extension VirtualWorld {
+    /// The ids of the operations that left, in order.
+    var sentOperations: [String] { sent.compactMap { $0.request[header: "Operation"] } }
+
+    func account(_ provider: String) throws -> ProviderAccounts {
+        try #require(try accounts().first { $0.provider == provider })
+    }
+}

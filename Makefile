@@ -9,7 +9,9 @@ COMMAND := .build/debug/patchbay
 EVIDENCE := $(CURDIR)/.build/evidence
 ROUNDS ?= 50
 SEED ?= 1
-SEEDS ?= 200
+SEEDS ?= 1-2000
+empty :=
+VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
 .PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak bench clean
 
@@ -31,8 +33,9 @@ demo: setup ## an app's day, a kill, a switch and a migration against local vend
 
 goldens: setup ## rewrites the goldens; read the diff before you commit it
 	@if [ -n "$${CI:-}" ]; then echo 'make goldens is for people: CI compares, it never writes.' >&2; exit 2; fi
-	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Golden|Conformance|Conversation'
-	git diff --stat -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
+	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Patchbay($(VENDORS))Tests'
+	UPDATE_GOLDENS=1 swift test --disable-xctest --package-path Examples/ToyVendor --scratch-path .build/examples
+	git status --short -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
 
 rules: setup ## refreshes the list of what shows each rule, from a test run
 	@rm -rf .build/evidence
@@ -61,7 +64,7 @@ end-to-end: setup ## the built command over HTTP: providers, migration, bad inpu
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/end_to_end.py
 
-simulate: setup ## the fault simulator: SEEDS=n
+simulate: setup ## the fault simulator: SEEDS=first-last
 	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
 
 soak: setup ## kills the real process ROUNDS=n times and recounts: SEED=n

@@ -9,7 +9,9 @@ COMMAND := .build/debug/patchbay
 EVIDENCE := $(CURDIR)/.build/evidence
 ROUNDS ?= 50
 SEED ?= 1
-SEEDS ?= 200
+SEEDS ?= 1-2000
+empty :=
+VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
 .PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak bench clean
 
@@ -20,21 +22,26 @@ help: ## lists the targets
 setup: ## installs what is missing (apt, or brew on a Mac; a Python environment in .venv)
 	@.ci/setup
 
-build: setup ## builds everything, tests included
+.PHONY: tools
+tools:
+	@.ci/setup tools
+
+build: tools ## builds everything, tests included
 	swift build --build-tests
 
 test: setup lint ## runs everything that must hold before a change lands
 	@.ci/test
 
-demo: setup ## an app's day, a kill, a switch and a migration against local vendors
+demo: tools ## an app's day, a kill, a switch and a migration against local vendors
 	@python3 Examples/Demo/demo.py
 
-goldens: setup ## rewrites the goldens; read the diff before you commit it
+goldens: tools ## rewrites the goldens; read the diff before you commit it
 	@if [ -n "$${CI:-}" ]; then echo 'make goldens is for people: CI compares, it never writes.' >&2; exit 2; fi
-	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Golden|Conformance|Conversation'
-	git diff --stat -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
+	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Patchbay($(VENDORS))Tests'
+	UPDATE_GOLDENS=1 swift test --disable-xctest --package-path Examples/ToyVendor --scratch-path .build/examples
+	git status --short -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
 
-rules: setup ## refreshes the list of what shows each rule, from a test run
+rules: tools ## refreshes the list of what shows each rule, from a test run
 	@rm -rf .build/evidence
 	PATCHBAY_EVIDENCE="$(EVIDENCE)" swift test --disable-xctest
 	swift build --product patchbay
@@ -48,27 +55,27 @@ lint: ## checks the format of all Swift sources
 	@swift format lint --strict -r -p $(SWIFT_FOLDERS)
 	@echo 'lint: no finding'
 
-docs: setup ## builds the documentation; a warning is an error
+docs: tools ## builds the documentation; a warning is an error
 	@.ci/docs
 
 schemas: setup ## checks every schema, example and golden body with an independent validator
 	@$(PYTHON) Tests/EndToEnd/check_schemas.py
 
-examples: setup ## builds and tests the example packages, which see public API alone
+examples: tools ## builds and tests the example packages, which see public API alone
 	@.ci/examples
 
-end-to-end: setup ## the built command over HTTP: providers, migration, bad inputs
+end-to-end: tools ## the built command over HTTP: providers, migration, bad inputs
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/end_to_end.py
 
-simulate: setup ## the fault simulator: SEEDS=n
+simulate: tools ## the fault simulator: SEEDS=first-last
 	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
 
-soak: setup ## kills the real process ROUNDS=n times and recounts: SEED=n
+soak: tools ## kills the real process ROUNDS=n times and recounts: SEED=n
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/kill9.py $(ROUNDS) --seed $(SEED)
 
-bench: setup ## measures, in a package of its own
+bench: tools ## measures, in a package of its own
 	swift run -c release --package-path Benchmarks
 
 clean: ## removes what was built

@@ -256,4 +256,10 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\nStopped. The next `make demo` begins anew.", file=sys.stderr)
+        sys.exit(130)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"The build failed with {error.returncode}; its words stand above.")

@@ -6,7 +6,7 @@ import PatchbayModel
 /// Moves contacts from one file format to another, record by record and in constant memory.
 ///
 /// ```swift
-/// let migration = try Migration(from: salesforceExport, to: .neutralContacts)
+/// let migration = try Migration(from: vendorExport, to: .neutralContacts)
 /// var source = try FileSource(path: "contacts.csv")
 /// let report = try migration.run(&source, to: output, rejects: rejects)
 /// ```

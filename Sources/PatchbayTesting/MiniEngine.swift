@@ -99,7 +99,10 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private mutating func run(until limit: Int) -> Drive.End {
         var wakes = 0
         // Waits and settled plans are bounded, too: an adapter that circles is at fault.
-        for _ in 0..<(64 * script.limit + 64 * entries.count) {
+        var (rounds, done) = (0, progress)
+        while rounds < 100 {
+            rounds = progress == done ? rounds + 1 : 0
+            done = progress
             if let parked { return .parked(parked) }
             guard !entries.isEmpty, !isFaulty else { return .settled }
             guard drive.sent.count < limit else { return .limit }
@@ -121,6 +124,9 @@ struct MiniEngine<Adapter: VendorAdapter> {
         breach("A5", "plans go round without a request.")
         return .limit
     }
+
+    /// Requests that left and operations that ended.
+    private var progress: Int { drive.sent.count + drive.endings.count }
 
     private var nextInstant: Instant? {
         let waiting = Set(entries.map { QueueName(lane: $0.place.lane, queue: $0.place.queue) })

@@ -1,13 +1,36 @@
 """Holds the endings of an Altcraft provider against the requests that the sandbox saw."""
 
 import collections
+import uuid
 
 # What needs no request: the adapter remembers the device, the credential names the person, the engine keeps consent.
 SILENT_KINDS = {"registerDevice", "identify", "setConsent", "erase"}
 
 
-def request_id(entry):
-    """The id that a request carried: the same on every repeat of an operation."""
+# The requests of one operation: the first has the operation's own id, the others one made from it and their name.
+PARTS = ["subscribe", "addTags"]
+
+
+def made_id(name):
+    """The UUID made from a name: FNV-1a over 128 bits, with version 8 and the variant of RFC 9562."""
+    value = 0x6C62272E07BB014262B821756295C58D
+    for byte in name.encode("utf-8"):
+        value = ((value ^ byte) * ((1 << 88) | 0x13B)) % (1 << 128)
+    value = value & ~(0xF << 76) | 0x8 << 76
+    return str(uuid.UUID(int=value & ~(0x3 << 62) | 0x2 << 62))
+
+
+def request_ids(identifier):
+    """The ids under which an operation changes something, and the one under which it asks for the present state."""
+    try:
+        own = str(uuid.UUID(identifier))
+    except ValueError:
+        own = made_id(identifier)
+    return [own, *(made_id(f"{identifier}/{part}") for part in PARTS)], made_id(f"{identifier}/status")
+
+
+def sent_id(entry):
+    """The id that a request carried."""
     headers = {name.lower(): value for name, value in entry["headers"].items()}
     return headers.get("request-id", "").lower()
 
@@ -30,21 +53,25 @@ def check(operations, endings, waiting, log, replayed):
     kinds = {operation["id"]: operation["action"]["kind"] for operation in operations}
     requests = collections.defaultdict(list)
     for entry in log:
-        requests[request_id(entry)].append(entry)
+        requests[sent_id(entry)].append(was_taken(entry))
     found, problems, unexplained = 0, [], 0
     for identifier, term in endings.items():
-        taken = any(was_taken(entry) for entry in requests.get(identifier.lower(), []))
+        sent = [requests[each] for each in request_ids(identifier)[0] if each in requests]
+        taken = bool(sent) and all(any(answers) for answers in sent)
         if term == "accepted" and taken:
             found += 1
-        elif term == "accepted" and identifier not in kinds:
+        elif term == "accepted" and identifier not in kinds and not sent:
             unexplained += 1
-        elif term == "accepted" and kinds[identifier] not in SILENT_KINDS:
+        elif term == "accepted" and (sent or kinds[identifier] not in SILENT_KINDS):
             problems.append(f"operation {identifier}: accepted, but the vendor never took it")
         elif term in ("dropped", "moved", "superseded") and taken:
             problems.append(f"operation {identifier}: {term}, but the vendor took it")
     if unexplained > replayed:
         problems.append(f"{unexplained} operations of a switch are accepted without a request, {replayed} may be")
-    known = {identifier.lower() for identifier in [*endings, *waiting]}
+    known = set()
+    for identifier in [*endings, *waiting]:
+        changes, question = request_ids(identifier)
+        known.update(changes, [question])
     strangers = [identifier for identifier in requests if identifier and identifier not in known]
     problems += [f"request {identifier}: no operation of the outbox made it" for identifier in strangers]
     return found, problems

@@ -7,6 +7,7 @@ file before it echoes the id on standard output. Other lines are passed over. Us
 
 import json
 import os
+import signal
 import sys
 
 
@@ -24,6 +25,8 @@ def receipts(stream):
 
 
 def main():
+    # Ctrl-C is for the sender; what it still promises must be written down.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     ledger = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for promised in receipts(sys.stdin.buffer):
         os.write(ledger, promised.encode() + b"\n")

@@ -37,10 +37,10 @@ import Testing
         }
     }
 
-    @Test func `every example is JSON`() throws {
+    @Test func `every valid example is JSON, and there are invalid ones`() throws {
         let examples = Repository.files("Schemas", ending: ".json").filter { $0.path.contains("/examples/") }
         #expect(examples.contains { $0.path.contains("/invalid/") })
-        for file in examples {
+        for file in examples where !file.path.contains("/invalid/") {
             #expect(throws: Never.self, "\(file.path)") { try JSONValue(parsing: file.text) }
         }
     }

@@ -59,7 +59,8 @@ import Testing
         "static let descriptor", "static var descriptor", "static let id:", "static var id:", "var initialState",
         "func respond(", "func header(", "func footer(", "mutating func read(", "mutating func finish(",
         "var errorDescription", "var isRecursive", "func scopeProvider", "func provideScope", "var testDescription",
-        "func next()", "func index(", "typealias ",
+        "func next()", "func index(", "typealias ", "func date()", "func uptime()", "var boot:", "var process:",
+        "func isDead(", "func chance()", "func makeID()", "func realTime(", "var afterErase", "func write(_ bytes",
     ]
 
     @Test func `every public declaration has a doc comment`() {

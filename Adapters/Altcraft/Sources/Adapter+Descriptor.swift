@@ -25,7 +25,7 @@ extension AltcraftDevice {
         findings: FindingRow.altcraft,
         reasonsOfState: [
             FindingRow.askAgain, .readNoToken, .profileUnsubscribed, .retryLimit, .replyCredential, .replyRefused,
-            .replyField, .replySubscriptionField, .replyCategory,
+            .replyField, .replySubscriptionField, .replyCategory, .replyUnreadable,
         ].map(\.code),
         fields: [
             SubscriptionCall.table.summary, SubscriptionCall.subscriptionTable.summary, Category.table.summary,

@@ -50,8 +50,12 @@ private struct Reading {
         switch exchange.endpoint {
         case .unsuspend: return released(answer, &memory)
         case .status:
+            let isQuestion = pending.operation.action.kind == .readBack
+            guard isQuestion || exchange.outcome.reply?.json?.object != nil else {
+                return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json)
+            }
             memory.standing = .init(contact: pending.operation.contact, status: answer.profile?.subscription?.status)
-            return pending.operation.action.kind == .readBack ? accepted(answer) : .underway(pending.step)
+            return isQuestion ? accepted(answer) : .underway(pending.step)
         case .tokenUpdate:
             (memory.saved, memory.doubtful, memory.refused) = (sentAddress, nil, nil)
             if case .registerDevice(let device) = pending.operation.action { memory.device = device }

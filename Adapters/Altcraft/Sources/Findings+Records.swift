@@ -29,8 +29,8 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .altcraft("X2"),
-        reason: "The field takes one value; a second one is left out",
-        remedy: "Put the one to keep first."
+        reason: "The field is taken already; this value is left out",
+        remedy: "Put the one to keep first, or name another field for it."
     )
     static let recordAddress = FindingRow(
         "altcraft.record.address",

@@ -17,7 +17,7 @@ extension FindingRow {
             readUnknown, readProvider, readNoToken,
             identityInCredential, identityKind, consentKept, eraseByHand, nothingToLeave, actionUnknown,
             replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
-            retryLimit, replyErrorInSuccess,
+            retryLimit, replyUnreadable, replyErrorInSuccess,
         ] + altcraftRecords
 
     // MARK: Credentials
@@ -488,6 +488,14 @@ extension FindingRow {
         rule: .altcraft("R3"),
         reason: "The vendor did not answer",
         remedy: "Nothing is needed; it is repeated."
+    )
+    static let replyUnreadable = FindingRow(
+        "altcraft.reply.unreadable",
+        .error,
+        .unavailable,
+        rule: .altcraft("B12"),
+        reason: "The answer does not say what the person's push subscription is, so it was left alone",
+        remedy: "Look what answers at apiUrl, then replay the operation."
     )
     static let retryLimit = FindingRow(
         "altcraft.reply.retryLimit",

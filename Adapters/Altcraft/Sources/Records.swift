@@ -195,10 +195,8 @@ private struct ProfileComposer {
 
     private mutating func data() -> JSONObject {
         var fields = identifierFields()
-        for field in attributeFields() {
-            if fields[field.name] == nil { fields[field.name] = field.value }
-        }
-        if let zone = contact.timeZone { fields["_tz"] = .string(zone) }
+        for field in attributeFields() { put(field.value, in: field.name, of: &fields, "attributes") }
+        if let zone = contact.timeZone { put(.string(zone), in: "_tz", of: &fields, "timeZone") }
         if contact.locale != nil { findings.append(FindingRow.recordNoHome.at("locale")) }
         addTags(to: &fields)
         for (place, consent) in contact.consents.enumerated() where consent.state != .unknown {
@@ -206,9 +204,21 @@ private struct ProfileComposer {
         }
         let subscriptions = subscriptions()
         if !subscriptions.isEmpty {
-            fields["subscriptions"] = .array(subscriptions.map { .object(ImportSubscription.table.object($0)) })
+            fields[Self.subscriptions] = .array(subscriptions.map { .object(ImportSubscription.table.object($0)) })
         }
         return fields
+    }
+
+    /// The one name in the data object that is no profile field.
+    private static let subscriptions = "subscriptions"
+
+    /// Fills a field that is free.
+    private mutating func put(_ value: JSONValue, in name: String, of fields: inout JSONObject, _ path: String) {
+        if fields[name] == nil, name != Self.subscriptions {
+            fields[name] = value
+        } else {
+            findings.append(FindingRow.recordSecond.at(path, detail: "field \(name)"))
+        }
     }
 
     // MARK: Fields
@@ -222,10 +232,10 @@ private struct ProfileComposer {
                 continue
             }
             guard let value = value(of: identifier, in: name, path) else { continue }
-            switch (fields[name], name) {
-            case (nil, _): fields[name] = value
-            case (let present?, "phones"): fields[name] = .array((present.array ?? []) + (value.array ?? []))
-            default: findings.append(FindingRow.recordSecond.at(path, detail: "field \(name)"))
+            if name == "phones", let present = fields[name]?.array {
+                fields[name] = .array(present + (value.array ?? []))
+            } else {
+                put(value, in: name, of: &fields, path)
             }
         }
         return fields
@@ -258,7 +268,8 @@ private struct ProfileComposer {
             findings.append(FindingRow.recordTags.at("tags", detail: "\(contact.tags.count) tags"))
         } else {
             RuleID.altcraft("F14").fire()
-            fields[settings.tagsField] = .array(contact.tags.sorted().map { .string($0.rawValue) })
+            let tags = JSONValue.array(contact.tags.sorted().map { .string($0.rawValue) })
+            put(tags, in: settings.tagsField, of: &fields, "tags")
         }
     }
 

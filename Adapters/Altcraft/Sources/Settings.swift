@@ -106,7 +106,7 @@ public struct AltcraftSettings: AdapterSettings {
             \.roleTokenMatching,
             default: .pushSubscription,
             rule: .altcraft("A8"),
-            "The matching mode beside a role token: `push_sub` as on Android, `token` (the role token) as on iOS."
+            "The matching mode beside a role token: `push_sub` as on Android, `token` (the role token, which then stands in addresses) as on iOS."
         ),
         .text("pixel", \.pixel, rule: .altcraft("M1"), "The id of the pixel that receives custom events."),
         .text("clientId", \.clientID, rule: .altcraft("M3"), "The Altcraft client id that custom events carry."),

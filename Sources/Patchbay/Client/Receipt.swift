@@ -36,7 +36,7 @@ public final class Receipt: Sendable {
     ///
     /// - Parameter provider: the provider's name in the configuration.
     /// - Returns: the outcome.
-    /// - Throws: ``CaptureError/closed`` if the client is closed before; the operation stays stored.
+    /// - Throws: ``CaptureError`` of code `closed` if the client is closed before; the operation stays stored.
     public func outcome(on provider: String) async throws -> OperationOutcome {
         try await withCheckedThrowingContinuation { continuation in
             let known: Result<OperationOutcome, any Error>? = state.withLock { state in

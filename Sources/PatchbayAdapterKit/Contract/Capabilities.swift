@@ -76,8 +76,11 @@ public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
     private let supports: [Capability: Support]
 
     /// Capabilities from a list; a name that stands twice keeps its last word.
-    public init(dictionaryLiteral elements: (Capability, Support)...) {
-        supports = Dictionary(elements) { _, last in last }
+    public init(dictionaryLiteral elements: (Capability, Support)...) { self.init(elements) }
+
+    /// Capabilities from pairs; a name that stands twice keeps its last word.
+    public init(_ pairs: some Sequence<(Capability, Support)>) {
+        supports = Dictionary(pairs) { _, last in last }
     }
 
     /// How well something can be done.

@@ -73,7 +73,9 @@ extension Command {
         world.credentials = { _, contact in provider.credentials[contact] }
         if let vendor = Vendors.simulatedVendor(provider.adapterID) {
             let host = world.host
-            world.network = { .outcome(.replied(vendor.respond(to: $0.request, now: host.date()))) }
+            world.network = { sent in
+                .outcome(.replied(vendor.respond(to: sent.request.asSeen(by: vendor.id), now: host.date())))
+            }
         }
         let plan = configuration.plan.providers.filter { $0.name == provider.name }.map { plan in
             var plan = plan
@@ -115,6 +117,17 @@ extension Vendors {
             (try? Simulator(settings: [:])).map(SimulatedVendor.init)
         }
         return simulators.first { $0.id == id }.flatMap { make($0) }
+    }
+}
+
+extension WireRequest {
+    /// The request without the part of the path with which a sandbox tells its vendors apart.
+    fileprivate func asSeen(by vendor: AdapterID) -> WireRequest {
+        let path = URLText.path(of: url)
+        guard path.hasPrefix("/\(vendor.rawValue)/"), let place = url.firstRange(of: path) else { return self }
+        var request = self
+        request.url.replaceSubrange(place, with: path.dropFirst(vendor.rawValue.count + 1))
+        return request
     }
 }
 

@@ -165,7 +165,11 @@ extension ProviderAccounts {
             codes.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }.map { "  \(term): \($0.value) for \($0.key)" }
         }
         if let parked { lines.append("  stopped: \(parked)") }
-        lines += waits.map { "  waits: \($0)" }
+        // A back end has a lane for each of many contacts: those that wait for the same share a line.
+        let lanes = Dictionary(grouping: waits.map(\.description)) { $0 }
+        lines += lanes.sorted { $0.key < $1.key }.map { reason, lanes in
+            lanes.count == 1 ? "  waits: \(reason)" : "  \(lanes.count) lanes wait: \(reason)"
+        }
         return lines.joined(separator: "\n")
     }
 }

@@ -96,13 +96,19 @@ final class ScriptedTransport: Transport {
     @Test func `two clients on one file: both capture, one delivers`() async throws {
         let path = temporaryFile()
         let (one, other) = (ScriptedTransport(), ScriptedTransport())
-        let first = try await client(.file(path), one)
+        let first = try await EngagementClient(
+            outbox: .file(path),
+            subject: "installation-1",
+            plan: .probe(),
+            transport: one,
+            host: StillProcess("one")
+        )
         let second = try await EngagementClient(
             outbox: .file(path),
             subject: "installation-1",
             plan: .probe(),
             transport: other,
-            host: AnotherProcess()
+            host: StillProcess("other")
         )
         try await first.track("a").durable()
         try await second.track("b").durable()
@@ -189,12 +195,14 @@ final class ScriptedTransport: Transport {
     }
 }
 
-/// This machine as another process sees it.
-struct AnotherProcess: EngineHost {
+/// This machine as one of several processes, with a wall clock that stands still: a lease never runs out.
+struct StillProcess: EngineHost {
     private let machine = SystemHost()
+    private let now = SystemHost().date()
+    let process: String
     var boot: String { machine.boot }
-    let process = "1/\(SystemHost().boot)/other"
-    func date() -> Instant { machine.date() }
+    init(_ name: String) { process = name }
+    func date() -> Instant { now }
     func uptime() -> Instant { machine.uptime() }
     func isDead(_ process: String) -> Bool { false }
     func chance() -> Double { machine.chance() }

@@ -1,0 +1,213 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+@Suite("Altcraft profiles") struct ProfileTests {
+    @Test(.shows("altcraft/Q8", "altcraft/B10", "altcraft/F1", "altcraft/F20", of: AltcraftDevice.self))
+    func `attributes become profile fields of any JSON`() throws {
+        let request = try #require(
+            Scene()
+                .request(
+                    .changeAttributes([
+                        .givenName: .set("Aino"), "visits": .set(.integer(.max)),
+                        "interests": .set(.choices(["a", "b"])),
+                        "address": .set(.object(["street": "A 52"])), "orders": .set(.list([1, "x"])),
+                        "reads": .set(true),
+                    ]),
+                    options: ["skipTriggers": true, "profileFields": ["_lname": "Virtanen"]]
+                )
+        )
+        #expect(request.url == "https://push.altcraft.example/profile/update")
+        #expect(
+            request.json == [
+                "profile_fields": [
+                    "address": ["street": "A 52"], "_fname": "Aino", "interests": ["a", "b"], "orders": [1, "x"],
+                    "reads": true, "visits": 9_223_372_036_854_775_807, "_lname": "Virtanen",
+                ], "skip_triggers": true,
+            ]
+        )
+    }
+
+    @Test(
+        .shows(
+            "altcraft/F7",
+            "altcraft/F8",
+            "altcraft/F9",
+            "altcraft/F11",
+            "altcraft/F12",
+            "altcraft/F13",
+            "altcraft/F19",
+            of: AltcraftDevice.self
+        ),
+        arguments: [
+            ("visits", .unset, #"{"action":"unset","value":null}"#),
+            ("bonus", .increment(ExactDecimal(text: "-2.50")!), #"{"action":"incr","value":-2.50}"#),
+            ("orders", .append(["A-1"]), #"{"action":"add","value":["A-1"]}"#),
+            ("orders", .remove(["A-1"]), #"{"action":"delete","value":["A-1"]}"#),
+            ("total", .set(.decimal(ExactDecimal(text: "49.90")!)), "49.90"),
+            (.birthDate, .set("1990-04-01"), #""1990-04-01""#),
+            (.gender, .set("female"), #""female""#),
+            (.postalCode, .set("39000"), "39000"),
+            (.country, .set("fi"), #""FI""#),
+            ("phones", .set("+358 40 123-4567"), #"["+358401234567"]"#),
+            ("email", .set("aino@example.com"), #""aino@example.com""#),
+        ] as [(AttributeName, AttributeChange, String)]
+    )
+    func `a change is written in its field's form`(_ name: AttributeName, _ change: AttributeChange, _ text: String)
+        throws
+    {
+        let scene = try Scene()
+        let action = Action.changeAttributes([name: change])
+        #expect(scene.examine(action).isEmpty)
+        let fields = try #require(scene.request(action)?.json?["profile_fields"]?.object)
+        #expect(fields.count == 1)
+        #expect(fields.first?.value.text == text)
+    }
+
+    @Test(
+        .shows(
+            "altcraft/F9",
+            "altcraft/F10",
+            "altcraft/F11",
+            "altcraft/F1",
+            "altcraft/F12",
+            "altcraft/F13",
+            "altcraft/F19",
+            of: AltcraftDevice.self
+        ),
+        arguments: [
+            ("email", .unset, "altcraft.attribute.email"), ("email", .set("nobody"), "altcraft.attribute.form"),
+            ("orders", .append([1]), "altcraft.attribute.elements"),
+            (.birthDate, .set("soon"), "altcraft.attribute.form"),
+            (.gender, .set("other"), "altcraft.attribute.form"),
+            (.postalCode, .set("00100"), "altcraft.attribute.form"),
+            ("phones", .set("call me"), "altcraft.attribute.form"),
+            (.country, .set("Narnia"), "altcraft.attribute.form"),
+        ] as [(AttributeName, AttributeChange, String)]
+    )
+    func `what does not fit is left out, and the rest goes`(
+        _ name: AttributeName,
+        _ change: AttributeChange,
+        _ code: String
+    )
+        throws
+    {
+        let scene = try Scene()
+        let alone = scene.examine(.changeAttributes([name: change]))
+        #expect(alone.map(\.code) == [code, "altcraft.attributes.none"])
+        #expect(alone.first?.path == "action.changes.\(name.rawValue)")
+        let together = Action.changeAttributes([name: change, "visits": .set(1)])
+        #expect(scene.examine(together).map(\.code) == [code])
+        #expect(scene.request(together)?.json?["profile_fields"] == ["visits": 1])
+    }
+
+    @Test func `two attributes never share a field, and no attribute at all is an error`() throws {
+        let scene = try Scene(["fieldNames": ["nickname": "_fname"]])
+        let action = Action.changeAttributes([.givenName: .set("Aino"), "nickname": .set("A")])
+        #expect(scene.examine(action).map(\.path) == ["action.changes.nickname"])
+        #expect(scene.examine(.changeAttributes([:])).map(\.code) == ["altcraft.attributes.empty"])
+        let code = try Scene(["genderForm": "code"]).request(.changeAttributes([.gender: .set("female")]))
+        #expect(code?.json?["profile_fields"] == ["_sex": 2])
+    }
+
+    @Test(.shows("altcraft/F14", "altcraft/F9", of: AltcraftDevice.self))
+    func `tags are deleted first, then added`() throws {
+        let scene = try Scene()
+        let swap = Action.changeTags(TagChange(add: ["gold"], remove: ["silver"]))
+        let first = scene.request(swap)?.json?["profile_fields"]
+        #expect(first == ["labels": ["action": "delete", "value": ["silver"]]])
+        let second = scene.request(swap, step: .addTags)?.json?["profile_fields"]
+        #expect(second == ["labels": ["action": "add", "value": ["gold"]]])
+        let all = scene.request(.changeTags(TagChange(replace: ["b", "a"], add: ["c"])))?.json?["profile_fields"]
+        #expect(all == ["labels": ["a", "b", "c"]])
+        #expect(scene.plan(scene.pending(.changeTags(TagChange()))).settled?.finding?.code == "altcraft.tags.empty")
+        let findings = try Scene(["tagsField": nil]).examine(swap)
+        #expect(findings.map(\.code) == ["altcraft.tags.field"])
+        #expect(findings.first?.remedy.contains("tagsField") == true)
+    }
+
+    @Test(.shows("altcraft/E4", of: AltcraftDevice.self))
+    func `identity stands in the credential; fields are a setting`() throws {
+        let scene = try Scene()
+        let action = Action.identify(Corpus.aino + [Identifier("card", "6004")])
+        #expect(scene.plan(scene.pending(action)).settled?.finding?.code == "altcraft.identity.credential")
+        #expect(scene.examine(action).map(\.path) == ["action.identifiers[3].kind"])
+        let fields = try Scene(["identifiersAsFields": true]).request(action)?.json?["profile_fields"]
+        #expect(fields == ["email": "aino.virtanen@example.com", "phones": ["+358401234567"]])
+    }
+
+    @Test(.shows("altcraft/E2", "altcraft/E3", of: AltcraftDevice.self))
+    func `consent is kept, and erasing names the step that a person must do`() throws {
+        let scene = try Scene()
+        let consent = scene.plan(scene.pending(.setConsent(Consent(purpose: .tracking, state: .granted))))
+        #expect(consent.settled?.finding?.code == "altcraft.consent.kept")
+        guard case .settle(let verdicts, let remembered) = scene.plan(scene.pending(.erase)) else {
+            Issue.record("An erasure is settled at once.")
+            return
+        }
+        #expect(verdicts.first?.value.finding?.code == "altcraft.erase.byHand")
+        #expect(remembered == AltcraftMemory())
+    }
+
+    @Test(.shows("altcraft/Q8", of: AltcraftDevice.self))
+    func `profile fields in a subscription request never change what the person wants`() throws {
+        var scene = try Scene(["profileUpdates": "subscribe"])
+        let action = Action.changeAttributes(["visits": .set(1)])
+        #expect(scene.request(action)?.method == "GET")
+        scene.memory.standing = .init(contact: "aino", status: "unsubscribed")
+        let request = try #require(scene.request(action))
+        #expect(request.json?["subscription"]?["status"] == "unsubscribed")
+        #expect(request.json?["profile_fields"] == ["visits": 1])
+        scene.memory.standing = .init(contact: "aino", status: nil)
+        #expect(scene.plan(scene.pending(action)).settled?.finding?.code == "altcraft.profile.noSubscription")
+    }
+
+    @Test(.shows("altcraft/F18", "altcraft/F2", "altcraft/B10", of: AltcraftDevice.self))
+    func `options are checked all at once`() throws {
+        let findings = try Scene()
+            .examine(
+                RequestTests.subscribe,
+                options: [
+                    "sync": "yes", "replase": true, "customFields": ["a": [1], "b": ["c": 1], "d": 1],
+                    "cats": [["active": "on"], "news", ["name": "x", "colour": "red"]], "uid": "m",
+                ]
+            )
+        #expect(
+            findings.map { "\($0.severity.rawValue) \($0.path)" } == [
+                "error options.altcraft.sync", "error options.altcraft.replase",
+                "error options.altcraft.customFields.a",
+                "error options.altcraft.customFields.b", "error options.altcraft.cats[0].name",
+                "error options.altcraft.cats[0].active", "error options.altcraft.cats[1]",
+                "error options.altcraft.cats[2].colour", "warning options.altcraft.uid",
+            ]
+        )
+        let idle = try Scene().examine(.changeAttributes(["visits": .set(1)]), options: ["replace": true])
+        #expect(idle.map(\.code) == ["altcraft.option.idle"])
+    }
+
+    @Test(
+        .shows("altcraft/M8", of: AltcraftDevice.self),
+        arguments: [
+            (["channel": "email", "resource_id": 31, "email": "a@b.example"], true),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "status": "suspended"], true),
+            (["channel": "push", "resource_id": 31, "provider": "ios-apns", "subscription_id": "t"], true),
+            (["channel": "telegram_bot", "resource_id": 31, "cc_data": ["id": 1], "cats": ["news"]], true),
+            (["channel": "email", "resource_id": "31", "email": "a@b.example"], false),
+            (["channel": "email", "resource_id": 31], false),
+            (["channel": "pigeon", "resource_id": 31, "cc_data": [:]], false),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "customFields": [:]], false),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "cats": [["name": "news"]]], false),
+        ] as [(JSONValue, Bool)]
+    )
+    func `an event attaches a subscription of one of four forms`(_ subscription: JSONValue, _ isGood: Bool) throws {
+        let scene = try Scene()
+        let action = Action.track(.custom(name: "Ordered"))
+        #expect(scene.examine(action, options: ["subscription": subscription]).isEmpty == isGood)
+        let body = scene.request(action, options: ["subscription": subscription])?.body ?? []
+        #expect(String(decoding: body, as: UTF8.self).contains("name=\"sn\""))
+    }
+}

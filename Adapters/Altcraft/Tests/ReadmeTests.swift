@@ -1,0 +1,105 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+@Suite("Altcraft README") struct ReadmeTests {
+    /// The tables of the README, by the name that stands in their marks.
+    private var tables: [(name: String, markdown: String)] {
+        let descriptor = AltcraftDevice.descriptor
+        return [
+            ("settings", AltcraftSettings.table.markdown),
+            (
+                "capabilities",
+                table(
+                    ["capability", "support", "note"],
+                    descriptor.capabilities.listed.map {
+                        ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
+                    }
+                )
+            ),
+            ("limits", table(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })),
+            ("fields", descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")),
+            (
+                "options",
+                table(
+                    ["option", "form", "with"],
+                    CallOption.all.map { option in
+                        let uses: [(CallOption.Use, String)] = [
+                            (.subscription, "subscriptions"), (.profile, "profiles"), (.pushEvent, "push events"),
+                            (.customEvent, "custom events"),
+                        ]
+                        let names = uses.filter { option.uses.contains($0.0) }.map(\.1).joined(separator: ", ")
+                        return ["`\(option.name)`", option.form, names]
+                    }
+                )
+            ),
+            (
+                "attributes",
+                table(
+                    ["attribute", "field", "form"],
+                    AltcraftField.all.map { [$0.attribute.map { "`\($0.rawValue)`" } ?? "", "`\($0.name)`", $0.form] }
+                )
+            ),
+            ("replies", descriptor.replies.markdown),
+            ("codes", EventCodes.markdown),
+            ("file-settings", ImportSettings.table.markdown),
+            (
+                "findings",
+                table(
+                    ["finding", "severity", "what helps"],
+                    descriptor.findings.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
+                )
+            ),
+            (
+                "rules",
+                table(
+                    ["rule", "what it says", "known from"],
+                    descriptor.rules.map { [$0.id.number, $0.text, $0.source] }
+                )
+            ),
+        ]
+    }
+
+    private func table(_ head: [String], _ rows: [[String]]) -> String {
+        ([head, head.map { _ in "---" }] + rows)
+            .map { "| " + $0.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |" }
+            .joined(separator: "\n")
+    }
+
+    @Test func `the tables are those of the code`() throws {
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../README.md")
+            .standardizedFileURL
+        let text = try String(contentsOf: url, encoding: .utf8)
+        var expected = text
+        for (name, markdown) in tables {
+            let (open, close) = ("<!-- table: \(name) -->\n", "<!-- end -->")
+            let start = try #require(expected.firstRange(of: open), "The README has no table \(name).").upperBound
+            let end = try #require(expected[start...].firstRange(of: close)).lowerBound
+            expected.replaceSubrange(start..<end, with: markdown + "\n")
+        }
+        guard expected != text else { return }
+        if Goldens().isRewriting {
+            try expected.write(to: url, atomically: true, encoding: .utf8)
+            Issue.record("README.md was rewritten.", severity: .warning)
+        } else {
+            Issue.record("README.md's tables differ from the code. Run `make goldens`, read the diff and commit it.")
+        }
+    }
+
+    @Test func `the numbers of outcomes are those that the vendor lists`() {
+        for row in EventCodes.all where row.name != "profileUpdate" {
+            guard let first = row.first, let success = first.success, let final = first.final else {
+                Issue.record("\(row.name) has no first numbers.")
+                continue
+            }
+            #expect(final - success == 200)
+            #expect(first.repeated.map { $0 - success } ?? 300 == 300)
+        }
+        #expect(EventCodes.row(.subscribe, status: "suspended")?.renumbered == .init(231, 431, 531))
+        #expect(EventCodes.row(.unsuspend, status: nil)?.first == .init(232, 432, nil))
+    }
+}

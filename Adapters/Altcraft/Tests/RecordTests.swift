@@ -1,0 +1,186 @@
+import PatchbayAdapterKit
+import PatchbayAltcraftSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+@Suite("Altcraft import file") struct RecordTests {
+    private static let settings: JSONObject = [
+        "dbId": 12, "matching": "custom", "identifierFields": ["external": "customer_number"], "resourceId": 31,
+        "resources": ["weekly_offers": "32"], "tagsField": "labels",
+    ]
+
+    private func makeWriter(_ settings: JSONObject) throws -> any ContactWriter {
+        guard let make = RecordFormat.altcraftProfiles.makeWriter else { throw CancellationError() }
+        return try make(settings)
+    }
+
+    private func write(_ contact: Contact, _ changes: JSONObject = [:]) throws -> (text: String, findings: [Finding]) {
+        var settings = Self.settings
+        for change in changes { settings[change.name] = change.value.isNull ? nil : change.value }
+        var writer = try makeWriter(settings)
+        var bytes = writer.header()
+        let findings = writer.write(contact, to: &bytes)
+        bytes += writer.footer()
+        return (String(decoding: bytes, as: UTF8.self), findings)
+    }
+
+    @Test func `every contact has exactly one golden`() throws {
+        let goldens = Goldens()
+        for (name, contact) in Corpus.contacts {
+            let (text, findings) = try write(contact)
+            goldens.check((text + findings.map { "# \($0.description)\n" }.joined()).trimmed, .records, name)
+            let isRefused = findings.contains { $0.severity == .error }
+            #expect(text.isEmpty == isRefused)
+            #expect(text.filter(\.isNewline).count == (isRefused ? 0 : 1))
+        }
+        goldens.checkNoOrphans(.records, expected: Set(Corpus.contacts.map(\.name)))
+    }
+
+    @Test(.shows("altcraft/X1", "altcraft/X2", "altcraft/F19", of: AltcraftDevice.self))
+    func `a line finds its profile by the chosen matching`() throws {
+        let contact = Contact(
+            identifiers: Corpus.aino + [Identifier(.phone, "+358 9 555"), Identifier(.email, "second@example.com")]
+        )
+        let custom = try write(contact)
+        let json = try JSONValue(parsing: custom.text)
+        #expect(json["field_name"] == "customer_number")
+        #expect(json["field_value"] == "c-1001")
+        #expect(json["data"]?["phones"] == ["+358401234567", "+3589555"])
+        #expect(custom.findings.map(\.path) == ["identifiers[4]"])
+        let email = try JSONValue(parsing: write(contact, ["matching": "email_profile"]).text)
+        #expect(email.object?.names == ["db_id", "matching", "email", "data"])
+        #expect(email["matching"] == "email_profile")
+        let phone = try JSONValue(parsing: write(contact, ["matching": "phone"]).text)
+        #expect(phone["phone"] == "+358401234567")
+        let refused = try write(Contact(identifiers: [Identifier(.email, "no address")]), ["matching": "email"])
+        #expect(refused.text.isEmpty)
+        #expect(refused.findings.map(\.code) == ["altcraft.record.matching"])
+    }
+
+    @Test(.shows("altcraft/X3", "altcraft/X4", "altcraft/X5", "altcraft/X6", "altcraft/E3", of: AltcraftDevice.self))
+    func `nobody is subscribed who did not say so`() throws {
+        let contact = Contact(
+            identifiers: Corpus.aino,
+            subscriptions: [
+                Subscription(channel: .email, state: .unknown), Subscription(channel: .email, state: .subscribed),
+                Subscription(channel: .sms, state: .unsubscribed, fields: ["hour": 8, "days": .list([1])]),
+                Subscription(channel: .sms, topic: "unheard_of", state: .subscribed),
+                Subscription(channel: .inApp, state: .subscribed),
+            ],
+            consents: [Consent(purpose: .messaging, channel: .email, state: .denied)]
+        )
+        let (text, findings) = try write(contact)
+        #expect(
+            try JSONValue(parsing: text)["data"]?["subscriptions"] == [
+                [
+                    "channel": "email", "resource_id": 31, "email": "aino.virtanen@example.com",
+                    "status": "unsubscribed",
+                ],
+                [
+                    "channel": "sms", "resource_id": 31, "phone": "+358401234567", "status": "unsubscribed",
+                    "custom_fields": ["hour": 8],
+                ],
+            ]
+        )
+        #expect(
+            findings.map { "\($0.code) \($0.path)" } == [
+                "altcraft.record.consent consents[0]", "altcraft.record.stateUnknown subscriptions[0].state",
+                "altcraft.record.denied subscriptions[1].state", "altcraft.record.nested subscriptions[2].fields.days",
+                "altcraft.record.resource subscriptions[3]", "altcraft.record.address.missing subscriptions[4]",
+            ]
+        )
+    }
+
+    @Test(.shows("altcraft/T7", "altcraft/X3", of: AltcraftDevice.self))
+    func `a push token needs a provider and the person's word`() throws {
+        let strange = Device(pushToken: PushToken("t", service: .fcm))
+        let contact = Contact(identifiers: Corpus.aino, devices: [Corpus.phone, strange])
+        let silent = try write(contact)
+        #expect(try JSONValue(parsing: silent.text)["data"]?["subscriptions"] == nil)
+        #expect(
+            silent.findings.map(\.code) == [
+                "altcraft.record.noHome", "altcraft.record.token", "altcraft.record.token.provider",
+            ]
+        )
+        var asked = contact
+        asked.subscriptions = [Subscription(channel: .push, state: .suspended)]
+        let json = try JSONValue(parsing: write(asked).text)
+        #expect(
+            json["data"]?["subscriptions"] == [
+                [
+                    "channel": "push", "resource_id": 31, "provider": "ios-apns",
+                    "subscription_id": .string(Fixture.token), "status": "suspended",
+                ]
+            ]
+        )
+    }
+
+    @Test(.shows("altcraft/F14", "altcraft/F20", "altcraft/F12", of: AltcraftDevice.self))
+    func `what has no home is named`() throws {
+        let contact = Contact(
+            identifiers: [Identifier(.external, "c-1"), Identifier("card", "6004")],
+            attributes: [.gender: "female", "interests": .choices(["a"]), .birthDate: "long ago"],
+            tags: ["a", "b"],
+            locale: "fi_FI",
+            timeZone: "Europe/Helsinki"
+        )
+        let (text, findings) = try write(contact, ["tagsField": nil])
+        let data = try JSONValue(parsing: text)["data"]
+        #expect(
+            data == ["customer_number": "c-1", "_sex": 2, "interests": ["a"], "_tz": "Europe/Helsinki"]
+        )
+        #expect(
+            findings.map { "\($0.code) \($0.path)" } == [
+                "altcraft.record.noHome identifiers[1]", "altcraft.attribute.form attributes.birth_date",
+                "altcraft.record.converted attributes.interests", "altcraft.record.noHome locale",
+                "altcraft.record.tags tags",
+            ]
+        )
+    }
+
+    @Test func `the vendor takes every line`() throws {
+        let simulator = try AltcraftSimulator(settings: ["apiToken": "api-1", "databases": ["12"]])
+        var state = simulator.initialState
+        for (name, contact) in Corpus.contacts {
+            let (text, findings) = try write(contact)
+            guard !findings.contains(where: { $0.severity == .error }) else { continue }
+            let request = WireRequest(
+                "POST",
+                "https://mp.altcraft.example/api/v1.1/profiles/import",
+                headers: [
+                    WireHeader("Content-Type", "application/json"), WireHeader("Authorization", "Bearer api-1"),
+                ],
+                body: Array(text.utf8)
+            )
+            let response = simulator.respond(to: request, state: &state, now: Corpus.start)
+            #expect(response.status == 200, "\(name): \(response.json?["error_text"]?.string ?? "")")
+            #expect(simulator.respond(to: request, state: &state, now: Corpus.start).status == 200)
+        }
+        #expect(state.profiles(in: 12).count == 9)
+    }
+
+    @Test func `nothing writes over what stands there`() throws {
+        let contact = Contact(
+            identifiers: Corpus.aino,
+            attributes: ["email": "other@example.com", "subscriptions": "all", "labels": "x"],
+            tags: ["a"]
+        )
+        let (text, findings) = try write(contact)
+        let data = try JSONValue(parsing: text)["data"]
+        #expect(data?["email"] == "aino.virtanen@example.com")
+        #expect(data?["subscriptions"] == nil)
+        #expect(data?["labels"] == "x")
+        #expect(findings.map(\.code) == Array(repeating: "altcraft.record.second", count: 3))
+        #expect(findings.map(\.path) == ["attributes", "attributes", "tags"])
+    }
+
+    @Test func `settings without a database are refused`() throws {
+        let error = #expect(throws: SettingsError.self) { _ = try makeWriter(["matching": "shoe size"]) }
+        #expect(error?.findings.map(\.path) == ["dbId", "matching"])
+        #expect(throws: SettingsError.self) { _ = try makeWriter(["dbId": 0]) }
+    }
+}

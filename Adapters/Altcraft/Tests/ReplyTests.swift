@@ -1,0 +1,190 @@
+import PatchbayAdapterKit
+import PatchbayAltcraftSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+@Suite("Altcraft replies") struct ReplyTests {
+    private static let event = Action.track(.custom(name: "Ordered"))
+    private static let login = Action.switchContact(ContactSwitch(.logIn))
+
+    private static func complaint(_ text: String) -> Outcome {
+        .replied(WireResponse(400, json: ["error": 400, "error_text": .string(text), "profile": nil]))
+    }
+
+    @Test(
+        .shows("altcraft/R1", "altcraft/R2", "altcraft/R3", "altcraft/R4", of: AltcraftDevice.self),
+        arguments: [
+            (200, ReplyMeaning.accepted), (204, .accepted), (299, .accepted), (302, .refused), (400, .refused),
+            (404, .refused), (408, .refused), (409, .refused), (429, .refused), (500, .retry), (503, .retry),
+            (599, .retry),
+        ]
+    )
+    func `the status alone decides`(_ status: Int, _ meaning: ReplyMeaning) throws {
+        #expect(ReplyTable.altcraft.row(for: .replied(WireResponse(status))).meaning == meaning)
+        #expect(ReplyTable.altcraft.row(for: .failed(TransportFailure(.notSent, "offline"))).meaning == .retry)
+    }
+
+    @Test(.shows("altcraft/R5", "altcraft/R6", of: AltcraftDevice.self))
+    func `repeats climb a ladder that a wake restarts`() throws {
+        let expected: [Int64] = [1_000, 5_500, 30_250, 166_375, 915_063, 5_032_844, 5_032_844]
+        for (failures, milliseconds) in expected.enumerated() {
+            var scene = try Scene()
+            let verdict = scene.verdict(Self.event, .replied(WireResponse(502)), failures: failures).verdict
+            #expect(verdict == .retry(.at(Corpus.start + .milliseconds(milliseconds), orWoken: true)))
+        }
+    }
+
+    @Test func `a time that the server names is kept, woken or not`() throws {
+        var scene = try Scene()
+        let busy = WireResponse(503, headers: [WireHeader("Retry-After", "120")])
+        let verdict = scene.verdict(Self.event, .replied(busy)).verdict
+        #expect(verdict == .retry(.at(Corpus.start + .seconds(120))))
+        let forEver = WireResponse(503, headers: [WireHeader("Retry-After", "99999999")])
+        #expect(scene.verdict(Self.event, .replied(forEver)).verdict == .retry(.at(Corpus.start + .seconds(86_400))))
+    }
+
+    @Test(.shows("altcraft/R7", of: AltcraftDevice.self))
+    func `sixteen answers end an operation, an outage never does`() throws {
+        var scene = try Scene()
+        let fifteenth = scene.verdict(Self.event, .replied(WireResponse(500)), failures: 14, refusals: 14).verdict
+        #expect(fifteenth?.isFinal == false)
+        let last = scene.verdict(Self.event, .replied(WireResponse(500)), failures: 15, refusals: 15).verdict
+        #expect(last?.finding?.code == "altcraft.reply.retryLimit")
+        #expect(last?.answer?["eventCode"] == 535)
+        let outage = Outcome.failed(TransportFailure(.lost, "timedOut"))
+        #expect(scene.verdict(Self.event, outage, failures: 900, refusals: 15).verdict?.isFinal == false)
+    }
+
+    @Test(.shows("altcraft/R8", "altcraft/L3", of: AltcraftDevice.self))
+    func `a change of person and a question are never repeated by themselves`() throws {
+        let failures: [Outcome] = [
+            .replied(WireResponse(503)), .replied(WireResponse(404)), .replied(WireResponse(202)),
+            .failed(TransportFailure(.notSent, "offline")), .failed(TransportFailure(.interrupted, "processDied")),
+        ]
+        for outcome in failures {
+            var scene = try Scene()
+            let verdict = scene.verdict(Self.login, outcome).verdict
+            #expect(verdict?.isRejected == true)
+            #expect(verdict?.finding?.code == "altcraft.switch.askAgain")
+        }
+        var scene = try Scene()
+        let question = scene.verdict(.readBack(ReadRequest("current")), .replied(WireResponse(500))).verdict
+        #expect(question?.isRejected == true)
+        #expect(question?.answer?["httpCode"] == 500)
+        #expect(AltcraftDevice.Endpoint.allCases.filter(\.isJournaled) == [.unsuspend])
+    }
+
+    @Test(.shows("altcraft/R10", of: AltcraftDevice.self), arguments: [401, 403])
+    func `a refused credential rejects, or parks by a setting`(_ status: Int) throws {
+        var documented = try Scene()
+        let rejected = documented.verdict(Self.event, .replied(WireResponse(status)))
+        #expect(rejected.verdict?.finding?.code == "altcraft.reply.credential")
+        #expect(rejected.park == nil)
+        var parking = try Scene(["onUnauthorized": "park"])
+        let kept = parking.verdict(Self.event, .replied(WireResponse(status)))
+        #expect(kept.verdict == .underway(nil, .woken))
+        #expect(kept.park?.code == "altcraft.reply.credential")
+    }
+
+    @Test(.shows("altcraft/F15", "altcraft/F16", "altcraft/F17", of: AltcraftDevice.self))
+    func `a known complaint names the field and its place`() throws {
+        var scene = try Scene(["fieldNames": ["tier": "level"]])
+        let field = scene.verdict(
+            .changeAttributes(["tier": .set("gold")]),
+            Self.complaint("Platform profile processing error: with field \"level\": Incorrect field")
+        )
+        #expect(field.verdict?.finding?.code == "altcraft.reply.profileField")
+        #expect(field.verdict?.finding?.path == "action.changes.tier")
+        #expect(field.verdict?.finding?.reason.contains("field level, HTTP 400") == true)
+        let custom = scene.verdict(
+            RequestTests.subscribe,
+            Self.complaint(
+                "Platform profile processing error: field \"vip\" is not valid: failed convert custom field"
+            ),
+            options: ["customFields": ["vip": true]]
+        )
+        #expect(custom.verdict?.finding?.code == "altcraft.reply.subscriptionField")
+        #expect(custom.verdict?.finding?.path == "options.altcraft.customFields.vip")
+        let category = scene.verdict(
+            .changeSubscription(Subscription(channel: .push, topic: "tips", state: .subscribed)),
+            Self.complaint(
+                "Platform profile processing error: field \"subscriptions.cats\" is not valid: "
+                    + "category not found in resource"
+            )
+        )
+        #expect(category.verdict?.finding?.code == "altcraft.reply.category")
+        #expect(category.verdict?.finding?.path == "action.subscription.topic")
+        #expect(category.verdict?.answer?["errorText"]?.string?.contains("category not found") == true)
+    }
+
+    @Test(.shows("altcraft/R9", "altcraft/R11", of: AltcraftDevice.self))
+    func `an answer has types and both numbers`() throws {
+        let body: JSONValue = [
+            "error": 7, "error_text": "later",
+            "profile": [
+                "id": "p-1", "status": "subscribed", "is_test": false,
+                "subscription": [
+                    "subscription_id": "t", "hash_id": "c52b28d2", "provider": "ios-apns", "status": "suspended",
+                    "fields": ["_os_ver": ["raw": "18.1", "ver": "[]"], "amount": 150],
+                    "cats": [["name": "tips", "title": "Tips", "steady": true, "active": false]],
+                ],
+            ],
+        ]
+        var scene = try Scene()
+        let suspend = Action.changeSubscription(Subscription(channel: .push, state: .suspended))
+        let verdict = try #require(scene.verdict(suspend, .replied(WireResponse(200, json: body))).verdict)
+        #expect(verdict.finding?.code == "altcraft.reply.errorInSuccess")
+        let answer = try #require(verdict.answer.flatMap(AltcraftAnswer.init))
+        #expect((answer.httpCode, answer.error, answer.errorText) == (200, 7, "later"))
+        #expect((answer.eventCode, answer.renumberedEventCode) == (230, 231))
+        #expect(answer.profile?.isTest == false)
+        let subscription = try #require(answer.profile?.subscription)
+        #expect((subscription.hashID, subscription.status) == ("c52b28d2", "suspended"))
+        #expect(subscription.fields?["_os_ver"]?["raw"] == "18.1")
+        #expect(subscription.categories == [.init(name: "tips", title: "Tips", isSteady: true, isActive: false)])
+        #expect(AltcraftAnswer(answer.json) == answer)
+        let empty = try #require(scene.verdict(suspend, .replied(WireResponse(200))).verdict)
+        #expect(empty.answer == ["httpCode": 200, "profile": nil, "eventCode": 230, "renumberedEventCode": 231])
+        #expect(AltcraftAnswer([:]) == nil)
+    }
+
+    @Test func `after doubt the vendor is asked again`() throws {
+        var phone = try Phone()
+        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+        #expect(phone.memory.standing?.status == "subscribed")
+        phone.instead[.subscribe] = .replied(WireResponse(500))
+        phone.endpoints = []
+        let topic = Action.changeSubscription(Subscription(channel: .push, topic: "tips", state: .unsubscribed))
+        let verdict = phone.deliver(Phone.operation(topic, "t", contact: "aino"))
+        #expect(verdict?.isAccepted == true)
+        #expect(phone.endpoints == [.subscribe, .status, .subscribe])
+    }
+
+    @Test func `an answer that says nothing changes nothing`() throws {
+        let topic = Action.changeSubscription(Subscription(channel: .push, topic: "tips", state: .unsubscribed))
+        let page = WireResponse(200, body: Array("<html>".utf8))
+        var scene = try Scene()
+        #expect(scene.verdict(topic, .replied(page)).verdict?.finding?.code == "altcraft.reply.unreadable")
+        #expect(scene.memory.standing == nil)
+    }
+
+    @Test(.shows("altcraft/R12", of: AltcraftDevice.self))
+    func `a lost change is repeated before a later one leaves`() throws {
+        var phone = try Phone()
+        phone.instead[.profileUpdate] = .failed(TransportFailure(.lost, "timedOut"))
+        for (number, colour) in ["blue", "green", "blue"].enumerated() {
+            let change = Action.changeAttributes(["colour": .set(.string(colour))])
+            #expect(phone.deliver(Phone.operation(change, "c-\(number)", contact: "aino"))?.isAccepted == true)
+        }
+        #expect(phone.endpoints.count == 4)
+        #expect(phone.state.profiles(in: 12).first?.fields["colour"] == "blue")
+        let places = [Action.changeAttributes([:]), .changeTags(TagChange())].map {
+            phone.adapter.place(Phone.operation($0, "p")).queue
+        }
+        #expect(places == ["profile", "profile"])
+    }
+}

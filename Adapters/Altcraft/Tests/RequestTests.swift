@@ -1,0 +1,296 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+@Suite("Altcraft requests") struct RequestTests {
+    static let subscribe = Action.changeSubscription(Subscription(channel: .push, state: .subscribed))
+
+    @Test(
+        .shows(
+            "altcraft/B1",
+            "altcraft/B2",
+            "altcraft/B3",
+            "altcraft/B4",
+            "altcraft/B5",
+            "altcraft/B7",
+            "altcraft/Q2",
+            "altcraft/Q10",
+            "altcraft/H1",
+            "altcraft/H2",
+            "altcraft/H3",
+            "altcraft/Q9",
+            of: AltcraftDevice.self
+        ),
+        arguments: [Subscription.State.subscribed, .unsubscribed, .suspended]
+    )
+    func `the three calls differ in the status alone`(_ state: Subscription.State) throws {
+        let scene = try Scene()
+        let request = try #require(
+            scene.request(.changeSubscription(Subscription(channel: .push, state: state)))
+        )
+        #expect(request.method == "POST")
+        #expect(
+            request.url == "https://push.altcraft.example/subscription/push/subscribe/"
+                + "?provider=ios-apns&matching_mode=phone&sync=true"
+        )
+        #expect(request[header: "Authorization"] == "Bearer \(Token.aino.value)")
+        #expect(request[header: "Request-ID"] == "0b5e4c1a-2d3f-4a6b-8c7d-000000000001")
+        #expect(request[header: "Content-Type"] == "application/json")
+        var body = try #require(request.json?.object)
+        #expect(body["subscription"]?["status"] == .string(state.rawValue))
+        #expect(body["subscription"]?["subscription_id"] == .string(Fixture.token))
+        #expect(body["subscription"]?["provider"] == "ios-apns")
+        #expect(body["subscription"]?["cats"] == [])
+        body["subscription"] = nil
+        #expect(
+            JSONValue.object(body)
+                == [
+                    "time": 1_930_806_311, "subscription_id": .string(Fixture.token), "replace": false,
+                    "skip_triggers": false,
+                ]
+        )
+    }
+
+    @Test(.shows("altcraft/F3", "altcraft/F6", "altcraft/F5", of: AltcraftDevice.self))
+    func `facts of the device are subscription fields`() throws {
+        var device = Corpus.phone
+        device.facts?.allowsAdTracking = true
+        device.facts?.advertisingID = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
+        device.facts?.utcOffsetSeconds = -12_600
+        device.identities["altcraft.app_iid"] = "inst-0007"
+        let request = try #require(Scene(device: device).request(Self.subscribe))
+        #expect(
+            request.json?["subscription"]?["fields"]
+                == [
+                    "_os": "IOS", "_os_tz": "-0330", "_os_language": "fi", "_device_type": "Mobile",
+                    "_device_model": "iPhone21,2", "_device_name": "Aino's phone", "_os_ver": "24.3", "_ad_track": true,
+                    "_ad_id": "6D92078A-8246-4BA4-AE5B-76104861E7DC", "_app_id": "com.example.shop",
+                    "_app_iid": "inst-0007", "_app_ver": "8.4.1",
+                ]
+        )
+    }
+
+    @Test func `without permission to track there is no advertising id, and the device type is a setting`() throws {
+        var device = Corpus.phone
+        device.facts?.advertisingID = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
+        let request = try #require(
+            Scene(["deviceType": "mob", "appFields": false, "flagText": "digits"], device: device).request(
+                Self.subscribe
+            )
+        )
+        let fields = try #require(request.json?["subscription"]?["fields"]?.object)
+        #expect(fields["_ad_id"] == nil)
+        #expect(fields["_app_ver"] == nil)
+        #expect(fields["_device_type"] == "mob")
+        #expect(request.url.hasSuffix("sync=1"))
+    }
+
+    @Test(.shows("altcraft/F2", "altcraft/F4", "altcraft/F18", "altcraft/B6", "altcraft/F1", of: AltcraftDevice.self))
+    func `the six parameters travel, and the caller's fields win`() throws {
+        let action = Action.changeSubscription(
+            Subscription(channel: .push, state: .subscribed, fields: ["_os": "mine", "shop": 7])
+        )
+        let request = try #require(
+            Scene().request(
+                action,
+                options: [
+                    "sync": false, "profileFields": ["_fname": "Aino", "tree": ["a": [1, nil]]],
+                    "customFields": ["_device_name": "phone", "shop": 8, "gone": nil],
+                    "cats": [["name": "football", "active": true, "title": "Football", "steady": false]],
+                    "replace": true, "skipTriggers": true,
+                ]
+            )
+        )
+        #expect(request.url.contains("sync=false"))
+        let body = try #require(request.json)
+        #expect(body["profile_fields"] == ["_fname": "Aino", "tree": ["a": [1, nil]]])
+        #expect(body["replace"] == true)
+        #expect(body["skip_triggers"] == true)
+        #expect(body["subscription"]?["cats"] == [["name": "football", "active": true]])
+        let fields = body["subscription"]?["fields"]
+        #expect(fields?["_os"] == "mine")
+        #expect(fields?["shop"] == 8)
+        #expect(fields?["_device_name"] == "phone")
+        #expect(fields?["gone"] == .null)
+    }
+
+    @Test(.shows("altcraft/Q1", of: AltcraftDevice.self))
+    func `an address with a query keeps it`() throws {
+        let scene = try Scene(["apiUrl": "https://push.altcraft.example/mobile?region=fi"])
+        let update = try #require(scene.request(.changeAttributes(["visits": .set(1)])))
+        #expect(update.url == "https://push.altcraft.example/mobile/profile/update?region=fi")
+        let subscribe = try #require(scene.request(Self.subscribe))
+        #expect(
+            subscribe.url == "https://push.altcraft.example/mobile/subscription/push/subscribe/"
+                + "?region=fi&provider=ios-apns&matching_mode=phone&sync=true"
+        )
+    }
+
+    @Test func `a token with reserved characters survives the query`() throws {
+        var device = Corpus.phone
+        device.pushToken = PushToken("fcm:AP+91/b=&x", service: .fcm)
+        let request = try #require(Scene(device: device).request(.switchContact(ContactSwitch(.logIn))))
+        #expect(request.url.contains("subscription_id=fcm%3AAP%2B91%2Fb%3D%26x"))
+        #expect(request.url.contains("provider=ios-firebase"))
+    }
+
+    @Test(.shows("altcraft/Q4", "altcraft/B9", "altcraft/L1", of: AltcraftDevice.self))
+    func `a change of person releases the suspension first`() throws {
+        let request = try #require(Scene().request(.switchContact(ContactSwitch(.logIn))))
+        #expect(
+            request.url == "https://push.altcraft.example/subscription/push/unsuspend/"
+                + "?provider=ios-apns&matching_mode=phone&subscription_id=\(Fixture.token)"
+        )
+        #expect(
+            request.json == [
+                "subscription": ["subscription_id": .string(Fixture.token), "provider": "ios-apns"], "replace": true,
+            ]
+        )
+    }
+
+    @Test(.shows("altcraft/H2", of: AltcraftDevice.self))
+    func `each request of an operation has an id of its own, the same on every repeat`() throws {
+        let scene = try Scene()
+        let login = Action.switchContact(ContactSwitch(.logIn))
+        let first = try #require(scene.request(login)?[header: "Request-ID"])
+        let second = try #require(scene.request(login, step: .subscribe)?[header: "Request-ID"])
+        #expect(first != second)
+        #expect(scene.request(login, step: .subscribe)?[header: "Request-ID"] == second)
+        #expect(RequestID.text(for: "ABCDEF01-2345-4789-8ABC-DEF012345678") == "abcdef01-2345-4789-8abc-def012345678")
+        let made = RequestID.text(for: "order-17")
+        #expect(made == RequestID.text(for: "order-17"))
+        #expect(made != RequestID.text(for: "order-18"))
+        #expect(made.utf8.count == 36)
+        #expect(Array(made)[14] == "8")
+        #expect("89ab".contains(Array(made)[19]))
+    }
+
+    @Test(
+        .shows("altcraft/Q5", "altcraft/T6", of: AltcraftDevice.self),
+        arguments: [
+            (ReadRequest("latest"), "matching_mode=phone"),
+            (ReadRequest("latestForProvider"), "provider=ios-apns&matching_mode=phone"),
+            (
+                ReadRequest("latestForProvider", arguments: ["provider": "ios-huawei"]),
+                "provider=ios-huawei&matching_mode=phone"
+            ),
+            (ReadRequest("current"), "provider=ios-apns&matching_mode=phone&subscription_id=saved"),
+        ]
+    )
+    func `a question names what it asks for`(_ read: ReadRequest, _ query: String) throws {
+        var scene = try Scene()
+        scene.memory.saved = PushAddress(provider: "ios-apns", token: "saved")
+        let request = try #require(scene.request(.readBack(read)))
+        #expect(request.method == "GET")
+        #expect(request.body.isEmpty)
+        #expect(request[header: "Content-Type"] == "application/json")
+        #expect(request.url == "https://push.altcraft.example/subscription/push/status/?\(query)")
+    }
+
+    @Test(.shows("altcraft/T8", "altcraft/Q5", "altcraft/T7", of: AltcraftDevice.self))
+    func `a question that can't be asked is refused`() throws {
+        let scene = try Scene(device: nil)
+        #expect(
+            scene.plan(scene.pending(.readBack(ReadRequest("current")))).settled?.finding?.code
+                == "altcraft.read.noToken"
+        )
+        #expect(scene.examine(.readBack(ReadRequest("everything"))).map(\.code) == ["altcraft.read.unknown"])
+        let strange = ReadRequest("latestForProvider", arguments: ["provider": "ios-carrier-pigeon"])
+        #expect(scene.examine(.readBack(strange)).map(\.path) == ["action.read.arguments.provider"])
+    }
+
+    @Test(.shows("altcraft/Q6", "altcraft/P2", "altcraft/P3", "altcraft/P5", "altcraft/P4", of: AltcraftDevice.self))
+    func `a push event has two fields, its kind in the path and a queue of its own`() throws {
+        let scene = try Scene()
+        let arrived = try #require(scene.request(.track(.push(.received, payload: Fixture.payload))))
+        #expect(arrived.url == "https://push.altcraft.example/event/push/delivery?matching_mode=phone")
+        #expect(arrived.json == ["time": 1_930_806_311, "smid": "a81f3c-9e"])
+        let opened = try #require(scene.request(.track(.push(.tapped, payload: Fixture.payload))))
+        #expect(opened.url == "https://push.altcraft.example/event/push/open?matching_mode=phone")
+        let places = ["a", "b"].map {
+            scene.adapter.place(Phone.operation(.track(.push(.opened, payload: Fixture.payload)), $0)).queue
+        }
+        #expect(places == ["push/a", "push/b"])
+    }
+
+    @Test(.shows("altcraft/P1", "altcraft/P2", "altcraft/P3", of: AltcraftDevice.self))
+    func `a push is known again by its payload`() throws {
+        let scene = try Scene()
+        let own: JSONObject = ["_ac_push": "1"]
+        #expect(scene.examine(.track(.push(.opened, payload: Corpus.foreignPush))).map(\.severity) == [.foreign])
+        #expect(scene.examine(.track(.push(.opened, payload: own))).map(\.code) == ["altcraft.push.uid"])
+        #expect(scene.examine(.track(.push(.opened, payload: own)), options: ["uid": "m-9"]).isEmpty)
+        #expect(scene.request(.track(.push(.opened, payload: own)), options: ["uid": "m-9"])?.json?["smid"] == "m-9")
+        let both = scene.request(.track(.push(.opened, payload: Fixture.payload)), options: ["uid": "m-9"])
+        #expect(both?.json?["smid"] == "a81f3c-9e")
+        #expect(
+            scene.examine(.track(.push(.dismissed, payload: Fixture.payload))).map(\.code)
+                == ["altcraft.push.interaction"]
+        )
+    }
+
+    @Test(
+        .shows(
+            "altcraft/Q7",
+            "altcraft/M2",
+            "altcraft/M3",
+            "altcraft/M4",
+            "altcraft/M5",
+            "altcraft/M6",
+            "altcraft/M7",
+            "altcraft/M9",
+            of: AltcraftDevice.self
+        )
+    )
+    func `a custom event is a form in a fixed order`() throws {
+        let request = try #require(
+            Scene(["clientId": "ac-5"])
+                .request(
+                    .track(.custom(name: "Ordered", attributes: ["items": 3])),
+                    options: ["messageID": "m-1", "utm": ["source": "qr", "campaign": "spring"], "matching": ""]
+                )
+        )
+        #expect(request.url == "https://push.altcraft.example/event/post?i=SHOP-PX-7&tr=px&t=open&v=2")
+        let boundary = "Boundary-0b5e4c1a-2d3f-4a6b-8c7d-000000000001"
+        #expect(request[header: "Content-Type"] == "multipart/form-data; boundary=\(boundary)")
+        let parts: [(String, String, String)] = [
+            ("tz", "text/plain", "-120"), ("t", "text/plain", "1930806311"), ("aci", "text/plain", "ac-5"),
+            ("wn", "text/plain", "Ordered"), ("cn", "text/plain", "spring"), ("cs", "text/plain", "qr"),
+            ("wd", "application/json", #"{"items":3}"#), ("mi", "application/json", #""m-1""#),
+        ]
+        let expected = parts.map { name, type, text in
+            "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n"
+                + "Content-Type: \(type); charset=utf-8\r\n\r\n\(text)\r\n"
+        }
+        #expect(String(decoding: request.body, as: UTF8.self) == expected.joined() + "--\(boundary)--\r\n")
+    }
+
+    @Test func `a boundary never stands inside a part`() throws {
+        let name = "Boundary-0b5e4c1a-2d3f-4a6b-8c7d-000000000001"
+        let request = try #require(Scene().request(.track(.custom(name: name))))
+        #expect(request[header: "Content-Type"]?.hasSuffix("-000000000001-0") == true)
+    }
+
+    @Test(.shows("altcraft/M1", "altcraft/M3", "altcraft/M5", of: AltcraftDevice.self))
+    func `an event that can't be sent is refused with all its faults`() throws {
+        let action = Action.track(.custom(name: " ", attributes: ["lines": .list(["a"]), "tags": .choices(["b"])]))
+        let findings = try Scene(["pixel": nil]).examine(action)
+        #expect(
+            findings.map(\.path) == [
+                "action.event", "action.event.name", "action.event.attributes.lines", "action.event.attributes.tags",
+            ]
+        )
+        #expect(try Scene().examine(.track(.sessionStarted)).map(\.code) == ["altcraft.event.kind"])
+    }
+
+    @Test(.shows("altcraft/B1", of: AltcraftDevice.self))
+    func `a moment before 1970 is refused`() throws {
+        var operation = Phone.operation(Self.subscribe, "op")
+        operation.capturedAt = Instant(milliseconds: 999)
+        #expect(try Scene().adapter.examine(operation).map(\.code) == ["altcraft.time.missing"])
+    }
+}

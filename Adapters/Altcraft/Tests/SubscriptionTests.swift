@@ -1,0 +1,169 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayAltcraftSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAltcraft
+
+@Suite("Altcraft subscriptions and tokens") struct SubscriptionTests {
+    private static func topic(_ state: Subscription.State) -> Action {
+        .changeSubscription(Subscription(channel: .push, topic: "tips", state: state))
+    }
+
+    @Test(.shows("altcraft/B11", "altcraft/B12", "altcraft/B5", of: AltcraftDevice.self))
+    func `a topic is a category, and the subscription stays as it is`() throws {
+        var scene = try Scene()
+        let fresh = scene.request(Self.topic(.subscribed))?.json?["subscription"]
+        #expect(fresh?["status"] == "subscribed")
+        #expect(fresh?["cats"] == [["name": "tips", "active": true]])
+        #expect(scene.request(Self.topic(.unsubscribed))?.method == "GET")
+        scene.memory.standing = .init(contact: "aino", status: "subscribed")
+        let left = scene.request(Self.topic(.unsubscribed), options: ["cats": [["name": "tips"], ["name": "news"]]])
+        #expect(left?.json?["subscription"]?["status"] == "subscribed")
+        #expect(left?.json?["subscription"]?["cats"] == [["name": "news"], ["name": "tips", "active": false]])
+        scene.memory.standing = .init(contact: "aino", status: "unsubscribed")
+        let (verdict, _) = scene.verdict(Self.topic(.subscribed), .replied(WireResponse(200, json: ["error": 0])))
+        #expect(verdict?.finding?.code == "altcraft.topic.underOptOut")
+        scene.memory.standing = .init(contact: "aino", status: nil)
+        let nothing = scene.plan(scene.pending(Self.topic(.unsubscribed))).settled
+        #expect(nothing?.finding?.code == "altcraft.topic.nothing")
+        #expect(scene.examine(Self.topic(.suspended)).map(\.severity) == [.note])
+    }
+
+    @Test(.shows("altcraft/B3", "altcraft/F2", of: AltcraftDevice.self))
+    func `what has no place is refused, all at once`() throws {
+        let action = Action.changeSubscription(
+            Subscription(channel: .email, state: .unknown, fields: ["a": .list([1]), "b": 1])
+        )
+        let findings = try Scene().examine(action)
+        #expect(
+            findings.map(\.path) == [
+                "action.subscription.channel", "action.subscription.state", "action.subscription.fields.a",
+            ]
+        )
+    }
+
+    @Test(.shows("altcraft/T5", "altcraft/T8", of: AltcraftDevice.self))
+    func `subscribing needs a token and permission, leaving needs no permission`() throws {
+        var silent = Corpus.phone
+        silent.allowsPush = false
+        let scene = try Scene(device: silent)
+        #expect(scene.plan(scene.pending(RequestTests.subscribe)).waitsFor == "altcraft.permission.missing")
+        #expect(scene.request(.changeSubscription(Subscription(channel: .push, state: .unsubscribed))) != nil)
+        let bare = try Scene(device: nil)
+        #expect(bare.plan(bare.pending(RequestTests.subscribe)).waitsFor == "altcraft.token.missing")
+        let login = Action.switchContact(ContactSwitch(.logIn))
+        #expect(bare.plan(bare.pending(login)).settled?.finding?.code == "altcraft.switch.noToken")
+        #expect(bare.plan(bare.pending(.farewell)).settled?.finding?.code == "altcraft.farewell.nothing")
+    }
+
+    @Test(.shows("altcraft/T9", of: AltcraftDevice.self))
+    func `a subscribe that waits gives way to a later word`() throws {
+        let scene = try Scene(device: nil)
+        let first = scene.pending(RequestTests.subscribe, id: "first", sequence: 1)
+        let second = scene.pending(.switchContact(ContactSwitch(.logOut)), id: "second", sequence: 2)
+        #expect(scene.plan(first, second).settled == .superseded(by: "second"))
+        let topic = scene.pending(Self.topic(.subscribed), id: "third", sequence: 3)
+        #expect(scene.plan(first, topic).waitsFor == "altcraft.token.missing")
+    }
+
+    @Test(.shows("altcraft/T1", "altcraft/B8", "altcraft/Q3", "altcraft/T2", of: AltcraftDevice.self))
+    func `a token that changed is told before anything else uses it`() throws {
+        var scene = try Scene()
+        scene.memory.saved = PushAddress(provider: "ios-firebase", token: "old")
+        let update = try #require(scene.request(.registerDevice(Corpus.phone)))
+        #expect(
+            update.url == "https://push.altcraft.example/subscription/push/update/"
+                + "?provider=ios-apns&subscription_id=old&sync=false"
+        )
+        #expect(
+            update.json == [
+                "old_token": "old", "old_provider": "ios-firebase", "new_token": .string(Fixture.token),
+                "new_provider": "ios-apns",
+            ]
+        )
+        #expect(scene.plan(scene.pending(RequestTests.subscribe)).waitsFor == "altcraft.token.updatePending")
+    }
+
+    @Test(.shows("altcraft/T3", of: AltcraftDevice.self))
+    func `a refused token update is not repeated, and subscribing goes on`() throws {
+        var scene = try Scene()
+        scene.memory.saved = PushAddress(provider: "ios-apns", token: "old")
+        let (verdict, _) = scene.verdict(.registerDevice(Corpus.phone), .replied(WireResponse(400)))
+        #expect(verdict?.isRejected == true)
+        #expect(scene.memory.saved?.token == "old")
+        #expect(scene.request(RequestTests.subscribe) != nil)
+        let again = scene.plan(scene.pending(.registerDevice(Corpus.phone)))
+        #expect(again.settled?.isAccepted == true)
+    }
+
+    @Test func `after doubt about a token update the old token is not taken for granted`() throws {
+        var scene = try Scene()
+        let old = PushAddress(provider: "ios-apns", token: Fixture.token)
+        scene.memory.saved = old
+        _ = scene.verdict(.registerDevice(Fixture.renewedPhone), .failed(TransportFailure(.lost, "timedOut")))
+        #expect(scene.memory.saved == old)
+        let back = scene.request(.registerDevice(Corpus.phone))?.json
+        #expect(back?["old_token"]?.string?.hasPrefix("0aa1f00d") == true)
+        #expect(back?["new_token"] == .string(Fixture.token))
+    }
+
+    @Test(.shows("altcraft/T4", of: AltcraftDevice.self))
+    func `the token of a subscription that worked is remembered, and survives storage`() throws {
+        var phone = try Phone()
+        #expect(phone.memory.saved == nil)
+        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+        #expect(phone.memory.saved == PushAddress(provider: "ios-apns", token: Fixture.token))
+        let stored = try JSONEncoder().encode(phone.memory)
+        #expect(try JSONDecoder().decode(AltcraftMemory.self, from: stored) == phone.memory)
+        phone.deliver(Phone.operation(.registerDevice(Fixture.renewedPhone), "r", contact: "aino"))
+        #expect(phone.endpoints == [.subscribe, .tokenUpdate])
+        let held = phone.state.profiles(in: 12).first?.subscriptions.map(\.token)
+        #expect(held == [try #require(phone.memory.saved?.token)])
+    }
+
+    @Test func `of several registrations the newest counts, and system fields are read anew`() throws {
+        let scene = try Scene(device: nil)
+        let first = scene.pending(.registerDevice(Corpus.phone), id: "first", sequence: 1)
+        let second = scene.pending(.registerDevice(Fixture.renewedPhone), id: "second", sequence: 2)
+        #expect(scene.plan(first, second).settled == .superseded(by: "second"))
+        let subscribe = scene.pending(RequestTests.subscribe, id: "third", sequence: 0)
+        let body = scene.plan(subscribe, second).request?.json
+        #expect(body?["subscription_id"]?.string?.hasPrefix("0aa1f00d") == true)
+    }
+
+    @Test(
+        .shows("altcraft/T7", of: AltcraftDevice.self),
+        arguments: [
+            ("iOS", PushToken.Service.apns, "ios-apns"), ("iPadOS", .fcm, "ios-firebase"), ("iOS", .hms, "ios-huawei"),
+            ("Android", .fcm, "android-firebase"), ("android", .hms, "android-huawei"),
+            ("Android", .rustore, "android-rustore"), (nil, .apns, "ios-apns"), (nil, .rustore, "android-rustore"),
+            (nil, .fcm, nil), ("Android", .apns, nil), ("macOS", .apns, nil),
+        ] as [(String?, PushToken.Service, String?)]
+    )
+    func `platform and service make a provider`(_ platform: String?, _ service: PushToken.Service, _ name: String?)
+        throws
+    {
+        let token = PushToken("t", service: service)
+        #expect(PushProvider.name(of: token, on: platform) == name)
+        guard let platform else { return }
+        var device = Corpus.phone
+        device.pushToken = token
+        device.facts?.platform = platform
+        let findings = try Scene().examine(.registerDevice(device))
+        #expect(findings.map(\.code) == (name == nil ? ["altcraft.token.provider"] : []))
+    }
+
+    @Test(.shows("altcraft/E1", of: AltcraftDevice.self))
+    func `leaving suspends under the token that the vendor knows`() throws {
+        var phone = try Phone()
+        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+        #expect(phone.deliver(Phone.operation(.farewell, "f", contact: "aino"))?.isAccepted == true)
+        let subscription = phone.state.profiles(in: 12).first?.subscriptions.first
+        #expect(subscription?.status == "suspended")
+        #expect(subscription?.optOuts == 0)
+    }
+}

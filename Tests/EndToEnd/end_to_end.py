@@ -1,0 +1,403 @@
+#!/usr/bin/env python3
+"""The built command from outside, over real HTTP and real files: what works, and what happens to bad input.
+
+Each check is a method whose first line of documentation is what must hold. Usage: end_to_end.py [PART OF A NAME]
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+import accounts
+import processes
+from outbox_file import OutboxFile
+from recount import Recount, ndjson
+
+DATA = processes.ROOT / "Examples/Data"
+CONTACT = "member-480013"
+
+
+def operation(number, action, contact=CONTACT):
+    return {
+        "id": f"00000000-0000-4000-8000-{number:012d}", "subject": "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90", "contact": contact,
+        "capturedAt": "2031-03-09T07:05:11.042Z", "appState": "active", "action": action,
+    }
+
+
+def a_morning():
+    """The first operations of a known person."""
+    facts = {"platform": "iOS", "platformVersion": "19.3", "model": "iPhone17,3", "locale": "fi_FI", "appVersion": "5.2.0"}
+    actions = [
+        {"kind": "registerDevice", "device": {"pushToken": {"value": "7c1f3ad09be24c55" * 4}, "facts": facts}},
+        {"kind": "switchContact", "switch": {"direction": "logIn", "identifiers": [{"kind": "external", "value": CONTACT}]}},
+        {"kind": "changeSubscription", "subscription": {"channel": "push", "state": "subscribed"}},
+        {"kind": "changeAttributes", "changes": {"given_name": {"set": "Zoë"}, "points": {"set": 7}}},
+        {"kind": "changeTags", "tags": {"add": ["poetry"]}},
+        {"kind": "track", "event": {"kind": "custom", "name": "Order Placed", "attributes": {"total": 49.5}}},
+    ]
+    return [operation(number, action) for number, action in enumerate(actions, 1)]
+
+
+def lines(operations):
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in operations)
+
+
+class Failure(Exception):
+    pass
+
+
+class EndToEnd:
+    def __init__(self, folder, sandbox, environment):
+        self.folder, self.sandbox, self.environment = folder, sandbox, environment
+        self.outbox = folder / "outbox.sqlite"
+
+    # Help for checks
+
+    def configuration(self, *vendors, **more):
+        providers = {
+            "salesforce": lambda: accounts.salesforce(self.sandbox.vendors["salesforce"]),
+            "altcraft": lambda: accounts.altcraft(self.sandbox.vendors["altcraft"], [CONTACT]),
+        }
+        made = {vendor: providers[vendor]() for vendor in vendors}
+        self.environment.update(accounts.ENVIRONMENT)
+        return accounts.write_configuration(self.folder / "patchbay.json", made, list(vendors), **more)
+
+    def run(self, *arguments, **options):
+        return processes.run(*arguments, environment=self.environment, **options)
+
+    def expect(self, condition, text):
+        if not condition:
+            raise Failure(text)
+
+    def expect_end(self, done, code, *words):
+        """The exit code, and what must stand in the talk."""
+        talk = done.stderr.decode(errors="replace")
+        self.expect(done.returncode == code, f"ended with {done.returncode}, not {code}: {talk[-600:]}")
+        for word in words:
+            self.expect(word.lower() in talk.lower(), f"says nothing of \"{word}\": {talk[-600:]}")
+        return done
+
+    def promised(self, output):
+        receipts = [json.loads(line) for line in output.decode().splitlines()]
+        return [each["id"] for each in receipts if each.get("durable")]
+
+    def expect_kept(self, promised):
+        """Everything promised is in the outbox, and the outbox is sound."""
+        ledger = self.folder / "ledger.txt"
+        ledger.write_text("\n".join(promised))
+        with OutboxFile(self.outbox) as outbox:
+            problems = Recount(outbox, ledger.read_text().split(), [], None, {}, False).run().problems
+        self.expect(not problems, "; ".join(problems))
+
+    # What works
+
+    def check_salesforce(self):
+        """send delivers a morning to Salesforce, and the account holds it"""
+        configuration = self.configuration("salesforce")
+        # The vendor takes one registration a minute; how many are needed depends on the machine's speed, so time flies.
+        done = processes.run(
+            "send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()).encode()
+        )
+        self.expect_end(done, 0)
+        promised = self.promised(done.stdout)
+        self.expect(len(promised) == 6, f"{len(promised)} receipts for 6 operations")
+        self.recount(promised, {"salesforce": self.sandbox.save_state("salesforce")})
+
+    def check_altcraft(self):
+        """send delivers a morning to Altcraft, each operation in a request of its own"""
+        configuration = self.configuration("altcraft")
+        done = self.expect_end(self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode()), 0)
+        self.recount(self.promised(done.stdout), {})
+
+    def hurried(self):
+        """The environment with a clock in which ten minutes pass in a second."""
+        return {**self.environment, "PATCHBAY_CLOCK": processes.clock(600, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))}
+
+    def recount(self, promised, states):
+        with OutboxFile(self.outbox) as outbox:
+            states = {vendor: json.loads(file.read_text()) for vendor, file in states.items()}
+            recount = Recount(outbox, promised, a_morning(), ndjson(self.sandbox.log), states, True).run()
+        self.expect(not recount.problems, "; ".join(recount.problems))
+
+    def check_outbox_commands(self):
+        """outbox stats, list and verify tell the truth about a file that waits"""
+        configuration = self.configuration("salesforce")
+        self.sandbox.set_faults({"effect": "reset"})
+        done = self.run("send", "--config", configuration, "--until-idle", 1, "-", input=lines(a_morning()).encode())
+        self.expect_end(done, 1, "6 pending")
+        stats = json.loads(self.expect_end(self.run("outbox", "stats", self.outbox, "--json"), 0).stdout)
+        self.expect((stats["captured"], stats["pending"], stats["balances"]) == (6, 6, True), f"stats say {stats}")
+        listed = self.expect_end(self.run("outbox", "list", self.outbox), 0).stdout.decode()
+        self.expect(len(listed.splitlines()) == 6, f"{len(listed.splitlines())} lines for 6 operations")
+        self.expect("Zoë" not in listed and CONTACT not in listed, "the list shows a person without --values")
+        shown = self.expect_end(self.run("outbox", "list", self.outbox, "--values"), 0).stdout.decode()
+        self.expect("Zoë" in shown, "--values shows no values")
+        self.expect_end(self.run("outbox", "verify", self.outbox), 0)
+
+    def check_damage(self):
+        """outbox verify finds a byte that was changed behind its back"""
+        configuration = self.configuration("salesforce")
+        self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
+        with OutboxFile(self.outbox) as outbox:
+            outbox._database.execute("UPDATE history SET code = 'x' WHERE number = 2")
+            outbox._database.commit()
+            outbox._database.execute("VACUUM INTO ?", (str(self.folder / "damaged.sqlite"),))
+            self.expect(outbox.faults()[0], "our own reader does not see the damage")
+        done = self.expect_end(self.run("outbox", "verify", self.folder / "damaged.sqlite"), 1)
+        self.expect(b"history" in done.stdout, f"does not name the table: {done.stdout.decode()}")
+
+    def check_repeat(self):
+        """sending the same file again changes nothing: what is known is passed over"""
+        configuration = self.configuration("salesforce")
+        (self.folder / "day.ndjson").write_text(lines(a_morning()))
+        self.run("send", "--config", configuration, self.folder / "day.ndjson")
+        again = self.expect_end(self.run("send", "--config", configuration, self.folder / "day.ndjson"), 0, "known already")
+        self.expect(self.promised(again.stdout) == [], "known operations were promised again")
+        with OutboxFile(self.outbox) as outbox:
+            self.expect(outbox.accounts()["salesforce"]["captured"][""] == 6, "known operations were captured again")
+
+    def check_map(self):
+        """map shows each vendor's requests without a network, and no secret in them"""
+        configuration = self.configuration("salesforce", "altcraft")
+        for vendor in ["salesforce", "altcraft"]:
+            done = self.run("map", "--config", configuration, "--provider", vendor, "-", input=lines(a_morning()).encode())
+            mapped = [json.loads(line) for line in done.stdout.splitlines()]
+            self.expect(len(mapped) == 6, f"{len(mapped)} lines for 6 operations")
+            self.expect(any(each["requests"] for each in mapped), "no request is shown")
+            for secret in accounts.ENVIRONMENT.values():
+                self.expect(secret.encode() not in done.stdout, "a secret is shown")
+
+    def check_migration(self):
+        """migrate apply: every row of the export is written or rejected, and mended rejects can be fed in again"""
+        settings = self.folder / "settings.json"
+        settings.write_text(json.dumps({"from": {"types": {"points": "integer", "birth_date": "date", "country": "country"}}}))
+        files = [self.folder / name for name in ("contacts.ndjson", "rejects.ndjson")]
+        apply = ["migrate", "apply", "--from", "salesforce.contacts", "--to", "neutral.contacts", "--settings", settings, "--json"]
+        source = DATA / "salesforce-contacts.csv"
+        done = self.expect_end(self.run(*apply, "--in", source, "--out", files[0], "--rejects", files[1]), 1)
+        report, rejects = json.loads(done.stdout), ndjson(files[1])
+        self.expect((report["read"], report["written"], report["rejected"]) == (2400, 2358, 42), f"the report says {report}")
+        self.expect((len(ndjson(files[0])), len(rejects)) == (2358, 42), "the files hold other numbers than the report")
+        self.expect(all(each["code"] and each["remedy"] and each["line"] for each in rejects), "a reject has no reason, place or remedy")
+        again = self.run(*apply, "--in", files[1].with_suffix(".csv"), "--dry-run")
+        self.expect(json.loads(again.stdout)["read"] == 42, f"the replay file is read as {again.stdout.decode()}")
+        first = files[0].read_bytes()
+        self.run(*apply, "--in", source, "--out", files[0], "--rejects", files[1])
+        self.expect(files[0].read_bytes() == first, "the same migration gives other bytes the second time")
+
+    # Bad input
+
+    def check_malformed_configuration(self):
+        """a configuration that is no JSON is named with its place"""
+        file = self.folder / "patchbay.json"
+        file.write_text('{\n  "providers": {,\n}')
+        self.expect_end(self.run("send", "--config", file, "-", input=b""), 78, "patchbay.json", ":2")
+
+    def check_wrong_configuration(self):
+        """all mistakes of a configuration are told at once, with what to do"""
+        file = self.folder / "patchbay.json"
+        file.write_text(json.dumps({
+            "outbox": {"path": 7}, "providers": {"crm": {"adapter": "salesfroce"}}, "routes": [{"provider": "crn", "mode": "live"}],
+        }))
+        self.expect_end(self.run("send", "--config", file, "-", input=b""), 78, "outbox.path", "adapter.unknown", "routes[0]")
+        self.expect(not self.outbox.exists(), "an outbox was made all the same")
+
+    def check_unknown_provider(self):
+        """an unknown provider is named beside the known ones"""
+        configuration = self.configuration("salesforce")
+        done = self.run("map", "--config", configuration, "--provider", "salesfroce", "-", input=b"")
+        self.expect_end(done, 64, "salesforce")
+
+    def check_missing_secret(self):
+        """a secret that the environment lacks is named by its variable"""
+        configuration = self.configuration("salesforce")
+        environment = {name: value for name, value in os.environ.items() if name != "SALESFORCE_TOKEN"}
+        done = subprocess.run(
+            [str(processes.COMMAND), "send", "--config", str(configuration), "-"], env=environment, input=b"", capture_output=True
+        )
+        self.expect_end(done, 78, "SALESFORCE_TOKEN")
+
+    def check_bad_operations(self):
+        """bad lines are named by number and reason, and the good ones around them are delivered"""
+        configuration = self.configuration("salesforce")
+        good = a_morning()
+        bad = [
+            b"{nonsense}\n", b'{"id": "x", "subject": "y", "capturedAt": "2031-03-09T07:05:11Z", "action": {"kind": "dance"}}\n',
+            b'{"id": "x", "name": "\xff\xfe"}\n', b"[1, 2, 3]\n", b'{"id": 7}\n', b"[" * 100_000 + b"\n",
+            b'{"id": "' + b"x" * 5_000_000 + b'"}\n',
+        ]
+        text = lines(good[:3]).encode() + b"".join(bad) + lines(good[3:]).encode() + b'{"id": "cut'
+        done = self.expect_end(self.run("send", "--config", configuration, "-", input=text), 1, *[f":{line}" for line in range(4, 11)])
+        self.expect("dance" not in done.stderr.decode(), "a message repeats what the line said")
+        self.expect(len(self.promised(done.stdout)) == 6, f"{len(self.promised(done.stdout))} of 6 good lines were taken")
+        self.expect_kept(self.promised(done.stdout))
+
+    def check_missing_file(self):
+        """a file that is not there is named, and nothing is made in its place"""
+        configuration = self.configuration("salesforce")
+        self.expect_end(self.run("send", "--config", configuration, self.folder / "nowhere.ndjson"), 2, "nowhere.ndjson")
+        self.expect_end(self.run("outbox", "stats", self.folder / "nowhere.sqlite"), 2, "nowhere.sqlite")
+        self.expect(not (self.folder / "nowhere.sqlite").exists(), "stats made the file that it should have read")
+
+    def check_strange_outbox(self):
+        """a file that is no outbox is refused by the readers, and moved aside by send"""
+        configuration = self.configuration("salesforce")
+        self.outbox.write_bytes(b"this is a shopping list\n" * 400)
+        self.expect_end(self.run("outbox", "stats", self.outbox), 2, "outbox.sqlite")
+        done = self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
+        self.expect(len(self.promised(done.stdout)) == 6, f"not delivered: {done.stderr.decode()[-400:]}")
+        aside = [path for path in self.folder.glob("outbox.sqlite*") if path.read_bytes().startswith(b"this is")]
+        self.expect(aside, "the strange file is gone")
+
+    def check_read_only_folder(self):
+        """an outbox that can't be made is an error before anything is promised"""
+        target = self.folder / "locked"
+        target.mkdir()
+        configuration = self.configuration("salesforce", outbox=target / "outbox.sqlite")
+        if os.geteuid() == 0:
+            # Root may write everywhere: a file where the folder should be refuses root, too.
+            target.rmdir()
+            target.write_text("")
+        else:
+            target.chmod(0o500)
+        done = self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
+        self.expect_end(done, 2, "locked")
+        self.expect(self.promised(done.stdout) == [], "something was promised")
+
+    def check_full_disk(self):
+        """a full disk ends in an error; what was promised before is kept"""
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = os.geteuid() == 0 and shutil.which("mount") and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(small)], capture_output=True
+        ).returncode == 0
+        # Without the right to mount, a limit on the size of files ends every write in the same way.
+        limit = "" if mounted else "trap '' XFSZ; ulimit -f 300;"
+        try:
+            self.outbox = small / "outbox.sqlite"
+            configuration = self.configuration("salesforce", outbox=self.outbox)
+            self.sandbox.set_faults({"effect": "reset"})
+            many = lines(
+                operation(number, {"kind": "track", "event": {"kind": "custom", "name": "Page", "attributes": {"text": "x" * 500}}})
+                for number in range(1, 3000)
+            )
+            done = subprocess.run(
+                ["bash", "-c", f'{limit} exec "$0" "$@"', str(processes.COMMAND), "send", "--config", str(configuration), "--until-idle", "0", "-"],
+                env={**os.environ, **self.environment}, input=many.encode(), capture_output=True, timeout=120,
+            )
+            self.expect_end(done, 2, "outbox")
+            promised = self.promised(done.stdout)
+            self.expect(len(promised) < 2999, "everything was promised; the disk was not full")
+            if self.outbox.exists():
+                self.expect_kept(promised)
+            else:
+                self.expect(not promised, "promised, and there is no outbox")
+        finally:
+            if mounted:
+                subprocess.run(["umount", "-l", str(small)], check=True)
+
+    # Bad vendors and bad moments
+
+    def check_lying_vendor(self):
+        """a vendor that answers 200 with nonsense breaks nothing"""
+        configuration = self.configuration("altcraft")
+        self.sandbox.set_faults({"effect": {"status": 200, "headers": {"Content-Type": "text/html"}, "body": "<h1>It works!</h1>"}})
+        done = self.run("send", "--config", configuration, "--until-idle", 3, "-", input=lines(a_morning()).encode())
+        self.expect(done.returncode in (0, 1), f"ended with {done.returncode}: {done.stderr.decode()[-400:]}")
+        self.expect_kept(self.promised(done.stdout))
+
+    def check_silent_vendor(self):
+        """a vendor that never answers is given up for now, and everything stays pending"""
+        listener = socket.create_server(("127.0.0.1", 0))
+        held = []
+        threading.Thread(target=lambda: [held.append(listener.accept()) for _ in range(50)], daemon=True).start()
+        provider = accounts.salesforce(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        configuration = accounts.write_configuration(self.folder / "patchbay.json", {"crm": provider}, ["crm"])
+        done = self.run("send", "--config", configuration, "--until-idle", 2, "-", input=lines(a_morning()).encode(), timeout=60)
+        self.expect_end(done, 1, "6 pending")
+        self.expect_kept(self.promised(done.stdout))
+
+    def check_interruption(self):
+        """Ctrl-C in the middle ends with 130, and the next run delivers the rest"""
+        configuration = self.configuration("salesforce")
+        self.sandbox.set_faults({"effect": "reset"})
+        sender = subprocess.Popen(
+            [str(processes.COMMAND), "send", "--config", str(configuration), "--until-idle", "60", "-"],
+            env={**os.environ, **self.environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        sender.stdin.write(lines(a_morning()).encode())
+        sender.stdin.close()
+        promised = [json.loads(sender.stdout.readline())["id"] for _ in range(6)]
+        sender.send_signal(signal.SIGINT)
+        sender.wait(20)
+        sender.stdout.close()
+        sender.stderr.close()
+        self.expect(sender.returncode == 130, f"ended with {sender.returncode}")
+        self.expect_kept(promised)
+        self.sandbox.set_faults()
+        done = processes.run("send", "--config", configuration, "--until-idle", 30, "-", environment=self.hurried(), input=b"")
+        self.expect_end(done, 0)
+        self.expect_kept(promised)
+
+    def check_reader_that_leaves(self):
+        """`patchbay … | head` ends quietly"""
+        configuration = self.configuration("salesforce")
+        for arguments in [["send", "--config", str(configuration), str(DATA / "day.ndjson"), "--until-idle", "0"], ["adapters", "--rules"]]:
+            command = subprocess.Popen(
+                [str(processes.COMMAND), *arguments], env={**os.environ, **self.environment},
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )
+            command.stdout.readline()
+            command.stdout.close()
+            talk = command.stderr.read().decode()
+            command.stderr.close()
+            code = command.wait(30)
+            self.expect(code in (0, 1, 141), f"{arguments[0]} ended with {code}: {talk[-400:]}")
+            self.expect("crash" not in talk.lower() and "fatal" not in talk.lower(), f"{arguments[0]} says {talk[-400:]}")
+
+    def check_wrong_usage(self):
+        """wrong words on the command line end with 64 and say what is right"""
+        for arguments, word in [
+            (["snd"], "send"), (["send"], "--config"), (["send", "--confg", "x"], "--config"),
+            (["send", "--config", "x", "--until-idle", "soon"], "--until-idle"), (["migrate", "apply", "--from", "x", "--to", "y"], "salesforce.contacts"),
+        ]:
+            self.expect_end(self.run(*arguments, input=b""), 64, word)
+
+
+def main():
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    checks = [name for name in vars(EndToEnd) if name.startswith("check_") and wanted in name]
+    root = pathlib.Path(tempfile.mkdtemp(prefix="patchbay end to end "))
+    failed = []
+    environment = dict(accounts.ENVIRONMENT)
+    for name in checks:
+        folder = root / name
+        folder.mkdir()
+        title = getattr(EndToEnd, name).__doc__
+        try:
+            with processes.Sandbox(folder, ["salesforce", "altcraft"], accounts.sandbox_settings(), environment) as sandbox:
+                getattr(EndToEnd(folder, sandbox, environment), name)()
+        except Exception as error:
+            failed.append(name)
+            reason = str(error) if isinstance(error, Failure) else traceback.format_exc()
+            print(f"  FAILED  {title}\n          {reason}", flush=True)
+        else:
+            print(f"  ok      {title}", flush=True)
+    print(f"{len(checks) - len(failed)} passed, {len(failed)} failed")
+    if failed or not checks:
+        print(f"The files are in {root}")
+        sys.exit(1)
+    shutil.rmtree(root)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
+
+@Suite("Settings tables") struct SettingsTableTests {
+    enum Colour: String, NeutralWord { case blue, red }
+
+    struct Settings: AdapterSettings, Equatable {
+        var host = ""
+        var name = "n"
+        var key: Secret?
+        var isLoud = false
+        var count = 3
+        var colour = Colour.blue
+        var names: [AttributeName: String] = [:]
+        var list: [String] = []
+
+        static var table: SettingsTable<Settings> {
+            SettingsTable([
+                .url("host", \.host, rule: rule("1"), "The host."),
+                .text("name", \.name, "A name."),
+                .secret(
+                    "key",
+                    \.key,
+                    rule: rule("2"),
+                    "The key.",
+                    check: { $0.count < 4 ? .init("Short.", "Longer.") : nil }
+                ),
+                .flag("loud", \.isLoud, default: false, "Loud."),
+                .integer("count", \.count, in: 1...9, default: 3, "How many."),
+                .choice("colour", \.colour, default: .blue, "The colour."),
+                .names("names", \.names, "Names."),
+                .list("list", \.list, "A list."),
+            ])
+        }
+    }
+
+    private func read(_ json: JSONObject) throws(SettingsError) -> Settings {
+        try Settings.table.read(json, over: Settings(), at: "p")
+    }
+
+    @Test(.shows("probe/1", "probe/2")) func `every form is read`() throws {
+        let settings = try read([
+            "host": "https://h.example.com/", "name": " x ", "key": "abcd", "loud": true, "count": 9, "colour": "red",
+            "names": ["city": "City"], "list": ["a"],
+        ])
+        #expect(settings.host == "https://h.example.com")
+        #expect(settings.name == "x")
+        #expect(settings.key == Secret("abcd"))
+        #expect(settings.isLoud && settings.count == 9 && settings.colour == .red)
+        #expect(settings.names == ["city": "City"])
+        #expect(settings.list == ["a"])
+    }
+
+    @Test func `every problem is named at once, never with the value`() {
+        do {
+            _ = try read([
+                "nosuch": 1, "name": "  ", "key": "Se7", "loud": "yes", "count": 10, "colour": "Se7",
+                "names": ["a": ""],
+                "list": [1],
+            ])
+            Issue.record("The settings were read.")
+        } catch {
+            #expect(
+                error.findings.map(\.path) == [
+                    "p.nosuch", "p.host", "p.name", "p.key", "p.loud", "p.count", "p.colour", "p.names", "p.list",
+                ]
+            )
+            #expect(!error.description.contains("Se7"))
+            #expect(error.findings.allSatisfy { !$0.remedy.isEmpty })
+        }
+    }
+
+    @Test(arguments: ["ftp://h", "https://", "h.example.com", ""]) func `an address needs scheme and host`(
+        _ text: String
+    ) {
+        #expect(throws: SettingsError.self) { try read(["host": .string(text), "key": "abcd"]) }
+    }
+
+    @Test func `null is silence`() throws {
+        #expect(try read(["host": "http://h", "key": "abcd", "count": nil]).count == 3)
+    }
+}
+
+@Suite("Field and reply tables") struct FieldAndReplyTests {
+    struct Record: Sendable {
+        var id: String
+        var size: Int?
+    }
+
+    private static let fields = FieldTable<Record>(
+        "Record",
+        [
+            .required("z", \.id, .text, from: "id", rule: rule("1")),
+            .optional("a", \.size, .decimalText, from: "size", rule: rule("2")),
+        ]
+    )
+
+    @Test(.shows("probe/1", "probe/2")) func `fields are written in the order of the table`() {
+        #expect(JSONValue.object(Self.fields.object(Record(id: "x", size: 7))).text == #"{"z":"x","a":"7"}"#)
+    }
+
+    @Test func `a field without a value is left out, and its rule is silent`() {
+        let recorder = RuleRecorder()
+        let object = RuleTrace.$recorder.withValue(recorder) { Self.fields.object(Record(id: "x")) }
+        #expect(object.names == ["z"])
+        #expect(recorder.fired == [rule("1")])
+        #expect(Self.fields.schema["required"] == ["z"])
+    }
+
+    private static let replies = ReplyTable(
+        [
+            .reply("a fault", .refused, rule: rule("1")) { $0.json?["fault"] != nil },
+            .status(200...299, .accepted, rule: rule("2")),
+            .noAnswer(.retry, rule: rule("3")),
+        ],
+        otherwise: .otherwise(.park, rule: rule("4"))
+    )
+
+    @Test(arguments: [
+        (Outcome.replied(WireResponse(200, json: ["fault": 1])), ReplyMeaning.refused),
+        (.replied(WireResponse(204)), .accepted),
+        (.failed(TransportFailure(.lost, "timedOut")), .retry), (.replied(WireResponse(302)), .park),
+    ])
+    func `the first row that matches decides`(_ row: (outcome: Outcome, meaning: ReplyMeaning)) {
+        #expect(Self.replies.row(for: row.outcome).meaning == row.meaning)
+    }
+}
+
+@Suite("Texts of the kit") struct KitTextTests {
+    @Test(arguments: [
+        ("a b", "a%20b"), ("+/=&", "%2B%2F%3D%26"), ("ä😀", "%C3%A4%F0%9F%98%80"), ("-._~", "-._~"), ("", ""),
+    ])
+    func `percent-encoding and back`(_ row: (plain: String, encoded: String)) {
+        #expect(URLText.encode(row.plain) == row.encoded)
+        #expect(URLText.decode(row.encoded) == row.plain)
+    }
+
+    @Test(arguments: ["%", "%2", "%zz", "%FF"]) func `broken encoding is none`(_ text: String) {
+        #expect(URLText.decode(text) == nil)
+    }
+
+    @Test func `queries`() {
+        #expect(URLText.query([("a", "1 2"), ("b", nil), ("c", "")]) == "?a=1%202&c=")
+        #expect(URLText.query([]) == "")
+        #expect(URLText.queryItems(of: "https://h/p?a=1%202&c#f").map(\.value) == ["1 2", ""])
+        #expect(URLText.path(of: "https://h.example.com?x") == "/")
+        #expect(URLText.path(of: "https://h.example.com/a/b?x#y") == "/a/b")
+    }
+
+    @Test(arguments: [("  a b\n", "a b"), ("\u{2003}x\u{A0}", "x"), ("", ""), (" ", "")])
+    func `white space at both ends goes`(_ row: (text: String, trimmed: String)) {
+        #expect(row.text.trimmed == row.trimmed)
+    }
+
+    @Test func `a description shows no path and no query`() {
+        let request = WireRequest("GET", "https://h.example.com/contacts/c-1001?email=a", body: [1, 2])
+        #expect(request.description == "GET https://h.example.com (2 bytes)")
+        #expect(WireRequest("GET", "https://h.example.com").description == "GET https://h.example.com (0 bytes)")
+    }
+
+    @Test func `needs are named once, in order of the names`() {
+        let operation = EngagementOperation(
+            id: "o",
+            subject: "s",
+            capturedAt: Instant(milliseconds: 0),
+            action: .changeAttributes(["c": .unset, "a": .set("x"), "b": .set(1), "d": .set("y")])
+        )
+        #expect(
+            Capabilities.needs(of: operation)
+                == [.operation(.changeAttributes), .attribute(.string), .attribute(.integer), .attributeUnset]
+        )
+    }
+}
+
+@Suite("Windows and plans") struct WindowTests {
+    private func pending(_ id: OperationID, _ queue: String) -> Pending<ProbeAdapter> {
+        let instant = Instant(milliseconds: 0)
+        let operation = EngagementOperation(id: id, subject: "s", capturedAt: instant, action: .erase)
+        return Pending(operation: operation, sequence: 1, since: instant, queue: queue)
+    }
+
+    @Test func `a batch never overtakes inside a queue`() {
+        let window = PendingOperations([pending("1", "a"), pending("2", "b"), pending("3", "a"), pending("4", "b")])
+        #expect(window.batch(9) { $0.id != "1" }.map(\.id) == ["2", "4"])
+        #expect(window.batch(9, oncePerQueue: true) { _ in true }.map(\.id) == ["1", "2"])
+        #expect(window.batch(3) { _ in true }.map(\.id) == ["1", "2", "3"])
+        #expect(window.batch(0) { _ in true }.isEmpty)
+    }
+
+    @Test func `the soonest plan acts, or waits least`() {
+        func wait(_ seconds: Int?) -> Plan<ProbeAdapter> {
+            .wait(until: seconds.map { Instant(milliseconds: 0) + .seconds($0) }, because: ProbeAdapter.waiting.at())
+        }
+        let act = Plan<ProbeAdapter>.settle(["o": .unchanged()])
+        #expect(Plan.soonest(wait(5), wait(3), wait(nil)) == wait(3))
+        #expect(Plan.soonest(wait(nil), wait(9)) == wait(9))
+        #expect(Plan.soonest(wait(1), act) == act)
+        #expect(Plan<ProbeAdapter>.soonest(nil, nil) == nil)
+    }
+
+    @Test(arguments: [(0, 1), (1, 1), (2, 1), (3, 2), (16, 8), (17, 9)])
+    func `half of a group is at least one`(_ row: (count: Int, half: Int)) {
+        #expect(Array(repeating: 0, count: row.count).halfCount == row.half)
+    }
+}

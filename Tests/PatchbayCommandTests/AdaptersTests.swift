@@ -1,0 +1,58 @@
+import PatchbayJSON
+import Testing
+
+@Suite("patchbay adapters") struct AdaptersTests {
+    @Test func `every adapter tells its capabilities`() async throws {
+        let result = try await Workbench().run("adapters", "--json")
+        let adapters = try #require(JSONValue(parsing: result.output).array)
+        #expect(result.status == 0)
+        #expect(!adapters.isEmpty)
+        for adapter in adapters {
+            #expect(adapter["id"]?.string?.isEmpty == false)
+            let capabilities = try #require(adapter["capabilities"]?.object)
+            #expect(!capabilities.isEmpty)
+            let words = capabilities.map { $0.value["support"]?.string }
+            #expect(words.allSatisfy { ["native", "emulated", "unsupported"].contains($0) })
+        }
+    }
+
+    @Test func `the table has a line for each capability, without colours in a file`() async throws {
+        let adapters = try JSONValue(parsing: try await Workbench().run("adapters", "--json").output)
+        let text = try await Workbench().run("adapters").output
+        #expect(!text.contains("\u{1B}"))
+        for capability in adapters[0]?["capabilities"]?.object?.names ?? [] {
+            #expect(text.contains("\n  \(capability) "))
+        }
+    }
+
+    @Test func `every rule has a text, a source and its tests`() async throws {
+        let result = try await Workbench().run("adapters", "--rules", "--json")
+        let rules = try #require(JSONValue(parsing: result.output).array)
+        #expect(!rules.isEmpty)
+        for rule in rules {
+            #expect(rule["rule"]?.string?.hasPrefix("\(rule["adapter"]?.string ?? "?")/") == true)
+            #expect(rule["text"]?.string?.isEmpty == false)
+            #expect(rule["source"]?.string?.isEmpty == false)
+            #expect(rule["tests"]?.array != nil)
+        }
+    }
+
+    @Test func `evidence of a test run stands with its rule, and refreshes the sources where they are`() async throws {
+        let bench = try Workbench()
+        let rules = try JSONValue(parsing: try await bench.run("adapters", "--rules", "--json").output)
+        let rule = try #require(rules[0]?["rule"]?.string)
+        let lines = ["b()", "a()", "b()"].map { "{\"rule\":\"\(rule)\",\"test\":\"Tests/\($0)\"}\n" }
+        _ = try await bench.shell("mkdir -p evidence Sources/PatchbayCommand/Commands")
+        try bench.write("evidence/evidence-1.ndjson", lines.joined())
+        try bench.write("Sources/PatchbayCommand/Commands/RuleEvidence+BuiltIn.swift", "old")
+        let result = try await bench.run("adapters", "--rules", "--evidence", "evidence", "--json")
+        #expect(try JSONValue(parsing: result.output)[0]?["tests"] == ["Tests/a()", "Tests/b()"])
+        let source = try bench.read("Sources/PatchbayCommand/Commands/RuleEvidence+BuiltIn.swift")
+        #expect(
+            source.contains(
+                "{\"rule\":\"\(rule)\",\"test\":\"Tests/a()\"}\n        {\"rule\":\"\(rule)\",\"test\":\"Tests/b()\"}\n"
+            )
+        )
+        #expect(source.hasSuffix("\"\"\"#\n}\n"))
+    }
+}

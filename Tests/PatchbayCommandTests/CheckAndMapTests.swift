@@ -1,0 +1,151 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+@Suite("patchbay check and map") struct CheckAndMapTests {
+    private let bench: Workbench
+    init() throws { bench = try Workbench() }
+
+    // MARK: Configurations
+
+    @Test func `a good configuration ends with 0 and says nothing`() async throws {
+        let result = try await bench.run("check", bench.configuration())
+        #expect(result.status == 0)
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func `a bad configuration ends with 78 and every problem, with line and column`() async throws {
+        try bench.write(
+            "bad.json",
+            "{\n  \"providers\": { \"crm\": { \"adapter\": \"nobody\" } },\n  \"extra\": 1\n}\n"
+        )
+        let result = try await bench.run("check", "bad.json")
+        #expect(result.status == 78)
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(
+            lines.contains {
+                $0.hasPrefix("bad.json:2:27: error configuration.adapter.unknown at providers.crm.adapter:")
+            }
+        )
+        #expect(lines.contains { $0.hasPrefix("bad.json:3:3: error configuration.member.unknown at extra:") })
+    }
+
+    @Test func `a program gets the problems as JSON`() async throws {
+        try bench.write("bad.json", "{ \"providers\": {}, \"routes\": [] }")
+        let lines = try await bench.run("check", "bad.json", "--json").lines
+        #expect(lines.map { $0["code"]?.string } == ["configuration.provider.none", "configuration.route.none"])
+        #expect(lines.allSatisfy { $0["file"] == "bad.json" && $0["line"] == 1 && $0["remedy"]?.string != nil })
+    }
+
+    @Test(arguments: ["nothing.json", "."]) func `what is no file is named with a remedy`(_ path: String) async throws {
+        let result = try await bench.run("check", path)
+        #expect(result.status == 78)
+        #expect(result.output.hasPrefix("\(path): error file."))
+    }
+
+    @Test func `every command refuses a bad configuration with 78`() async throws {
+        try bench.write("bad.json", "{}")
+        for arguments in [["send", "--config", "bad.json"], ["map", "--config", "bad.json", "--provider", "crm"]] {
+            let result = try await bench.start(arguments).result()
+            #expect(result.status == 78)
+            #expect(result.output.isEmpty)
+            #expect(result.talk.contains("bad.json:1:1: configuration.member.missing at providers"))
+        }
+    }
+
+    // MARK: Operations
+
+    /// Five bad lines between two good ones.
+    private func badOperations() throws -> String {
+        let good = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+        var bytes = Array(good[0].utf8) + Array("\n{\"id\":\"\u{FFFD}\"".utf8)
+        bytes += [0x0A, 0x22, 0xFF, 0x22, 0x0A] + Array("{\"id\":\"x\",\"stranger\":1}\n".utf8)
+        bytes += Array(repeating: UInt8(ascii: "["), count: 5 << 20) + Array("\n\n\"text\"\n".utf8)
+        return try bench.write("bad.ndjson", bytes + Array(good[1].utf8))
+    }
+
+    @Test func `a bad line is named by its number, and the others go on`() async throws {
+        let result = try await bench.run("check", bench.configuration(), badOperations(), "--json")
+        #expect(result.status == 1)
+        let faults = try result.lines.filter { $0["code"]?.string?.hasPrefix("operation.") == true }
+        #expect(faults.map { $0["line"]?.integer } == [2, 3, 4, 5, 7])
+        #expect(
+            faults.map { $0["code"]?.string } == [
+                "operation.json", "operation.json", "operation.invalid", "operation.length", "operation.invalid",
+            ]
+        )
+        #expect(faults.allSatisfy { $0["remedy"]?.string?.isEmpty == false })
+        #expect(result.talk.contains("7 operations checked against crm."))
+    }
+
+    @Test func `mapping names bad lines on standard error and maps the others`() async throws {
+        let result = try await bench.run("map", "--config", bench.configuration(), "--provider", "crm", badOperations())
+        #expect(result.status == 1)
+        #expect(try result.lines.map { $0["line"]?.integer } == [1, 8])
+        for line in [2, 3, 4, 5, 7] { #expect(result.talk.contains("bad.ndjson:\(line): error operation.")) }
+    }
+
+    @Test func `a value that can't become its catalogued type is found`() async throws {
+        let line = """
+            {"action":{"kind":"changeAttributes","changes":{"birth_date":{"set":"1990-02-30"},"points":{"set":1}}}}
+            """
+        let result = try await bench.run("check", bench.configuration(), "-", input: line)
+        #expect(result.status == 1)
+        #expect(
+            result.output.contains("standard input:1: error catalogue.attribute.type at action.changes.birth_date.set")
+        )
+        #expect(
+            result.output.contains("standard input:1: crm: error catalogue.attribute.owner at action.changes.points")
+        )
+    }
+
+    @Test func `each operation gives its requests, the same at every run, without a secret`() async throws {
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        let arguments = ["map", "--config", try bench.configuration(), "--provider", "crm", "steps.ndjson"]
+        let result = try await bench.start(arguments).result()
+        #expect(try await bench.start(arguments).result().output == result.output)
+        #expect(!result.output.contains("abcdefghijklmnopqrstuvwx"))
+        let lines = try result.lines
+        #expect(lines.map { $0["id"]?.string } == ["op-1", "op-2", "op-3", "op-4"])
+        #expect(lines.allSatisfy { $0["outcome"] == "accepted" && $0["requests"]?.array?.count == 1 })
+        let findings = lines.flatMap { $0["findings"]?.array ?? [] }
+        let matter = findings.contains { $0["severity"] == "warning" || $0["severity"] == "error" }
+        #expect(result.status == (matter ? 1 : 0))
+        #expect(lines[2]["requests"]?[0]?["body"]?.text.contains("BirthDate") == true)
+    }
+
+    @Test func `a provider that is not there is answered with those that are`() async throws {
+        let result = try await bench.run("map", "--config", bench.configuration(), "--provider", "crn")
+        #expect(result.status == 64)
+        #expect(result.talk.contains("has no provider \"crn\". Did you mean \"crm\"? Known are: crm."))
+    }
+
+    @Test func `a reader that leaves ends the command quietly`() async throws {
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        _ = try bench.configuration()
+        let result = try await bench.shell(
+            """
+            for i in {1..3000}; do cat steps.ndjson; done | sed 's/"id":"op-[0-9]",//' \
+              | "$PATCHBAY" map --config one.json --provider crm | head -1; echo ${PIPESTATUS[2]}
+            """
+        )
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.last == "141")
+        #expect(!result.talk.contains("patchbay"))
+    }
+
+    @Test func `a scenario is played from a file`() async throws {
+        let configuration = try JSONValue(parsing: Workbench.example("one-provider.json"))
+        let step = "{\"capture\": {\"id\": \"a\", \"action\": {\"kind\": \"farewell\"}}}"
+        try bench.write("story.json", "{\"configuration\": \(configuration.text), \"steps\": [\(step)]}")
+        let result = try await bench.run("simulate", "story.json")
+        #expect(result.status == 0)
+        #expect(try !result.lines.isEmpty)
+        try bench.write("bad.json", "{\"configuration\": \(configuration.text), \"steps\": [{\"capure\": 1}]}")
+        let bad = try await bench.run("simulate", "bad.json")
+        #expect(bad.status == 78)
+        #expect(bad.talk.contains("steps[0]"))
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+/// A folder of its own for each test, with the built command in reach.
+final class Workbench: Sendable {
+    let folder: String
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// The built command, which stands beside the test bundle.
+    static let command: URL = {
+        let bundles = Bundle.allBundles.filter { $0.bundlePath.hasSuffix(".xctest") }.map(\.bundleURL)
+        let executable = URL(filePath: ProcessInfo.processInfo.arguments[0])
+        return (bundles.first ?? executable).deletingLastPathComponent().appending(path: "patchbay")
+    }()
+
+    private static let house = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// A file of the house's examples.
+    static func example(_ name: String) throws -> String {
+        try String(contentsOf: house.appending(path: "Examples/Data/\(name)"), encoding: .utf8)
+    }
+
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    @discardableResult
+    func write(_ name: String, _ content: some Sequence<UInt8>) throws -> String {
+        try Data(content).write(to: URL(filePath: path(name)))
+        return path(name)
+    }
+
+    @discardableResult
+    func write(_ name: String, _ content: String) throws -> String { try write(name, content.utf8) }
+
+    func read(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+
+    var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
+
+    /// The example configuration, written here.
+    func configuration() throws -> String { try write("one.json", Workbench.example("one-provider.json")) }
+
+    /// Starts the command in this folder.
+    func start(_ arguments: [String], input: String? = nil, sandbox: String = "http://127.0.0.1:9") throws -> CommandRun
+    {
+        try CommandRun(
+            Self.command,
+            arguments,
+            in: self,
+            input: try input.map { URL(filePath: try write("input", $0)) },
+            environment: Self.environment.merging(["SANDBOX": sandbox]) { _, new in new }
+        )
+    }
+
+    /// The example's variables, and a clock on which ten minutes take a second.
+    private static let environment = [
+        "SANDBOX": "http://127.0.0.1:9",
+        "ACCESS_TOKEN": "abcdefghijklmnopqrstuvwx",
+        "PATCHBAY_CLOCK": "{\"date\": \"2031-03-09T06:00:00Z\", \"speed\": 600}",
+    ]
+
+    /// Runs the command to its end.
+    func run(_ arguments: String..., input: String? = nil, sandbox: String = "http://127.0.0.1:9") async throws
+        -> CommandRun.Result
+    {
+        try await start(arguments, input: input, sandbox: sandbox).result()
+    }
+
+    /// Runs a line of a shell to its end; `$PATCHBAY` is the command.
+    func shell(_ line: String) async throws -> CommandRun.Result {
+        let environment = Self.environment.merging(["PATCHBAY": Self.command.path]) { _, new in new }
+        return try await CommandRun(
+            URL(filePath: "/bin/bash"),
+            ["-c", line],
+            in: self,
+            input: nil,
+            environment: environment
+        ).result()
+    }
+}
+
+/// One run of the command. Output goes to files, so that no pipe can fill up.
+final class CommandRun: Sendable {
+    struct Result: Sendable {
+        let status: Int32
+        let output: String
+        let talk: String
+
+        /// The lines of standard output as JSON.
+        var lines: [JSONValue] {
+            get throws { try output.split(separator: "\n").map { try JSONValue(parsing: String($0)) } }
+        }
+    }
+
+    private let process: Process
+    private let output: URL
+    private let talk: URL
+
+    init(
+        _ executable: URL,
+        _ arguments: [String],
+        in bench: Workbench,
+        input: URL?,
+        environment: [String: String]
+    ) throws {
+        let name = UUID().uuidString
+        output = FileManager.default.temporaryDirectory.appending(path: "\(name).out")
+        talk = FileManager.default.temporaryDirectory.appending(path: "\(name).err")
+        process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(filePath: bench.folder)
+        process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { _, new in new }
+        process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
+        for file in [output, talk] { try Data().write(to: file) }
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: talk)
+        try process.run()
+    }
+
+    deinit { for file in [output, talk] { try? FileManager.default.removeItem(at: file) } }
+
+    /// Waits for the end.
+    func result() async throws -> Result {
+        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        process.waitUntilExit()
+        let status = process.terminationStatus
+        return Result(
+            status: process.terminationReason == .exit ? status : 128 + status,
+            output: try String(contentsOf: output, encoding: .utf8),
+            talk: try String(contentsOf: talk, encoding: .utf8)
+        )
+    }
+
+    /// Waits for the first whole line on standard output.
+    func firstLine() async throws -> String {
+        while process.isRunning {
+            let text = try String(contentsOf: output, encoding: .utf8)
+            if let end = text.firstIndex(of: "\n") { return String(text[..<end]) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return try #require(nil as String?, "The command ended without a line.")
+    }
+
+    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+}

@@ -1,0 +1,96 @@
+import PatchbayJSON
+import Testing
+
+@Suite("patchbay migrate") struct MigrateTests {
+    private let bench: Workbench
+    private let formats = ["migrate", "apply", "--from", "neutral.contacts", "--to", "neutral.contacts"]
+
+    static let contacts = """
+        {"identifiers":[{"kind":"external","value":"c-1"}],"attributes":{"birth_date":"1990-04-01"}}
+        {"identifiers":[{"kind":"external","value":"c-2"}],"attributes":{"birth_date":"1990-02-30"}}
+        {"oops
+
+        """
+
+    init() throws {
+        bench = try Workbench()
+        try bench.write("in.ndjson", Self.contacts)
+    }
+
+    private func migrate(_ arguments: String...) async throws -> CommandRun.Result {
+        try await bench.start(formats + arguments).result()
+    }
+
+    @Test func `contacts arrive, and rejects stand beside with reasons and their rows`() async throws {
+        let result = try await migrate(
+            "--in",
+            "in.ndjson",
+            "--out",
+            "out.ndjson",
+            "--rejects",
+            "bad.ndjson",
+            "--config",
+            bench.configuration()
+        )
+        #expect(result.status == 1)
+        #expect(result.talk.contains("3 read, 1 written, 2 rejected."))
+        #expect(result.talk.contains("1 × error catalogue.attribute.type"))
+        #expect(try bench.read("out.ndjson").contains("{\"date\":\"1990-04-01\"}"))
+        let rejects = try bench.read("bad.ndjson").split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(rejects.map { $0["line"]?.integer } == [2, 3])
+        let rows = Self.contacts.split(separator: "\n").dropFirst().joined(separator: "\n")
+        #expect(try bench.read("bad.replay.ndjson") == rows + "\n")
+    }
+
+    @Test func `standard input goes to standard output`() async throws {
+        let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
+        let result = try await bench.start(formats, input: line).result()
+        #expect(result.status == 0)
+        #expect(result.output == line)
+    }
+
+    @Test func `a dry run counts and writes nothing`() async throws {
+        let before = bench.files
+        let result = try await migrate(
+            "--in",
+            "in.ndjson",
+            "--out",
+            "out.ndjson",
+            "--rejects",
+            "bad.ndjson",
+            "--dry-run",
+            "--json"
+        )
+        #expect(result.status == 1)
+        #expect(try result.lines.map { $0["written"]?.integer } == [2])
+        #expect(bench.files == before)
+    }
+
+    @Test func `a failure leaves the old file and no half one`() async throws {
+        try bench.write("out.ndjson", "old")
+        let before = bench.files
+        #expect(try await migrate("--in", "nothing.ndjson", "--out", "out.ndjson").status == 2)
+        #expect(try await migrate("--in", ".", "--out", "out.ndjson").status == 2)
+        #expect(try await migrate("--in", "in.ndjson", "--out", ".").status == 2)
+        #expect(try await migrate("--in", "in.ndjson", "--out", "none/out.ndjson").status == 2)
+        #expect(try bench.read("out.ndjson") == "old")
+        #expect(bench.files == before)
+    }
+
+    @Test func `settings are checked before the first byte`() async throws {
+        try bench.write("settings.json", "{\"from\": {\"colour\": 1}, \"to\": {\"size\": 2}}")
+        let result = try await migrate("--in", "in.ndjson", "--settings", "settings.json", "--out", "out.ndjson")
+        #expect(result.status == 78)
+        #expect(result.talk.contains("setting.unknown at from.colour"))
+        #expect(result.talk.contains("setting.unknown at to.size"))
+        #expect(!bench.files.contains("out.ndjson"))
+    }
+
+    #if os(Linux)
+    @Test func `a full disk is told and ends with 2`() async throws {
+        let result = try await migrate("--in", "in.ndjson", "--out", "/dev/full")
+        #expect(result.status == 2)
+        #expect(result.talk.contains("can't write /dev/full: No space left on device. Free some space"))
+    }
+    #endif
+}

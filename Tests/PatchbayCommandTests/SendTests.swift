@@ -1,0 +1,113 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+@Suite("patchbay send, outbox and sandbox") struct SendTests {
+    private let bench: Workbench
+    init() throws { bench = try Workbench() }
+
+    @Test func `what is sent arrives, and the accounts balance`() async throws {
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        let sandbox = try bench.start(["sandbox", "--log", "log.ndjson"])
+        let url = try #require(JSONValue(parsing: try await sandbox.firstLine())["url"]?.string)
+        let configuration = try bench.configuration()
+        let result = try await bench.run("send", "--config", configuration, "--json", "steps.ndjson", sandbox: url)
+        sandbox.send(SIGTERM)
+        #expect(try await sandbox.result().status == 143)
+        let lines = try result.lines
+        #expect(lines.prefix(4).map { $0["id"]?.string } == ["op-1", "op-2", "op-3", "op-4"])
+        #expect(lines.prefix(4).allSatisfy { $0["durable"] == true })
+        let account = try #require(lines.last?["accounts"]?[0])
+        #expect(account["captured"] == 4)
+        #expect(account["accepted"] == 4)
+        #expect(account["balances"] == true)
+        #expect(result.status == 0)
+        #expect(try bench.read("log.ndjson").contains("\n"))
+    }
+
+    @Test func `what can't be delivered stays, and the outbox tells of it without values`() async throws {
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        let sent = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
+        #expect(sent.status == 1)
+        #expect(try sent.lines.count == 4)
+        #expect(sent.talk.contains("crm: 4 in = 4 pending"))
+
+        let stats = try await bench.run("outbox", "stats", "outbox.sqlite", "--json")
+        #expect(try stats.lines.map { $0["pending"]?.integer } == [4])
+        #expect(stats.status == 0)
+
+        let list = try await bench.run("outbox", "list", "outbox.sqlite")
+        #expect(
+            try list.lines.map { $0["kind"]?.string } == ["registerDevice", "identify", "changeAttributes", "track"]
+        )
+        #expect(!list.output.contains("1990-04-01") && !list.output.contains("c-1"))
+
+        let values = try await bench.run("outbox", "list", "outbox.sqlite", "--values", "--limit", "3")
+        #expect(try values.lines.count == 3)
+        #expect(values.output.contains("1990-04-01"))
+
+        let verify = try await bench.run("outbox", "verify", "outbox.sqlite", "--json")
+        #expect(try verify.lines.map { $0["sound"] } == [true])
+        #expect(verify.status == 0)
+    }
+
+    @Test func `a bad line is named and the others are kept`() async throws {
+        let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+        let input = [steps[0], "{\"id\":", steps[1]].joined(separator: "\n")
+        let result = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", input: input)
+        #expect(result.status == 1)
+        #expect(try result.lines.map { $0["id"]?.string } == ["op-1", "op-2"])
+        #expect(result.talk.contains("standard input:2: error operation.json"))
+    }
+
+    @Test func `Ctrl-C keeps what was captured and ends with 130`() async throws {
+        let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+        try bench.write("step.ndjson", steps[0] + "\n")
+        _ = try bench.configuration()
+        // A pipe that stays open: the command waits for more when the signal comes.
+        let result = try await bench.shell(
+            """
+            mkfifo pipe; "$PATCHBAY" send --config one.json < pipe > receipts & command=$!
+            exec 3> pipe; cat step.ndjson >&3
+            until grep -q durable receipts; do sleep 0.01; done
+            kill -INT $command; wait $command; echo $?
+            """
+        )
+        #expect(result.output == "130\n")
+        #expect(result.talk.contains("crm: 1 in = 1 pending"))
+        #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
+    }
+
+    @Test func `an outbox that is not there or is something else is refused with 2`() async throws {
+        try bench.write("text.sqlite", "This is no database, and it is long enough to be looked at as one.\n")
+        for path in ["nothing.sqlite", ".", "text.sqlite"] {
+            for command in ["stats", "list", "verify"] {
+                let result = try await bench.run("outbox", command, path)
+                #expect(result.status == 2)
+                #expect(result.talk.contains(path == "." ? "Outbox" : path))
+                #expect(result.output.isEmpty)
+            }
+        }
+        #expect(try bench.read("text.sqlite").hasPrefix("This is no database"))
+        #expect(bench.files == ["text.sqlite"])
+    }
+
+    @Test func `a file of operations that is not there is refused with 2`() async throws {
+        let result = try await bench.run("send", "--config", bench.configuration(), "nothing.ndjson")
+        #expect(result.status == 2)
+        #expect(result.talk.contains("can't open nothing.ndjson"))
+    }
+
+    @Test func `settings and faults of the sandbox are checked before it starts`() async throws {
+        try bench.write("settings.json", "{\"nobody\": {}}")
+        let settings = try await bench.run("sandbox", "--settings", "settings.json")
+        #expect(settings.status == 78)
+        #expect(settings.talk.contains("There is no such vendor"))
+        try bench.write("faults.json", "[{\"effect\": \"explode\"}]")
+        let faults = try await bench.run("sandbox", "--faults", "faults.json")
+        #expect(faults.status == 2)
+        #expect(faults.output.isEmpty)
+        try bench.write("broken.json", "{")
+        #expect(try await bench.run("sandbox", "--settings", "broken.json").status == 78)
+    }
+}

@@ -175,7 +175,8 @@ extension Scenario.Step {
         case "drain": self = .drain(try Duration(seconds: value, at: place))
         case "reply":
             let reply = try Scenario.Reply(json: value, at: place)
-            let count = try value["count"].map { count throws(ModelError) in try Int(json: count, at: place.dot("count")) } ?? 1
+            let count =
+                try value["count"].map { count throws(ModelError) in try Int(json: count, at: place.dot("count")) } ?? 1
             guard (1...100_000).contains(count) else {
                 throw ModelError(path: place.dot("count"), reason: "is out of range", remedy: "Give 1 to 100000.")
             }

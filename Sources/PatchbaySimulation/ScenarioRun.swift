@@ -127,9 +127,18 @@ public struct ScenarioRun {
     private mutating func capture(_ drafts: [EngagementOperation.Draft]) throws {
         var operations: [EngagementOperation] = []
         for draft in drafts {
-            let (id, subject, date) = (world.host.makeID(), scenario.subject, world.host.date())
+            let (host, subject, appState) = (world.host, scenario.subject, appState)
+            var made: OperationID?
             func filled(_ contact: String?) throws -> EngagementOperation {
-                try draft.filled(id: id, subject: subject, capturedAt: date, appState: appState, contact: contact)
+                let operation = try draft.filled(
+                    id: made ?? host.makeID(),
+                    subject: subject,
+                    capturedAt: host.date(),
+                    appState: appState,
+                    contact: contact
+                )
+                made = operation.id
+                return operation
             }
             var drafted = try filled(contact)
             if case .switchContact(let change) = drafted.action {

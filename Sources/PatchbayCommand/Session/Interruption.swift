@@ -62,12 +62,17 @@ private let signalPipe = Atomic<Int32>(-1)
             if read(inlet, &number, 1) == 1 { interruption.note(Int32(number)) }
         }
         source.resume()
+        // Whoever started us may have left signals blocked, and a blocked signal meets no handler.
+        var wanted = sigset_t()
+        sigemptyset(&wanted)
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { number in
                 var byte = UInt8(truncatingIfNeeded: number)
                 _ = write(signalPipe.load(ordering: .sequentiallyConsistent), &byte, 1)
             }
+            sigaddset(&wanted, number)
         }
+        pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
         // Whoever reads our output may leave: writing says so, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
     }

@@ -426,7 +426,11 @@ import Testing
     @Test(arguments: [["a", "b"], ["b", "a"]])
     func `what one provider refuses still reaches the other, whichever comes first`(names: [String]) throws {
         let world = try VirtualWorld()
-        let open = RoutingPlan.Provider(name: names[1], adapter: TolerantProbe(settings: TolerantProbe.Settings()), mode: .live)
+        let open = RoutingPlan.Provider(
+            name: names[1],
+            adapter: TolerantProbe(settings: TolerantProbe.Settings()),
+            mode: .live
+        )
         try world.start(.probe(names[0], others: [open]))
         let operation = try world.capture(.event("bad"))
         #expect(try world.drain())

@@ -40,18 +40,33 @@ final class Interruption: Sendable {
     }
 }
 
+/// Where the signal handler writes the number of the signal; a handler may touch nothing else.
+private let signalPipe = Atomic<Int32>(-1)
+
 /// Turns the process's signals into an interruption, for as long as it lives.
+///
+/// A handler that writes to a pipe loses no signal, whichever thread it meets; a signal that is ignored and watched for
+/// can be lost while the watch is being set up.
 @MainActor final class SignalListener {
-    private let sources: [any DispatchSourceSignal]
+    private let source: any DispatchSourceRead
 
     /// Listens from now on.
     init(_ interruption: Interruption) {
-        sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
-            source.setEventHandler { @Sendable in interruption.note(number) }
-            source.resume()
-            return source
+        var ends: [Int32] = [-1, -1]
+        _ = pipe(&ends)
+        let inlet = ends[0]
+        signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
+        source = DispatchSource.makeReadSource(fileDescriptor: inlet, queue: .global(qos: .userInitiated))
+        source.setEventHandler { @Sendable in
+            var number: UInt8 = 0
+            if read(inlet, &number, 1) == 1 { interruption.note(Int32(number)) }
+        }
+        source.resume()
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { number in
+                var byte = UInt8(truncatingIfNeeded: number)
+                _ = write(signalPipe.load(ordering: .sequentiallyConsistent), &byte, 1)
+            }
         }
         // Whoever reads our output may leave: writing says so, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)

@@ -164,6 +164,12 @@ public final class VirtualWorld {
         try settleDown()
     }
 
+    /// What a driver does every few seconds: keeps the right to deliver, or takes it back, and looks for new work.
+    public func keepHouse() throws {
+        if try engine?.renewLease() ?? false { try engine?.lookAround() }
+        try settleDown()
+    }
+
     // MARK: Time
 
     /// Lets time pass, with everything that happens in it.
@@ -212,25 +218,31 @@ public final class VirtualWorld {
 
     private func settleDown() throws {
         guard let engine else { return }
-        for dispatch in try engine.advance() {
-            let sent = Sent(
-                number: self.sent.count + 1,
-                date: host.date(),
-                now: engine.now,
-                provider: dispatch.provider,
-                request: dispatch.request
-            )
-            self.sent.append(sent)
-            switch network(sent) {
-            case .outcome(let outcome, let delay):
-                inbound.append((host.uptime() + min(delay, dispatch.timeout), sent.number, dispatch, outcome))
-            case .silence:
-                let outcome = Outcome.failed(TransportFailure(.lost, "timedOut"))
-                inbound.append((host.uptime() + dispatch.timeout, sent.number, dispatch, outcome))
-            }
+        defer { hear(engine.takeEvents()) }
+        try engine.advance { leave($0, engine.now) }
+    }
+
+    private func leave(_ dispatch: Dispatch, _ now: Instant) {
+        let sent = Sent(
+            number: self.sent.count + 1,
+            date: host.date(),
+            now: now,
+            provider: dispatch.provider,
+            request: dispatch.request
+        )
+        self.sent.append(sent)
+        switch network(sent) {
+        case .outcome(let outcome, let delay):
+            inbound.append((host.uptime() + min(delay, dispatch.timeout), sent.number, dispatch, outcome))
+        case .silence:
+            let outcome = Outcome.failed(TransportFailure(.lost, "timedOut"))
+            inbound.append((host.uptime() + dispatch.timeout, sent.number, dispatch, outcome))
         }
+    }
+
+    private func hear(_ events: [EngineEvent]) {
         let (date, sent) = (host.date(), self.sent)
-        told += engine.takeEvents().map { Told(date: date, sentBefore: sent.count, event: $0) }
+        told += events.map { Told(date: date, sentBefore: sent.count, event: $0) }
     }
 
     // MARK: Looking inside

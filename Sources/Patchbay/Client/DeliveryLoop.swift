@@ -79,7 +79,7 @@ actor DeliveryLoop {
     private func advance() {
         guard let engine else { return }
         do {
-            for dispatch in try engine.advance() { send(dispatch) }
+            try engine.advance { send($0) }
         } catch {
             note(error)
         }

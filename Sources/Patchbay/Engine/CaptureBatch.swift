@@ -7,28 +7,26 @@ struct CaptureBatch {
     private let context: EngineContext
     private let runners: [any ProviderRunner]
     private let routed: [Int]
-    private let gate: ConsentGate
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
     private var mirrors: [Subject: SubjectMirror] = [:]
     /// The lanes that something entered, by position of the runner.
     private(set) var touched: [Int: Set<String>] = [:]
-    /// What is told once the transaction has committed.
-    private(set) var events: [EngineEvent] = []
     private var captured: [String: Int64] = [:]
 
     init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
         (self.context, self.runners) = (context, runners)
-        gate = ConsentGate(required: plan.requiredConsent)
         let routedNames = Set(plan.providers.filter(\.isRouted).map(\.name))
         routed = runners.indices.filter { routedNames.contains(runners[$0].name) }
     }
 
     mutating func add(_ operation: EngagementOperation, since: Instant) throws {
-        var mirror = try mirrors[operation.subject] ?? stored(operation.subject)
+        var mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
         mirror.apply(operation)
         mirrors[operation.subject] = mirror
         switch operation.action {
-        case .erase: try withdraw(operation.subject, as: .erased) { _ in true }
+        case .erase:
+            try withdraw(operation.subject, as: .erased) { _ in true }
+            try context.store.removeRejects(provider: nil, subject: operation.subject.rawValue)
         case .setConsent(let consent): try enforce(consent, for: operation.subject, mirror)
         default: break
         }
@@ -46,10 +44,6 @@ struct CaptureBatch {
         }
     }
 
-    private func stored(_ subject: Subject) throws -> SubjectMirror {
-        try context.store.mirror(subject: subject.rawValue).map { try SubjectMirror(jsonBytes: $0) } ?? SubjectMirror()
-    }
-
     private mutating func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -60,38 +54,16 @@ struct CaptureBatch {
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return }
         captured[runner.name, default: 0] += 1
-        let place = runner.place(operation)
-        var hold: String?
-        var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
-        if end == nil {
-            switch gate.decision(for: operation, mirror) {
-            case .pass: break
-            case .hold(let reason) where place.waitsForConsent: hold = reason
-            case .hold: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnknown.at())
-            case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())
-            }
-        }
-        try context.store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: hold)
-        if let end {
-            try context.store.end(
-                provider: runner.name,
-                sequence: sequence,
-                term: end.term.rawValue,
-                code: end.finding?.code ?? "",
-                at: context.date.milliseconds,
-                reject: end.term == .rejected ? end.finding?.jsonBytes : nil
-            )
-            events.append(.ended(operation.id, provider: runner.name, end))
-        } else {
-            touched[position, default: []].insert(place.lane)
-        }
-        for finding in findings where finding.severity != .error {
-            events.append(.noticed(provider: runner.name, finding))
-        }
+        let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
+        if entry.end == nil { touched[position, default: []].insert(entry.lane) }
+        context.emit(
+            findings.filter { $0.severity != .error }.map { .noticed(provider: runner.name, $0) }
+        )
     }
 
     /// A word on consent reaches what is pending: yes releases what waited for it, no ends it.
     private mutating func enforce(_ consent: Consent, for subject: Subject, _ mirror: SubjectMirror) throws {
+        let gate = context.gate
         guard gate.required.contains(consent.purpose) else { return }
         switch mirror.consent(for: consent.purpose) {
         case .granted:
@@ -105,35 +77,36 @@ struct CaptureBatch {
                     touched[position, default: []].insert(lane)
                 }
             }
-        case .denied: try withdraw(subject, as: .dropped) { [gate] in gate.purpose(of: $0) == consent.purpose }
+        case .denied:
+            try withdraw(subject, as: .dropped) { $0.map(gate.purpose) == consent.purpose }
         case .unknown: break
         }
     }
 
     /// Ends what is pending of a subject, except what is in flight: its verdict is already on the way.
+    ///
+    /// Providers that the configuration no longer names hold work of the subject too. `test` is given nil for what this
+    /// release can't read.
     private mutating func withdraw(
         _ subject: Subject,
         as term: OperationOutcome.Term,
-        where test: (EngagementOperation) -> Bool
+        where test: (EngagementOperation?) -> Bool
     ) throws {
-        let finding = term == .dropped ? FindingRow.Engine.consentDenied.at() : nil
-        for runner in runners {
-            var ending: [(sequence: Int64, id: OperationID)] = []
-            try context.store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
-                guard let operation = try? EngagementOperation(jsonBytes: row.operation.body), test(operation),
-                    !runner.isCommitted(operation.id)
+        let outcome = OperationOutcome(term, finding: term == .dropped ? FindingRow.Engine.consentDenied.at() : nil)
+        let inFlight = Dictionary(runners.map { ($0.name, $0.isCommitted) }) { first, _ in first }
+        for name in Set(try context.store.providers().map(\.name)).union(inFlight.keys).sorted() {
+            try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
+                let id = OperationID(rawValue: row.operation.id)
+                guard test(try? EngagementOperation(jsonBytes: row.operation.body)), !(inFlight[name]?(id) ?? false)
                 else { return }
-                ending.append((row.operation.sequence, operation.id))
-            }
-            for (sequence, id) in ending {
                 try context.store.end(
-                    provider: runner.name,
-                    sequence: sequence,
+                    provider: name,
+                    sequence: row.operation.sequence,
                     term: term.rawValue,
-                    code: finding?.code ?? "",
+                    code: outcome.finding?.code ?? "",
                     at: context.date.milliseconds
                 )
-                events.append(.ended(id, provider: runner.name, OperationOutcome(term, finding: finding)))
+                context.emit([.ended(id, provider: name, outcome)])
             }
         }
     }

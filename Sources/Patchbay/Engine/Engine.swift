@@ -21,7 +21,8 @@ package final class Engine {
         credentials: @escaping (_ provider: String, _ contact: String?) -> Secret?
     ) throws {
         self.plan = plan
-        context = try EngineContext(store: store, host: host, credentials: credentials)
+        let gate = ConsentGate(required: plan.requiredConsent)
+        context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
         for provider in plan.providers {
             let runner = provider.adapter.makeRunner(name: provider.name, context: context)
             runner.isPaused = provider.mode == .paused
@@ -45,8 +46,14 @@ package final class Engine {
     /// Returns false while another process delivers; capturing works all the same.
     package func start() throws -> Bool {
         guard try takeLease() else { return false }
-        try carryOutSwitch()
-        for runner in runners { try runner.restore() }
+        do {
+            try carryOutSwitch()
+            for runner in runners { try runner.restore() }
+        } catch {
+            // A start is whole or has not happened: the next try, here or elsewhere, begins anew.
+            try? stop()
+            throw error
+        }
         return true
     }
 
@@ -75,14 +82,20 @@ package final class Engine {
             now: context.date.milliseconds,
             duration: Self.leaseDuration
         )
-        if !isHeld { context.epoch = nil }
+        if !isHeld { loseLease() }
         return isHeld
+    }
+
+    /// Another process delivers now: what was in flight here is its business.
+    private func loseLease() {
+        context.epoch = nil
+        for runner in runners { runner.abandon() }
     }
 
     /// Gives the right to deliver back, so that the next process need not wait.
     package func stop() throws {
         guard let epoch = context.epoch else { return }
-        context.epoch = nil
+        loseLease()
         try context.store.releaseLease(owner: context.host.process, epoch: epoch)
     }
 
@@ -108,13 +121,10 @@ package final class Engine {
         for (runner, lanes) in batch.touched {
             for lane in lanes { runners[runner].noteEntered(lane: lane) }
         }
-        context.emit(batch.events)
     }
 
     /// The last neutral state of a subject.
-    package func mirror(of subject: Subject) throws -> SubjectMirror {
-        try context.store.mirror(subject: subject.rawValue).map { try SubjectMirror(jsonBytes: $0) } ?? SubjectMirror()
-    }
+    package func mirror(of subject: Subject) throws -> SubjectMirror { try context.mirror(of: subject) }
 
     /// Asks a vendor at once; the answer comes as ``EngineEvent/answered(_:provider:_:)``.
     package func read(_ operation: EngagementOperation, provider: String, timeout: Duration) -> Bool {
@@ -129,25 +139,40 @@ package final class Engine {
 
     // MARK: Delivery
 
-    /// Plans whatever wants to be planned; the returned requests must leave at once.
-    package func advance() throws -> [Dispatch] {
-        guard delivers else { return [] }
-        return try runners.flatMap { try $0.plan() }
+    /// Plans whatever wants to be planned; the requests handed to `send` must leave at once.
+    ///
+    /// One provider's failing storage does not stop the others: the first error is thrown when all have been planned.
+    package func advance(_ send: (Dispatch) -> Void) throws {
+        guard delivers else { return runners.forEach { $0.expireReads() } }
+        var failure: (any Error)?
+        for runner in runners where delivers {
+            do {
+                try fenced { try runner.plan(send) }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
     }
 
     /// Takes the outcome of a request.
     package func finish(_ dispatch: Dispatch, _ outcome: Outcome) throws {
         guard delivers, let runner = runners.first(where: { $0.name == dispatch.provider }) else { return }
+        try fenced { try runner.finish(dispatch.ticket, outcome) }
+    }
+
+    /// Runs what may find that another process has taken over.
+    private func fenced(_ body: () throws -> Void) throws {
         do {
-            _ = try runner.finish(dispatch.ticket, outcome)
+            try body()
         } catch is LeaseLost {
-            context.epoch = nil
+            loseLease()
         }
     }
 
-    /// When to call ``advance()`` again, on the engine's timeline; nil is not before something happens.
+    /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
     package var nextAdvance: Instant? {
-        delivers ? runners.compactMap(\.nextPlan).min() : nil
+        runners.compactMap { delivers ? $0.nextPlan : $0.nextDeadline }.min()
     }
 
     /// Whether a request is in flight.
@@ -157,14 +182,14 @@ package final class Engine {
     package func lookAround() throws { for runner in runners { try runner.lookAround() } }
 
     /// The network came back, or the app came to the foreground.
-    package func wake() throws { for runner in runners { try runner.wake(lane: nil) } }
+    package func wake() throws { for runner in runners where delivers { try runner.wake(lane: nil) } }
 
     /// Send now what may be sent: courtesy delays are skipped, the vendors' pacing is not.
-    package func flush() throws { for runner in runners { try runner.flush() } }
+    package func flush() throws { for runner in runners where delivers { try runner.flush() } }
 
     /// Lets a stopped provider go on.
     package func resume(_ provider: String) throws {
-        for runner in runners where runner.name == provider { try runner.resume() }
+        for runner in runners where delivers && runner.name == provider { try fenced { try runner.resume() } }
     }
 
     /// How each provider stands.
@@ -184,23 +209,35 @@ package final class Engine {
     /// Compares the configuration with what the outbox remembers, and moves what must move.
     private func carryOutSwitch() throws {
         let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
-        var newcomers: [any ProviderRunner] = []
-        for provider in plan.providers where provider.isRouted && known[provider.name]?.state != "live" {
-            if let runner = runners.first(where: { $0.name == provider.name }) { newcomers.append(runner) }
-        }
+        let routed = Dictionary(plan.providers.filter(\.isRouted).map { ($0.name, $0) }) { first, _ in first }
         let leavers = known.values.filter { record in
-            record.state == "live" && !plan.providers.contains { $0.name == record.name && $0.isRouted }
+            routed[record.name] == nil && (record.state == "live" || record.state == "gone")
         }
         try context.transaction(.full) {
-            for runner in newcomers { try welcome(runner, known[runner.name]) }
+            for runner in runners {
+                guard let provider = routed[runner.name] else { continue }
+                let record = known[runner.name]
+                if record?.state != "live" {
+                    try welcome(runner, record, provider)
+                } else if var record, record.settingsDigest != provider.settingsDigest {
+                    try runner.placeAgain()
+                    record.settingsDigest = provider.settingsDigest
+                    try context.store.setProvider(record)
+                }
+            }
             for record in leavers.sorted(by: { $0.name < $1.name }) {
-                try takeLeave(of: record, to: newcomers)
+                try takeLeave(of: record, to: runners.filter { routed[$0.name] != nil })
             }
         }
     }
 
     /// A new provider hears the whole state of every subject first.
-    private func welcome(_ runner: any ProviderRunner, _ record: ProviderRecord?) throws {
+    private func welcome(
+        _ runner: any ProviderRunner,
+        _ record: ProviderRecord?,
+        _ provider: RoutingPlan.Provider
+    ) throws {
+        if record != nil { try takeBackFarewells(runner) }
         try context.store.setProvider(
             ProviderRecord(
                 name: runner.name,
@@ -208,7 +245,7 @@ package final class Engine {
                 stateVersion: record?.stateVersion ?? runner.descriptor.stateVersion,
                 state: "live",
                 parked: nil,
-                settingsDigest: plan.providers.first { $0.name == runner.name }?.settingsDigest ?? ""
+                settingsDigest: provider.settingsDigest
             )
         )
         try forEachMirror { subject, mirror in
@@ -221,18 +258,41 @@ package final class Engine {
                     appState: .active,
                     action: action
                 )
-                try createIfWanted(operation, because: "mirror", runner)
+                try createIfWanted(operation, because: "mirror", runner, mirror)
             }
         }
     }
 
+    /// A provider that comes back before its farewell left is not told one.
+    private func takeBackFarewells(_ runner: any ProviderRunner) throws {
+        let journaled = Set(try context.store.journal(provider: runner.name).flatMap(\.operations))
+        try context.store.forEachRow(provider: runner.name, subject: nil) { row in
+            guard row.step == nil, !journaled.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                case .farewell = operation.action
+            else { return }
+            let outcome = OperationOutcome(.superseded)
+            try context.store.end(
+                provider: runner.name,
+                sequence: row.operation.sequence,
+                term: outcome.term.rawValue,
+                code: "",
+                at: context.date.milliseconds
+            )
+            context.emit([.ended(operation.id, provider: runner.name, outcome)])
+        }
+    }
+
     /// The old provider finishes what it has begun and says farewell; the rest goes where the policy says.
-    private func takeLeave(of record: ProviderRecord, to newcomers: [any ProviderRunner]) throws {
+    ///
+    /// One that the configuration no longer names at all can't be served; that is made up for when it is named again.
+    private func takeLeave(of record: ProviderRecord, to routed: [any ProviderRunner]) throws {
+        let runner = runners.first { $0.name == record.name }
         var record = record
-        record.state = "left"
+        record.state = runner == nil ? "gone" : "left"
         try context.store.setProvider(record)
-        if plan.onSwitch == .retarget { try retarget(from: record.name, to: newcomers) }
-        guard let runner = runners.first(where: { $0.name == record.name }) else {
+        if plan.onSwitch == .retarget { try retarget(from: record.name, to: routed) }
+        guard let runner else {
             guard try context.store.pendingCount(provider: record.name) > 0 else { return }
             return context.emit([.noticed(provider: record.name, FindingRow.Engine.providerGone.at())])
         }
@@ -245,64 +305,64 @@ package final class Engine {
                 appState: .active,
                 action: .farewell
             )
-            try createIfWanted(farewell, because: "farewell", runner)
+            try createIfWanted(farewell, because: "farewell", runner, mirror)
         }
     }
 
-    private func createIfWanted(_ operation: EngagementOperation, because reason: String, _ runner: any ProviderRunner)
-        throws
-    {
+    /// Stores an operation that a switch makes. What the vendor has no door for is no loss of anything captured: it ends at
+    /// once, with its reason and no copy.
+    private func createIfWanted(
+        _ operation: EngagementOperation,
+        because reason: String,
+        _ runner: any ProviderRunner,
+        _ mirror: SubjectMirror
+    ) throws {
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return }
-        let entered = try context.enter(operation, created: reason, runner: runner)
-        guard let finding = findings.first(where: { $0.severity == .error }) else { return }
-        // What the vendor has no door for is no loss of anything captured: it ends here, with its reason and no copy.
-        try context.store.end(
-            provider: runner.name,
-            sequence: entered.sequence,
-            term: OperationOutcome.Term.rejected.rawValue,
-            code: finding.code,
-            at: context.date.milliseconds
-        )
+        let sequence = try context.store.insert(OutboxOperation(operation, since: context.now))
+        try context.store.count(provider: runner.name, term: "created", code: reason, by: 1)
+        _ = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
     }
 
-    /// Moves what the old provider has not begun; what a newcomer refuses is rejected there, with its reason.
-    private func retarget(from old: String, to newcomers: [any ProviderRunner]) throws {
+    /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.
+    ///
+    /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
+    private func retarget(from old: String, to routed: [any ProviderRunner]) throws {
+        guard !routed.isEmpty else { return }
         let journaled = Set(try context.store.journal(provider: old).flatMap(\.operations))
-        var rows: [OutboxRow] = []
+        var heard: [String: Set<String>] = [:]
+        for runner in routed { heard[runner.name] = try heardOperations(runner.name) }
         try context.store.forEachRow(provider: old, subject: nil) { row in
-            if row.step == nil, !journaled.contains(row.operation.id) { rows.append(row) }
-        }
-        for row in rows {
-            guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }
-            if case .farewell = operation.action { continue }
-            for runner in newcomers { try retarget(row, operation, to: runner) }
+            guard row.step == nil, !journaled.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body)
+            else { return }
+            if case .farewell = operation.action { return }
+            let sequence = row.operation.sequence
+            let mirror = try context.mirror(of: operation.subject)
+            for runner in routed where heard[runner.name]?.contains(row.operation.id) != true {
+                let findings = runner.examine(operation)
+                if findings.contains(where: { $0.severity == .foreign }) { continue }
+                try context.store.count(provider: runner.name, term: "created", code: "retargeted", by: 1)
+                _ = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
+            }
+            let outcome = OperationOutcome(.moved)
             try context.store.end(
                 provider: old,
-                sequence: row.operation.sequence,
-                term: OperationOutcome.Term.moved.rawValue,
-                code: newcomers.map(\.name).joined(separator: ","),
+                sequence: sequence,
+                term: outcome.term.rawValue,
+                code: routed.map(\.name).joined(separator: ","),
                 at: context.date.milliseconds
             )
+            context.emit([.ended(operation.id, provider: old, outcome)])
         }
     }
 
-    private func retarget(_ row: OutboxRow, _ operation: EngagementOperation, to runner: any ProviderRunner) throws {
-        let findings = runner.examine(operation)
-        if findings.contains(where: { $0.severity == .foreign }) { return }
-        let place = runner.place(operation)
-        let sequence = row.operation.sequence
-        try context.store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: row.hold)
-        try context.store.count(provider: runner.name, term: "created", code: "retargeted", by: 1)
-        guard let finding = findings.first(where: { $0.severity == .error }) else { return }
-        try context.store.end(
-            provider: runner.name,
-            sequence: sequence,
-            term: OperationOutcome.Term.rejected.rawValue,
-            code: finding.code,
-            at: context.date.milliseconds,
-            reject: finding.jsonBytes
-        )
+    /// The operations that are pending with a provider, or ended there otherwise than by moving away.
+    private func heardOperations(_ provider: String) throws -> Set<String> {
+        let endings = try context.store.history(provider: provider, limit: .max)
+        var heard = Set(endings.filter { $0.term != OperationOutcome.Term.moved.rawValue }.map(\.id))
+        try context.store.forEachRow(provider: provider, subject: nil) { heard.insert($0.operation.id) }
+        return heard
     }
 
     private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {

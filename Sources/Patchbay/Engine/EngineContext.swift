@@ -6,6 +6,7 @@ import PatchbayOutbox
 final class EngineContext {
     let store: OutboxStore
     let host: any EngineHost
+    let gate: ConsentGate
     private let timeline: Timeline
     private let credentials: (_ provider: String, _ contact: String?) -> Secret?
     private var ticket = 0
@@ -13,8 +14,13 @@ final class EngineContext {
     /// The epoch of this engine's right to deliver; nil while another process has it.
     var epoch: Int64?
 
-    init(store: OutboxStore, host: any EngineHost, credentials: @escaping (String, String?) -> Secret?) throws {
-        (self.store, self.host, self.credentials) = (store, host, credentials)
+    init(
+        store: OutboxStore,
+        host: any EngineHost,
+        gate: ConsentGate,
+        credentials: @escaping (String, String?) -> Secret?
+    ) throws {
+        (self.store, self.host, self.gate, self.credentials) = (store, host, gate, credentials)
         timeline = Timeline(after: try store.meta("timeline"), on: host)
     }
 
@@ -34,10 +40,18 @@ final class EngineContext {
     }
 
     /// One transaction, with the timeline's mark in it.
+    ///
+    /// What it emits is told only if it commits.
     func transaction(_ durability: Durability, _ body: () throws -> Void) throws {
-        try store.transaction(durability) {
-            try body()
-            try store.setMeta("timeline", timeline.mark(on: host))
+        let told = events.count
+        do {
+            try store.transaction(durability) {
+                try body()
+                try store.setMeta("timeline", timeline.mark(on: host))
+            }
+        } catch {
+            events.removeLast(events.count - told)
+            throw error
         }
     }
 
@@ -46,7 +60,7 @@ final class EngineContext {
         guard let epoch, try store.leaseEpoch() == epoch else { throw LeaseLost() }
     }
 
-    /// Tells the app, once the transaction that it is about has committed.
+    /// Tells the app, as soon as the transaction at hand has committed.
     func emit(_ new: [EngineEvent]) { events += new }
 
     func takeEvents() -> [EngineEvent] {
@@ -54,8 +68,15 @@ final class EngineContext {
         return events
     }
 
-    /// Stores an operation that a reply asked for, and puts it on its way to that provider alone. Returns its lane.
-    func enter(_ action: Action, causedBy cause: EngagementOperation, runner: any ProviderRunner) throws -> String {
+    /// The last neutral state of a subject, as the outbox holds it.
+    func mirror(of subject: Subject) throws -> SubjectMirror {
+        try store.mirror(subject: subject.rawValue).map { try SubjectMirror(jsonBytes: $0) } ?? SubjectMirror()
+    }
+
+    /// Stores an operation that a reply asked for, and puts it on its way to that provider alone.
+    ///
+    /// Returns the lane it entered; nil if the person does not allow it.
+    func enter(_ action: Action, causedBy cause: EngagementOperation, runner: any ProviderRunner) throws -> String? {
         let operation = EngagementOperation(
             id: host.makeID(),
             subject: cause.subject,
@@ -64,18 +85,45 @@ final class EngineContext {
             appState: cause.appState,
             action: action
         )
-        return try enter(operation, created: "followUp", runner: runner).lane
+        let sequence = try store.insert(OutboxOperation(operation, since: now))
+        try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
+        let entry = try enter(operation, sequence, runner, mirror(of: cause.subject), findings: [], keepsRejects: false)
+        return entry.end == nil ? entry.lane : nil
     }
 
-    /// Stores an operation that nobody captured, and puts it on its way to one provider.
-    func enter(_ operation: EngagementOperation, created: String, runner: any ProviderRunner) throws
-        -> (sequence: Int64, lane: String)
-    {
-        let sequence = try store.insert(OutboxOperation(operation, since: now))
+    /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
+    /// does not allow, never leaves.
+    func enter(
+        _ operation: EngagementOperation,
+        _ sequence: Int64,
+        _ runner: any ProviderRunner,
+        _ mirror: SubjectMirror,
+        findings: [Finding],
+        keepsRejects: Bool
+    ) throws -> (lane: String, end: OperationOutcome?) {
         let place = runner.place(operation)
-        try store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: nil)
-        try store.count(provider: runner.name, term: "created", code: created, by: 1)
-        return (sequence, place.lane)
+        var hold: String?
+        var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
+        if end == nil {
+            switch gate.decision(for: operation, mirror) {
+            case .pass: break
+            case .hold(let reason) where place.waitsForConsent: hold = reason
+            case .hold: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnknown.at())
+            case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())
+            }
+        }
+        try store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: hold)
+        guard let end else { return (place.lane, nil) }
+        try store.end(
+            provider: runner.name,
+            sequence: sequence,
+            term: end.term.rawValue,
+            code: end.finding?.code ?? "",
+            at: date.milliseconds,
+            reject: keepsRejects && end.term == .rejected ? end.finding?.jsonBytes : nil
+        )
+        emit([.ended(operation.id, provider: runner.name, end)])
+        return (place.lane, end)
     }
 }
 

@@ -143,12 +143,12 @@ extension FindingRow {
             reason: "The stored operation is sound but this release can't read it",
             remedy: "Open the outbox with the release that wrote it."
         )
-        static let abandoned = FindingRow(
-            "engine.switch.noCredential",
-            .note,
-            .unauthenticated,
-            reason: "The farewell waits for a credential",
-            remedy: "Give the old provider's credential until the switch is done."
+        static let storageFailed = FindingRow(
+            "engine.storage.failed",
+            .warning,
+            .unavailable,
+            reason: "The outbox could not be written or read; what is stored stays, and delivery tries again",
+            remedy: "Free space on its volume, and check that its file can be written."
         )
     }
 }

@@ -16,20 +16,24 @@ protocol ProviderRunner: AnyObject {
     var nextPlan: Instant? { get }
     /// Why each lane waits, by lane.
     var reasons: [String: Finding] { get }
+    /// The earliest deadline of a caller who waits for an answer.
+    var nextDeadline: Instant? { get }
 
     func restore() throws
+    func abandon()
+    func placeAgain() throws
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
     func noteEntered(lane: String)
-    func plan() throws -> [Dispatch]
-    func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool
+    func plan(_ send: (Dispatch) -> Void) throws
+    func expireReads()
+    func finish(_ ticket: Int, _ outcome: Outcome) throws
     func lookAround() throws
     func wake(lane: String?) throws
     func flush() throws
     func resume() throws
     func read(_ operation: EngagementOperation, deadline: Instant)
     func isCommitted(_ operation: OperationID) -> Bool
-    func forget(lane: String) throws
 }
 
 /// Drives one adapter: windows, plans, exchanges, verdicts. It knows nothing of any vendor.
@@ -51,8 +55,13 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
 
     /// What one lane is doing. Lives in the process; what must survive stands in the outbox.
     private struct Lane {
+        /// Closed queues. One whose instant has passed is open; its row goes when something in it ends.
         var blocks: [String: When] = [:]
+        /// Whether `blocks` has been read from the outbox.
+        var isRead = false
         var flight: Flight?
+        /// An exchange whose outcome could not be stored: it is settled before anything else is planned.
+        var unsettled: Ended?
         var reads: [Read] = []
         /// When the lane wants to be planned; nil is not before something happens.
         var due: Instant?
@@ -65,10 +74,21 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         var barren = 0
         var lastExchangeFailed = false
         var lastWake: Instant?
+        /// When the wakes are due that were put off, because the vendor is failing.
+        var wakeAt: Instant?
         /// A chore that another lane does is waited for.
         var awaitsChore = false
         /// Operations of the last window, decoded.
         var decoded: [Int64: EngagementOperation] = [:]
+
+        /// Wants to be planned at that instant, or earlier if it did already.
+        mutating func want(_ instant: Instant) { due = min(due ?? instant, instant) }
+    }
+
+    private struct Ended {
+        var flight: Flight
+        var outcome: Outcome
+        var moment: Moment
     }
 
     private struct Flight {
@@ -94,39 +114,48 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     var isBusy: Bool { !flights.isEmpty }
 
     var nextPlan: Instant? {
-        guard parked == nil, !isPaused else { return lanes.values.flatMap(\.reads).map(\.deadline).min() }
-        return lanes.values.compactMap { $0.flight == nil ? $0.due : nil }.min()
+        // Without a free slot nothing can be planned: the outcome that frees one comes first.
+        guard parked == nil, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
+        let due = lanes.values.compactMap { $0.flight == nil ? $0.due : nil }.min()
+        return [due, nextDeadline].compactMap { $0 }.min()
     }
+
+    var nextDeadline: Instant? { lanes.values.flatMap(\.reads).map(\.deadline).min() }
 
     var reasons: [String: Finding] { lanes.compactMapValues(\.because) }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 
-    /// A capture entered a lane: it wants to be planned, at most once a second while the vendor is failing.
+    /// A capture entered a lane: it wakes the lane, at most once a second while the vendor is failing.
     func noteEntered(lane key: String) {
         let now = context.now
-        update(key) { lane in
-            var due = now
-            if lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now { due = last + .seconds(1) }
-            lane.due = min(lane.due ?? due, due)
-            guard due <= now else { return }
-            lane.lastWake = now
+        let isPutOff = update(key) { lane in
+            guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return false }
+            lane.wakeAt = last + .seconds(1)
+            lane.want(last + .seconds(1))
+            return true
         }
-        if lanes[key]?.lastWake == now { unblockWoken(key) }
+        if !isPutOff { wakeNow(key, now) }
+    }
+
+    private func wakeNow(_ key: String, _ now: Instant) {
+        unblockWoken(key)
+        update(key) { lane in
+            (lane.lastWake, lane.wakeAt) = (now, nil)
+            lane.want(now)
+        }
     }
 
     /// Another process may have captured: every lane with pending work is planned once.
     func lookAround() throws {
-        for key in try context.store.lanes(provider: name) { update(key) { $0.due = context.now } }
+        for key in try context.store.lanes(provider: name) { update(key) { $0.want(context.now) } }
     }
 
     func wake(lane: String?) throws {
         try context.store.clearWokenBlocks(provider: name, lane: lane)
-        for key in try lane.map({ [$0] }) ?? knownLanes() {
-            unblockWoken(key)
-            update(key) { $0.due = context.now }
-        }
+        let now = context.now
+        for key in try lane.map({ [$0] }) ?? knownLanes() { wakeNow(key, now) }
     }
 
     func flush() throws {
@@ -135,9 +164,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     }
 
     func resume() throws {
-        guard parked != nil else { return try wake(lane: nil) }
-        parked = nil
-        try store { try saveRecord() }
+        if parked != nil { try takeUpState() }
         try wake(lane: nil)
     }
 
@@ -145,85 +172,115 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         let key = adapter.place(operation).lane
         update(key) { lane in
             lane.reads.append(Read(operation: operation, since: context.now, deadline: deadline))
-            lane.due = context.now
+            lane.want(context.now)
         }
         unblockWoken(key)
     }
 
-    /// Whether an operation is in flight or has begun, so that only this provider may finish it.
+    /// Whether an operation is in flight, or its outcome not yet stored: its verdict is already on the way.
     func isCommitted(_ operation: OperationID) -> Bool {
-        lanes.values.contains { $0.flight?.operations.contains { $0.id == operation } ?? false }
-    }
-
-    /// Forgets what is remembered of a lane.
-    func forget(lane: String) throws {
-        guard descriptor.memory == .lane else { return }
-        memories[lane] = nil
-        try context.store.clearMemory(provider: name, lane: lane)
+        lanes.values.contains { lane in
+            (lane.flight ?? lane.unsettled?.flight)?.operations.contains { $0.id == operation } ?? false
+        }
     }
 
     // MARK: Start
 
     /// Takes up what an earlier process left: upgrades state, asks about what was in mid-flight, wakes every lane.
     func restore() throws {
-        // Another process may have delivered since this one last did.
-        if flights.isEmpty { (lanes, memories) = (lanes.filter { !$0.value.reads.isEmpty }, [:]) }
+        abandon()
+        try takeUpState()
+        for entry in try context.store.journal(provider: name) where parked == nil { try interrupt(entry) }
+        try wake(lane: nil)
+    }
+
+    /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
+    func abandon() {
+        (flights, memories, choresInFlight) = ([:], [:], [])
+        lanes = lanes.compactMapValues { lane in
+            guard !lane.reads.isEmpty else { return nil }
+            var kept = Lane()
+            kept.reads = lane.reads
+            return kept
+        }
+    }
+
+    /// Brings the stored state to this release's form, and lets the provider go on: a start and a resume are one try.
+    ///
+    /// State that is newer or can't be read stops the provider, and stays as it is.
+    private func takeUpState() throws {
         let record = try context.store.providers().first { $0.name == name }
-        parked = record?.parked.flatMap { try? Finding(jsonBytes: $0) }
         if let record, record.stateVersion != descriptor.stateVersion {
             guard record.stateVersion < descriptor.stateVersion else {
                 return try park(FindingRow.Engine.stateNewer.at())
             }
             do {
-                try store { try upgrade(from: record.stateVersion) }
-            } catch let error as OutboxError {
-                throw error
-            } catch {
+                try upgrade(from: record.stateVersion)
+            } catch let error where !isOfStorage(error) {
                 return try park(FindingRow.Engine.stateUnreadable.at())
             }
         }
-        if parked != nil { parked = nil }  // a start is one try
-        for entry in try context.store.journal(provider: name) { try interrupt(entry) }
-        try wake(lane: nil)
+        if record?.parked != nil { try store { try saveRecord { $0.parked = nil } } }
+        parked = nil
     }
 
+    /// Whether an error says nothing about the state that was read.
+    private func isOfStorage(_ error: any Error) -> Bool { error is OutboxError || error is LeaseLost }
+
     private func upgrade(from version: Int) throws {
-        for memory in try context.store.memories(provider: name) {
-            let state = try Adapter.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
-            let upgraded = try JSONDecoder().decode(Adapter.Memory.self, from: Data(state.text.utf8))
-            memories[memory.lane] = upgraded
-            try save(upgraded, key: memory.lane)
-        }
-        var rows: [OutboxRow] = []
-        try context.store.forEachRow(provider: name, subject: nil) { rows.append($0) }
-        for row in rows {
-            let step = try row.step.map { try Adapter.upgrade(JSONValue(parsing: $0), of: .step, from: version) }
-            if let operation = try? EngagementOperation(jsonBytes: row.operation.body) {
-                let place = adapter.place(operation)
-                try context.store.remove(provider: name, sequence: row.operation.sequence)
-                try context.store.enter(
-                    row.operation.sequence,
+        var upgraded: [String: Adapter.Memory] = [:]
+        try store {
+            for memory in try context.store.memories(provider: name) {
+                let state = try Adapter.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
+                let memoryNow = try JSONDecoder().decode(Adapter.Memory.self, from: Data(state.text.utf8))
+                try save(memoryNow, key: memory.lane)
+                upgraded[memory.lane] = memoryNow
+            }
+            try context.store.forEachRow(provider: name, subject: nil) { row in
+                guard let step = row.step else { return }
+                let state = try Adapter.upgrade(JSONValue(parsing: step), of: .step, from: version)
+                _ = try JSONDecoder().decode(Adapter.Step.self, from: Data(state.text.utf8))
+                try context.store.progress(
                     provider: name,
-                    lane: place.lane,
-                    queue: place.queue,
-                    hold: row.hold
+                    sequence: row.operation.sequence,
+                    step: Array(state.text.utf8),
+                    failures: row.failures,
+                    refusals: row.refusals
                 )
             }
+            try placeAgain()
+            try saveRecord { $0.stateVersion = descriptor.stateVersion }
+        }
+        memories = upgraded
+    }
+
+    /// Gives everything pending the place that the adapter names now, inside the caller's transaction.
+    ///
+    /// What may have been in flight stays where its journal looks for it.
+    func placeAgain() throws {
+        let journaled = Set(try context.store.journal(provider: name).flatMap(\.operations))
+        try context.store.forEachRow(provider: name, subject: nil) { row in
+            let sequence = row.operation.sequence
+            guard !journaled.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body)
+            else { return }
+            let place = adapter.place(operation)
+            guard (place.lane, place.queue) != (row.lane, row.queue) else { return }
+            try context.store.remove(provider: name, sequence: sequence)
+            try context.store.enter(sequence, provider: name, lane: place.lane, queue: place.queue, hold: row.hold)
             try context.store.progress(
                 provider: name,
-                sequence: row.operation.sequence,
-                step: step.map { Array($0.text.utf8) },
+                sequence: sequence,
+                step: row.step,
                 failures: row.failures,
                 refusals: row.refusals
             )
         }
-        try saveRecord()
     }
 
-    private func saveRecord() throws {
+    private func saveRecord(_ change: (inout ProviderRecord) -> Void) throws {
         guard var record = try context.store.providers().first(where: { $0.name == name }) else { return }
-        record.stateVersion = descriptor.stateVersion
-        record.parked = parked?.jsonBytes
+        change(&record)
         try context.store.setProvider(record)
     }
 
@@ -233,8 +290,11 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
             return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
-        let operations = rows.compactMap {
-            pending($0, decoded: try? EngagementOperation(jsonBytes: $0.operation.body))
+        var operations: [Pending<Adapter>] = []
+        for row in rows {
+            guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }
+            guard let step = step(of: row) else { return try park(FindingRow.Engine.stateUnreadable.at()) }
+            operations.append(pending(row, operation, step))
         }
         let flight = Flight(
             ticket: 0,
@@ -243,34 +303,55 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
             request: WireRequest(journal: entry.request),
             startedAt: Instant(milliseconds: entry.startedAt)
         )
-        _ = try interpret(flight, .failed(TransportFailure(.interrupted, "processEnded")), lane: entry.lane)
+        let outcome = Outcome.failed(TransportFailure(.interrupted, "processEnded"))
+        try settle(Ended(flight: flight, outcome: outcome, moment: context.moment(flush: false)), lane: entry.lane)
     }
 
     // MARK: Plan
 
-    /// Plans every lane that wants it, and says which requests must leave.
-    func plan() throws -> [Dispatch] {
-        try expireReads()
-        guard parked == nil, !isPaused else { return [] }
-        var dispatches: [Dispatch] = []
-        for key in lanes.keys.sorted() {
-            guard flights.count < descriptor.concurrency else { break }
-            guard let lane = lanes[key], lane.flight == nil, let due = lane.due, due <= context.now else { continue }
-            if let dispatch = try plan(lane: key) { dispatches.append(dispatch) }
-            if parked != nil { break }
+    /// Plans every lane that wants it; the requests must leave at once.
+    ///
+    /// A lane whose storage fails does not stop the others. The first error is thrown when all have been planned.
+    func plan(_ send: (Dispatch) -> Void) throws {
+        expireReads()
+        guard parked == nil, !isPaused else { return }
+        var failure: (any Error)?
+        for key in lanesDue() {
+            guard parked == nil, flights.count < descriptor.concurrency else { break }
+            do {
+                if let dispatch = try plan(lane: key) { send(dispatch) }
+            } catch {
+                postpone(key)
+                failure = failure ?? error
+            }
         }
-        return dispatches
+        if let failure { throw failure }
     }
 
+    /// The lanes that want to be planned, the one that has waited longest first.
+    private func lanesDue() -> [String] {
+        let now = context.now
+        let due: [(since: Instant, key: String)] = lanes.compactMap { key, lane in
+            guard lane.flight == nil, let due = lane.due, due <= now else { return nil }
+            return (due, key)
+        }
+        return due.sorted { ($0.since, $0.key) < ($1.since, $1.key) }.map(\.key)
+    }
+
+    /// The storage failed: everything is pending as before, and is looked at again when it may have recovered.
+    private func postpone(_ key: String) { update(key) { $0.due = context.now + .seconds(5) } }
+
     private func plan(lane key: String) throws -> Dispatch? {
-        while parked == nil {
+        if let ended = lanes[key]?.unsettled { try settle(ended, lane: key) }
+        while parked == nil, lanes[key]?.unsettled == nil {
             let now = context.now
+            if let wakeAt = lanes[key]?.wakeAt, wakeAt <= now { wakeNow(key, now) }
             guard let (pending, nextUnblock) = try window(lane: key, now: now) else { return nil }
             if hasSpun(key, now: now) {
                 try park(FindingRow.Engine.adapterLoops.at())
                 return nil
             }
-            let memory = try memory(lane: key)
+            guard let memory = try memory(lane: key) else { return nil }
             let moment = context.moment(flush: lanes[key]?.flush ?? false)
             switch adapter.plan(pending, memory: memory, at: moment) {
             case .wait(let until, let because):
@@ -317,12 +398,13 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         if isChore, choresInFlight.contains(transmission.endpoint) {
             update(key) { lane in
                 lane.awaitsChore = true
-                lane.due = nil
+                lane.due = lane.wakeAt
             }
             return nil
         }
         if transmission.endpoint.isJournaled {
             try context.transaction(.full) {
+                try context.requireLease()
                 try context.store.setJournal(
                     provider: name,
                     JournalEntry(
@@ -353,20 +435,15 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
 
     /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
     private func window(lane key: String, now: Instant) throws -> (PendingOperations<Adapter>, Instant?)? {
-        guard var lane = lanes[key] else { return nil }
+        var lane = try lane(key)
         var closed: Set<String> = []
-        var nextUnblock: Instant?
+        var nextUnblock = lane.wakeAt
         for (queue, when) in lane.blocks {
-            guard let until = when.until else {
-                closed.insert(queue)
-                continue
-            }
-            if until <= now {
-                lane.blocks[queue] = nil
-            } else {
-                closed.insert(queue)
+            if let until = when.until {
+                guard until > now else { continue }
                 nextUnblock = min(nextUnblock ?? until, until)
             }
+            closed.insert(queue)
         }
         var operations: [Pending<Adapter>] = []
         for read in lane.reads {
@@ -386,38 +463,53 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         var unreadable: [OutboxRow] = []
         for row in stored.rows {
             let sequence = row.operation.sequence
-            let operation = lane.decoded[sequence] ?? (try? EngagementOperation(jsonBytes: row.operation.body))
-            guard let pending = pending(row, decoded: operation) else {
+            guard let operation = lane.decoded[sequence] ?? (try? EngagementOperation(jsonBytes: row.operation.body))
+            else {
                 unreadable.append(row)
                 continue
             }
-            decoded[sequence] = pending.operation
-            operations.append(pending)
+            guard let step = step(of: row) else {
+                try park(FindingRow.Engine.stateUnreadable.at())
+                return nil
+            }
+            decoded[sequence] = operation
+            operations.append(pending(row, operation, step))
+        }
+        guard unreadable.isEmpty else {
+            try reject(unreadable)
+            return try window(lane: key, now: now)
         }
         lane.decoded = decoded
         lane.due = nextUnblock
-        if operations.isEmpty { lane.because = nil }
+        if operations.isEmpty {
+            lane.because = nil
+            if closed.isEmpty { lane.flush = false }
+        }
         lanes[key] = lane
-        try reject(unreadable)
         guard !operations.isEmpty else { return nil }
         return (PendingOperations(operations, hasMore: stored.hasMore), nextUnblock)
     }
 
     private func reject(_ unreadable: [OutboxRow]) throws {
-        guard !unreadable.isEmpty else { return }
-        let finding = FindingRow.Engine.bodyUnreadable.at()
+        let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.bodyUnreadable.at())
         try store {
-            for row in unreadable {
-                try context.store.end(
-                    provider: name,
-                    sequence: row.operation.sequence,
-                    term: OperationOutcome.Term.rejected.rawValue,
-                    code: finding.code,
-                    at: context.date.milliseconds,
-                    reject: finding.jsonBytes
-                )
-            }
+            try context.requireLease()
+            for row in unreadable { try end(row.operation.sequence, outcome) }
         }
+        context.emit(
+            unreadable.map { .ended(OperationID(rawValue: $0.operation.id), provider: name, outcome) }
+        )
+    }
+
+    private func end(_ sequence: Int64, _ outcome: OperationOutcome) throws {
+        try context.store.end(
+            provider: name,
+            sequence: sequence,
+            term: outcome.term.rawValue,
+            code: outcome.finding?.code ?? "",
+            at: context.date.milliseconds,
+            reject: outcome.term == .rejected ? outcome.finding?.jsonBytes : nil
+        )
     }
 
     private func hasSpun(_ key: String, now: Instant) -> Bool {
@@ -430,15 +522,16 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         return spins > 3 * descriptor.window + 64
     }
 
-    private func pending(_ row: OutboxRow, decoded operation: EngagementOperation?) -> Pending<Adapter>? {
-        guard let operation else { return nil }
-        let step: Adapter.Step?
-        do {
-            step = try row.step.map { try JSONDecoder().decode(Adapter.Step.self, from: Data($0)) }
-        } catch {
-            return nil
-        }
-        return Pending(
+    /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
+    private func step(of row: OutboxRow) -> Adapter.Step?? {
+        guard let bytes = row.step else { return .some(nil) }
+        guard let step = try? JSONDecoder().decode(Adapter.Step.self, from: Data(bytes)) else { return nil }
+        return .some(step)
+    }
+
+    private func pending(_ row: OutboxRow, _ operation: EngagementOperation, _ step: Adapter.Step?) -> Pending<Adapter>
+    {
+        Pending(
             operation: operation,
             sequence: row.operation.sequence,
             since: Instant(milliseconds: row.operation.since),
@@ -466,42 +559,34 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
 
     // MARK: Interpret
 
-    /// Takes the outcome of a request that this provider sent; false if the ticket is not its own.
-    func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool {
-        guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return false }
-        update(key) { $0.flight = nil }
+    /// Takes the outcome of a request that this provider sent.
+    func finish(_ ticket: Int, _ outcome: Outcome) throws {
+        guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return }
         if flight.operations.isEmpty { choresInFlight.remove(flight.endpoint) }
-        let now = context.now
-        let memoryChanged: Bool
+        let moment = context.moment(flush: lanes[key]?.flush ?? false)
+        let ended = Ended(flight: flight, outcome: outcome, moment: moment)
+        update(key) { lane in (lane.flight, lane.unsettled) = (nil, ended) }
         do {
-            memoryChanged = try interpret(flight, outcome, lane: key)
+            try settle(ended, lane: key)
         } catch {
-            // The storage failed: everything is pending as before, and is looked at again when it may have recovered.
-            update(key) { $0.due = now + .seconds(5) }
+            // What the vendor said is known, and must not be asked for again: it is settled once the storage recovers.
+            postpone(key)
             throw error
         }
-        for other in lanes.keys {
-            // A free slot, new shared knowledge or a finished chore may let any lane go on.
-            let concerns = other == key || memoryChanged || flights.count + 1 >= descriptor.concurrency
-            update(other) { lane in
-                guard concerns || lane.awaitsChore else { return }
-                lane.awaitsChore = false
-                lane.due = now
-            }
-        }
-        return true
     }
 
-    private func interpret(_ flight: Flight, _ outcome: Outcome, lane key: String) throws -> Bool {
-        var memory = try memory(lane: key)
-        let before = memory
+    /// Lets the adapter say what an exchange means, and stores that.
+    private func settle(_ ended: Ended, lane key: String) throws {
+        guard let before = try memory(lane: key) else { return }
+        var memory = before
+        let (flight, outcome) = (ended.flight, ended.outcome)
         let exchange = Exchange<Adapter>(
             endpoint: flight.endpoint,
             operations: flight.operations,
             request: flight.request,
             outcome: outcome,
             startedAt: flight.startedAt,
-            moment: context.moment(flush: lanes[key]?.flush ?? false)
+            moment: ended.moment
         )
         let meaning = adapter.interpret(exchange, memory: &memory)
         let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
@@ -513,25 +598,46 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
             answered: outcome.reply != nil,
             clearingJournal: flight.endpoint.isJournaled || isInterrupted
         )
-        update(key) { $0.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true }
-        try watch(meaning, lane: key)
-        return descriptor.memory == .provider && memory != before
+        let now = context.now
+        let teachesAll = descriptor.memory == .provider && memory != before
+        for other in lanes.keys {
+            // New shared knowledge or a finished chore may let any lane go on; a free slot is taken by whoever waits.
+            update(other) { lane in
+                guard other == key || teachesAll || lane.awaitsChore else { return }
+                lane.awaitsChore = false
+                lane.want(now)
+            }
+        }
+        update(key) { lane in
+            lane.unsettled = nil
+            lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
+        }
+        try watch(meaning, flight.operations, hasLearnt: memory != before, lane: key)
     }
 
-    /// Parks a provider whose exchanges end nothing and wait for nothing.
-    private func watch(_ meaning: Interpretation<Adapter>, lane key: String) throws {
+    /// Parks a provider whose exchanges end nothing and wait for nothing, or that names what it did not carry.
+    private func watch(
+        _ meaning: Interpretation<Adapter>,
+        _ operations: [Pending<Adapter>],
+        hasLearnt: Bool,
+        lane key: String
+    ) throws {
+        let carried = Set(operations.map(\.id))
+        guard meaning.verdicts.keys.allSatisfy(carried.contains),
+            meaning.followUps.allSatisfy({ carried.contains($0.cause) })
+        else { return try park(FindingRow.Engine.adapterStranger.at()) }
         let progressed =
-            meaning.verdicts.isEmpty
-            || meaning.verdicts.values.contains { verdict in
-                switch verdict {
+            operations.isEmpty
+            ? hasLearnt
+            : operations.contains { pending in
+                switch meaning.verdicts[pending.id] {
                 case .underway(_, let when), .retry(let when): !when.isNow
                 default: true
                 }
             }
-        var barren = 0
-        update(key) { lane in
+        let barren = update(key) { lane in
             lane.barren = progressed ? 0 : lane.barren + 1
-            barren = lane.barren
+            return lane.barren
         }
         if barren >= 64 { try park(FindingRow.Engine.adapterLoops.at()) }
     }
@@ -548,42 +654,59 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         clearingJournal: Bool = false
     ) throws {
         let memoryKey = descriptor.memory == .lane ? key : ""
-        let before = try memory(lane: key)
-        let forgets = operations.contains { pending in
-            pending.operation.action == .erase && meaning.verdicts[pending.id]?.isFinal == true
-        }
-        let after = forgets ? (remembered ?? before).afterErase : remembered ?? before
-        var lane = lanes[key] ?? Lane()
+        guard let before = try memory(lane: key) else { return }
+        var lane = try lane(key)
         var events = meaning.incoming.map { EngineEvent.incoming(provider: name, $0) }
+        var verdicts: [(pending: Pending<Adapter>, verdict: Verdict<Adapter>)] = []
+        for pending in operations {
+            let verdict = meaning.verdicts[pending.id] ?? (answered == nil ? nil : missing(pending, &events))
+            if let verdict { verdicts.append((pending, verdict)) }
+        }
+        let erased = verdicts.filter { $0.pending.operation.action == .erase && $0.verdict.isFinal }
+        let after = erased.isEmpty ? remembered ?? before : (remembered ?? before).afterErase
         var entered: Set<String> = []
         try context.transaction(.normal) {
             try context.requireLease()
-            for pending in operations {
-                guard let verdict = meaning.verdicts[pending.id] ?? (answered == nil ? nil : missing(pending, &events))
-                else {
-                    continue
+            for (pending, _) in erased {
+                try context.store.removeRejects(provider: name, subject: pending.operation.subject.rawValue)
+            }
+            // An ending opens its queue before any verdict closes it: what is to wait waits, whoever else got through.
+            for (pending, verdict) in verdicts {
+                guard let outcome = verdict.outcome else { continue }
+                if let event = try end(pending, outcome, &lane, lane: key) { events.append(event) }
+            }
+            var closed: [String: When] = [:]
+            for (pending, verdict) in verdicts where verdict.outcome == nil {
+                let when = try progress(verdict, pending, &lane, answered: answered ?? false)
+                if !pending.isImmediate, !when.isNow {
+                    closed[pending.queue] = closed[pending.queue].map { $0.later(when) } ?? when
                 }
-                if pending.isImmediate {
-                    apply(verdict, toRead: pending, &lane, answered: answered ?? false, &events)
-                } else {
-                    try apply(verdict, to: pending, key, &lane, answered: answered ?? false, &events)
-                }
+            }
+            for (queue, when) in closed {
+                lane.blocks[queue] = when
+                try context.store.setBlock(
+                    provider: name,
+                    lane: key,
+                    queue: queue,
+                    until: when.until?.milliseconds,
+                    orWoken: when.orWoken
+                )
             }
             for followUp in meaning.followUps {
                 guard let cause = operations.first(where: { $0.id == followUp.cause })?.operation else { continue }
-                entered.insert(try context.enter(followUp.action, causedBy: cause, runner: self))
+                if let lane = try context.enter(followUp.action, causedBy: cause, runner: self) { entered.insert(lane) }
             }
             if after != before { try save(after, key: memoryKey) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
-            if let park = meaning.park {
-                parked = park
-                try saveRecord()
-                events.append(.parked(provider: name, park))
-            }
+            if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
         }
         memories[memoryKey] = after
-        lane.flight = lanes[key]?.flight
+        if verdicts.contains(where: { $0.verdict.isFinal }) { lane.spins = 0 }
         lanes[key] = lane
+        if let park = meaning.park {
+            parked = park
+            events.append(.parked(provider: name, park))
+        }
         for key in entered { noteEntered(lane: key) }
         context.emit(events)
     }
@@ -593,93 +716,68 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         return .retry(.at(context.now + .seconds(60)))
     }
 
-    private func apply(
-        _ verdict: Verdict<Adapter>,
-        to pending: Pending<Adapter>,
-        _ key: String,
+    /// Ends an operation or a read; what is to be told of it, unless the caller has given up waiting.
+    private func end(
+        _ pending: Pending<Adapter>,
+        _ outcome: OperationOutcome,
         _ lane: inout Lane,
-        answered: Bool,
-        _ events: inout [EngineEvent]
-    ) throws {
-        if let outcome = verdict.outcome {
-            try context.store.end(
-                provider: name,
-                sequence: pending.sequence,
-                term: outcome.term.rawValue,
-                code: outcome.finding?.code ?? "",
-                at: context.date.milliseconds,
-                reject: outcome.term == .rejected ? outcome.finding?.jsonBytes : nil
-            )
-            if lane.blocks.removeValue(forKey: pending.queue) != nil {
-                try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
-            }
-            lane.decoded[pending.sequence] = nil
-            events.append(.ended(pending.id, provider: name, outcome))
-            return
-        }
-        let (step, when, failures, refusals) = progress(verdict, pending, answered: answered)
-        try context.store.progress(
-            provider: name,
-            sequence: pending.sequence,
-            step: try step.map(encode),
-            failures: failures,
-            refusals: refusals
-        )
-        guard !when.isNow else { return }
-        lane.blocks[pending.queue] = when
-        try context.store.setBlock(
-            provider: name,
-            lane: key,
-            queue: pending.queue,
-            until: when.until?.milliseconds,
-            orWoken: when.orWoken
-        )
-    }
-
-    private func apply(
-        _ verdict: Verdict<Adapter>,
-        toRead pending: Pending<Adapter>,
-        _ lane: inout Lane,
-        answered: Bool,
-        _ events: inout [EngineEvent]
-    ) {
-        guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return }
-        if let outcome = verdict.outcome {
+        lane key: String
+    ) throws -> EngineEvent? {
+        if pending.isImmediate {
+            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return nil }
             lane.reads.remove(at: place)
-            events.append(.answered(pending.id, provider: name, outcome))
-        } else {
-            let (step, when, failures, refusals) = progress(verdict, pending, answered: answered)
-            lane.reads[place].step = step
-            lane.reads[place].block = when
-            lane.reads[place].failures = failures
-            lane.reads[place].refusals = refusals
+            return .answered(pending.id, provider: name, outcome)
         }
+        try end(pending.sequence, outcome)
+        if lane.blocks.removeValue(forKey: pending.queue) != nil {
+            try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
+        }
+        lane.decoded[pending.sequence] = nil
+        return .ended(pending.id, provider: name, outcome)
     }
 
+    /// Notes how far an operation or a read got; returns how long its queue is closed.
     private func progress(
         _ verdict: Verdict<Adapter>,
         _ pending: Pending<Adapter>,
+        _ lane: inout Lane,
         answered: Bool
-    ) -> (step: Adapter.Step?, when: When, failures: Int, refusals: Int) {
-        switch verdict {
-        case .underway(let step, let when): (step, when, 0, 0)
-        case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
-        default: (nil, .now, 0, 0)
+    ) throws -> When {
+        let (step, when, failures, refusals): (Adapter.Step?, When, Int, Int) =
+            switch verdict {
+            case .underway(let step, let when): (step, when, 0, 0)
+            case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
+            default: (nil, .now, 0, 0)
+            }
+        if pending.isImmediate {
+            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return when }
+            (lane.reads[place].step, lane.reads[place].block) = (step, when)
+            (lane.reads[place].failures, lane.reads[place].refusals) = (failures, refusals)
+        } else {
+            try context.store.progress(
+                provider: name,
+                sequence: pending.sequence,
+                step: try step.map(encode),
+                failures: failures,
+                refusals: refusals
+            )
         }
+        return when
     }
 
     // MARK: Memory
 
-    private func memory(lane key: String) throws -> Adapter.Memory {
+    /// What the adapter remembers; nil if that can't be read: then the provider is parked, and the bytes stay.
+    private func memory(lane key: String) throws -> Adapter.Memory? {
         let key = descriptor.memory == .lane ? key : ""
         if let memory = memories[key] { return memory }
         var memory = Adapter.Memory()
         if let stored = try context.store.memory(provider: name, lane: key) {
-            do {
-                memory = try JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body))
-            } catch {
+            guard let known = try? JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body)) else {
                 try park(FindingRow.Engine.stateUnreadable.at())
+                return nil
             }
+            memory = known
         }
         memories[key] = memory
         return memory
@@ -702,18 +800,23 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
 
     // MARK: Lanes
 
-    private func update(_ key: String, _ change: (inout Lane) -> Void) {
-        var lane = lanes[key] ?? loadLane(key)
-        change(&lane)
-        lanes[key] = lane
+    @discardableResult
+    private func update<Result>(_ key: String, _ change: (inout Lane) -> Result) -> Result {
+        change(&lanes[key, default: Lane()])
     }
 
-    private func loadLane(_ key: String) -> Lane {
-        var lane = Lane()
-        for block in (try? context.store.blocks(provider: name, lane: key)) ?? [] {
-            lane.blocks[block.queue] = When(until: block.until.map(Instant.init(milliseconds:)), orWoken: block.orWoken)
+    /// A lane with its closed queues, which are read from the outbox the first time.
+    private func lane(_ key: String) throws -> Lane {
+        if let lane = lanes[key], lane.isRead { return lane }
+        let stored = try context.store.blocks(provider: name, lane: key)
+        return update(key) { lane in
+            for block in stored {
+                let until = block.until.map(Instant.init(milliseconds:))
+                lane.blocks[block.queue] = When(until: until, orWoken: block.orWoken)
+            }
+            lane.isRead = true
+            return lane
         }
-        return lane
     }
 
     private func knownLanes() throws -> [String] {
@@ -727,19 +830,18 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         }
     }
 
-    private func expireReads() throws {
+    /// Answers callers whose time is up, and all of them when nothing is sent.
+    func expireReads() {
         let now = context.now
-        for key in lanes.keys {
-            guard let lane = lanes[key], !lane.reads.isEmpty else { continue }
+        let stops = parked ?? (isPaused ? FindingRow.Engine.providerParked.at() : nil)
+        for (key, lane) in lanes where !lane.reads.isEmpty {
             let inFlight = Set(lane.flight?.operations.map(\.id) ?? [])
-            let stops = parked ?? (isPaused ? FindingRow.Engine.providerParked.at() : nil)
-            let ended = lane.reads.filter {
-                ($0.deadline <= now || stops != nil) && !inFlight.contains($0.operation.id)
+            let ended = lane.reads.filter { read in
+                read.deadline <= now || (stops != nil && !inFlight.contains(read.operation.id))
             }
             guard !ended.isEmpty else { continue }
-            update(key) { lane in
-                lane.reads.removeAll { read in ended.contains { $0.operation.id == read.operation.id } }
-            }
+            let ids = Set(ended.map(\.operation.id))
+            update(key) { lane in lane.reads.removeAll { ids.contains($0.operation.id) } }
             context.emit(
                 ended.map { read in
                     let finding = stops ?? FindingRow.Engine.deadline.at()
@@ -750,8 +852,8 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     }
 
     private func park(_ finding: Finding) throws {
+        try store { try saveRecord { $0.parked = finding.jsonBytes } }
         parked = finding
-        try store { try saveRecord() }
         context.emit([.parked(provider: name, finding)])
     }
 
@@ -769,6 +871,15 @@ extension Verdict {
         case .dropped(let finding): OperationOutcome(.dropped, finding: finding)
         case .underway, .retry: nil
         }
+    }
+}
+
+extension When {
+    /// The one of two waits that is over later.
+    fileprivate func later(_ other: When) -> When {
+        guard let until else { return self }
+        guard let otherUntil = other.until else { return other }
+        return until >= otherUntil ? self : other
     }
 }
 

@@ -1,0 +1,448 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+@Suite("Slots, chores and shared memory") struct PoolTests {
+    @Test func `a chore is done by one lane for all (E4)`() throws {
+        let world = try VirtualWorld()
+        world.network = { sent in sent.request.url.hasSuffix("/token") ? .says(["token": "t"]) : .status(200) }
+        try world.start(.pool { $0.needsToken = true })
+        for subject: Subject in ["a", "b", "c"] { try world.capture(.event("e"), subject: subject) }
+        #expect(try world.drain())
+        #expect(world.sent.count { $0.request.url.hasSuffix("/token") } == 1)
+        #expect(world.sent.dropFirst().allSatisfy { $0.request[header: "Token"] == "t" })
+        #expect(world.sent.count == 4)
+    }
+
+    @Test func `no more requests than slots, and no lane is starved (E4)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        let subjects: [Subject] = ["a", "b", "c", "d", "e"]
+        let operations = (0..<100).map { number in
+            EngagementOperation(
+                id: world.host.makeID(),
+                subject: subjects[number % 5],
+                capturedAt: world.host.date(),
+                action: .event("\(subjects[number % 5].rawValue)\(number / 5)")
+            )
+        }
+        try world.capture(operations)
+        #expect(world.sent.count == 2)
+        #expect(try world.drain())
+        #expect(Set(world.sentBodies.prefix(10).map { $0.prefix(1) }).count == 5)
+        for subject in subjects {
+            let own = world.sentBodies.filter { $0.hasPrefix(subject.rawValue) }
+            #expect(own == (0..<20).map { "\(subject.rawValue)\($0)" })
+        }
+    }
+
+    @Test func `interpretation sees the newest memory (E5)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        for subject: Subject in ["a", "b"] { try world.capture(.event("e"), subject: subject) }
+        #expect(try world.drain())
+        #expect(try world.memory(of: "p") == ["": #"{"requests":2,"token":""}"#])
+    }
+
+    @Test func `what gets through does not cut short the wait of its neighbour (E9)`() throws {
+        let world = try VirtualWorld()
+        world.network = { $0.number == 1 ? .says(["verdicts": ["a": "retry 60000"]]) : .status(200) }
+        try world.start(
+            .pool {
+                $0.batch = 3; $0.wait = nil
+            }
+        )
+        let operations = ["a", "b"].map {
+            EngagementOperation(
+                id: world.host.makeID(),
+                subject: "s",
+                capturedAt: world.host.date(),
+                action: .event($0)
+            )
+        }
+        try world.capture(operations)
+        try world.advance(by: .seconds(59))
+        #expect(world.sentBodies == ["a,b"])
+        try world.advance(by: .seconds(2))
+        #expect(world.sentBodies == ["a,b", "a"])
+    }
+
+    @Test func `a follow-up goes to its own provider, at the end of its queue, and is counted as created (E18)`() throws
+    {
+        let world = try VirtualWorld()
+        world.network = { $0.provider == "p" && $0.number < 3 ? .says(["followUp": "a"]) : .status(200) }
+        var plan = RoutingPlan.pool()
+        plan.providers += RoutingPlan.pool("other").providers
+        try world.start(plan)
+        for name in ["a", "b"] { try world.capture(.event(name)) }
+        #expect(try world.drain())
+        #expect(
+            world.sent.filter { $0.provider == "p" }.map { String(decoding: $0.request.body, as: UTF8.self) }
+                == ["a", "b", "follow-up"]
+        )
+        #expect(world.sent.count { $0.provider == "other" } == 2)
+        #expect(try world.account("p").lines["created"] == ["followUp": 1])
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+}
+
+@Suite("Windows, waits and wakes") struct WindowTests {
+    @Test func `3,000 operations that wait hide nobody (E7)`() throws {
+        let world = try VirtualWorld()
+        world.network = { sent in sent.request[header: "Operation"] == "first" ? .status(500) : .status(200) }
+        try world.start(.probe { $0.courtesy = 0 })
+        world.network = { sent in sent.request.url.hasSuffix("/track") ? .status(500) : .status(200) }
+        let events = (0..<3000).map { number in
+            EngagementOperation(
+                id: world.host.makeID(),
+                subject: "installation-1",
+                capturedAt: world.host.date(),
+                action: .event("e\(number)")
+            )
+        }
+        try world.capture(events)
+        let late = try world.capture(.set("tier", "gold"))
+        try world.advance(by: .seconds(2))
+        #expect(world.outcome(of: late.id, on: "p")?.term == .accepted)
+        #expect(try world.account("p").pending == 3000)
+    }
+
+    @Test func `an explicit group is not cut (E7)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(500) }
+        try world.start(.pool { $0.batch = 100 })
+        let operations = (0..<12).map { number in
+            EngagementOperation(
+                id: world.host.makeID(),
+                subject: "s",
+                group: number < 6 ? nil : "screen",
+                capturedAt: world.host.date(),
+                action: .event("\(number)")
+            )
+        }
+        try world.capture(operations)
+        #expect(world.sentBodies.first == (0..<12).map(String.init).joined(separator: ","))
+    }
+
+    @Test func `a wait in the past counts as 10 ms (E9)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool { $0.wait = -1000 })
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        #expect(world.sent.isEmpty)
+        #expect(try world.parked("p") == nil)
+        try world.restart(.pool())
+        #expect(try world.drain())
+    }
+
+    @Test func `wakes by capture are joined to one a second while the vendor fails, and none is lost (E6)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(400) }
+        try world.start(.pool { $0.suffix = "" })
+        try world.capture(.event("first"))
+        try world.advance(by: .milliseconds(200))
+        #expect(world.sent.count == 1)
+        // The next capture wakes the queue; twenty more within the second are joined to one wake at its end.
+        try world.advance(by: .seconds(5))
+        try world.capture(.event("wake"))
+        #expect(world.sent.count == 2)
+        for _ in 0..<20 {
+            try world.advance(by: .milliseconds(25))
+            try world.capture(.event("more"))
+        }
+        #expect(world.sent.count == 2)
+        try world.advance(by: .milliseconds(600))
+        #expect(world.sent.count == 3)
+        try world.advance(by: .seconds(60))
+        #expect(world.sent.count == 3)
+    }
+
+    @Test func `a flush with nothing to send does not hurry what comes later`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 1000 })
+        try world.capture(.event("a"))
+        #expect(try world.drain())
+        try world.flush()
+        try world.advance(by: .seconds(60))
+        try world.capture(.event("b"))
+        #expect(world.sent.count == 1)
+        #expect(try world.drain())
+    }
+
+    @Test func `a timed block of another queue survives a restart with a request in mid-flight (E3, E9)`() throws {
+        let world = try VirtualWorld()
+        world.network = { $0.number == 1 ? .says(["otherwise": "retry 3600000"]) : .silence }
+        try world.start(.pool { $0.isJournaled = true })
+        try world.capture(.event("paced"), contact: "one")
+        try world.advance(by: .seconds(1))
+        try world.capture(.event("in flight"), contact: "two")
+        #expect(world.sentBodies == ["paced", "in flight"])
+        world.network = { _ in .status(200) }
+        try world.restart()
+        try world.advance(by: .seconds(60))
+        #expect(!world.sentBodies.dropFirst(2).contains("paced"))
+        try world.advance(by: .seconds(3600))
+        #expect(world.sentBodies.dropFirst(2).contains("paced"))
+    }
+
+    @Test func `a question ends at its deadline even if the adapter waits for ever (E11)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool { $0.waitsForEver = true })
+        try world.read(question("q", world), from: "p", timeout: .seconds(5))
+        try world.advance(by: .seconds(4))
+        #expect(world.outcome(of: "q", on: "p") == nil)
+        try world.advance(by: .seconds(2))
+        #expect(world.outcome(of: "q", on: "p")?.finding?.code == "engine.read.deadline")
+    }
+
+    @Test func `a question in flight ends at its deadline too (E11)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .silence }
+        try world.start(.pool())
+        try world.read(question("q", world), from: "p", timeout: .seconds(5))
+        try world.advance(by: .seconds(6))
+        #expect(world.outcome(of: "q", on: "p")?.finding?.code == "engine.read.deadline")
+        try world.advance(by: .seconds(120))
+        #expect(world.sent.count == 1)
+    }
+
+    private func question(_ id: OperationID, _ world: VirtualWorld) -> EngagementOperation {
+        EngagementOperation(
+            id: id,
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest("status"))
+        )
+    }
+}
+
+@Suite("Adapters at fault") struct AdapterFaultTests {
+    @Test func `64 exchanges that end nothing and wait for nothing park the provider (E10)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .says(["otherwise": "begun"]) }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(600))
+        #expect(world.sent.count == 64)
+        #expect(try world.parked("p")?.code == "engine.adapter.loops")
+        #expect(try world.account("p").pending == 1)
+    }
+
+    @Test func `a chore that teaches nothing parks the provider (E10)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .says(["token": ""]) }
+        try world.start(.pool { $0.needsToken = true })
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(600))
+        #expect(world.sent.count == 64)
+        #expect(try world.parked("p")?.code == "engine.adapter.loops")
+    }
+
+    @Test func `a plan that names a stranger parks the provider (E10)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool { $0.settlesStranger = true })
+        try world.capture(.event("a"))
+        #expect(try world.parked("p")?.code == "engine.adapter.stranger")
+        #expect(try world.account("p").pending == 1)
+    }
+
+    @Test func `a verdict for a stranger parks the provider; the others hold (E10)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .says(["stranger": true]) }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        #expect(try world.parked("p")?.code == "engine.adapter.stranger")
+        #expect(try world.account("p").total("accepted") == 1)
+    }
+
+    @Test func `many operations that need no request are no circle (E10)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.suppresses = true })
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        try world.capture(
+            (0..<600).map { _ in
+                EngagementOperation(
+                    id: world.host.makeID(),
+                    subject: "installation-1",
+                    capturedAt: world.host.date(),
+                    action: .set("tier", "gold")
+                )
+            }
+        )
+        #expect(try world.parked("p") == nil)
+        #expect(try world.account("p").total("unchanged") == 600)
+    }
+}
+
+@Suite("Stored state of other versions") struct StateVersionTests {
+    private func begun(_ world: VirtualWorld) throws {
+        world.network = { _ in .status(500) }
+        try world.start(.versioned(FirstVersion.self))
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        world.network = { _ in .status(200) }
+    }
+
+    @Test func `older state is upgraded, and placed again (E15)`() throws {
+        let world = try VirtualWorld()
+        try begun(world)
+        try world.restart(.versioned(SecondVersion.self))
+        #expect(try world.drain())
+        #expect(world.sent.last?.request[header: "Seen"] == "upgraded")
+        #expect(world.sent.last?.request[header: "Step"] == "2")
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `newer state is kept as it is, however often it is tried (E15)`() throws {
+        let world = try VirtualWorld()
+        try begun(world)
+        try world.restart(.versioned(SecondVersion.self))
+        try world.advance(by: .seconds(7200))
+        let memory = try world.memory(of: "p")
+        try world.capture(.event("b"))
+        for _ in 0..<3 {
+            try world.restart(.versioned(FirstVersion.self))
+            #expect(try world.parked("p")?.code == "engine.state.newer")
+            try world.resume("p")
+            #expect(try world.parked("p")?.code == "engine.state.newer")
+        }
+        #expect(try world.memory(of: "p") == memory)
+        try world.restart(.versioned(SecondVersion.self))
+        #expect(try world.drain())
+    }
+
+    @Test func `state that can't be upgraded is kept as it is (E15)`() throws {
+        let world = try VirtualWorld()
+        try begun(world)
+        let memory = try world.memory(of: "p")
+        for _ in 0..<2 {
+            try world.restart(.versioned(CarelessVersion.self))
+            #expect(try world.parked("p")?.code == "engine.state.unreadable")
+            try world.resume("p")
+            #expect(try world.parked("p")?.code == "engine.state.unreadable")
+        }
+        #expect(try world.memory(of: "p") == memory)
+        try world.restart(.versioned(SecondVersion.self))
+        #expect(try world.drain())
+    }
+
+    @Test func `memory that can't be read is never planned with, nor written over (E15)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        try world.store.setMemory(provider: "p", lane: "", version: 1, body: Array(#"{"token":7}"#.utf8))
+        try world.restart()
+        try world.capture(.event("a"))
+        #expect(world.sent.isEmpty)
+        #expect(try world.parked("p")?.code == "engine.state.unreadable")
+        try world.resume("p")
+        #expect(world.sent.isEmpty)
+        #expect(try world.memory(of: "p") == ["": #"{"token":7}"#])
+        try world.store.clearMemory(provider: "p", lane: nil)
+        try world.resume("p")
+        #expect(try world.drain())
+    }
+
+    @Test func `a step that can't be read stops the provider and stays (E15)`() throws {
+        let world = try VirtualWorld()
+        world.network = { $0.number == 1 ? .says(["otherwise": "begun"]) : .silence }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        let sequence = try #require(try world.store.list(provider: "p", limit: 1).first).operation.sequence
+        try world.store.progress(provider: "p", sequence: sequence, step: [0x37], failures: 0, refusals: 0)
+        try world.restart()
+        #expect(try world.parked("p")?.code == "engine.state.unreadable")
+        #expect(try world.account("p").pending == 1)
+        #expect(try world.store.list(provider: "p", limit: 1).first?.step == [0x37])
+    }
+
+    @Test func `changed settings place again what is pending (E15)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(500) }
+        try world.start(.pool(digest: "1"))
+        try world.capture(.event("a"))
+        world.network = { _ in .status(200) }
+        try world.restart(
+            .pool(digest: "2") {
+                $0.suffix = "-2"; $0.waitsForEver = true
+            }
+        )
+        #expect(try world.store.list(provider: "p", limit: 9).map(\.queue) == ["main-2"])
+        try world.restart(.pool(digest: "2") { $0.suffix = "-2" })
+        #expect(try world.drain())
+        #expect(try world.account("p").balances)
+    }
+}
+
+@Suite("One process delivers") struct LeaseTests {
+    private func takeOver(_ world: VirtualWorld) throws -> Int64 {
+        let now = world.host.date().milliseconds
+        return try #require(
+            try world.store.acquireLease(owner: "another", now: now, duration: 30_000, isDead: { _ in true })
+        )
+    }
+
+    @Test(arguments: [false, true])
+    func `an answer after the lease was lost changes nothing, and delivery goes on when it is back (E16)`(
+        journaled: Bool
+    ) throws {
+        let world = try VirtualWorld()
+        try world.start(.pool { $0.isJournaled = journaled })
+        let operation = try world.capture(.event("a"))
+        let epoch = try takeOver(world)
+        try world.advance(by: .seconds(1))
+        #expect(world.outcome(of: operation.id, on: "p") == nil)
+        #expect(try world.account("p").pending == 1)
+        #expect(try world.memory(of: "p") == [:])
+        #expect(try world.store.journal(provider: "p").count == (journaled ? 1 : 0))
+        try world.store.releaseLease(owner: "another", epoch: epoch)
+        try world.keepHouse()
+        #expect(try world.drain())
+        #expect(world.sent.count == 2)
+        #expect(try world.memory(of: "p") == ["": #"{"requests":1,"token":""}"#])
+    }
+
+    @Test func `an answer that comes after the loss was noticed leaves no lane stuck (E16)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        let epoch = try takeOver(world)
+        _ = try? world.keepHouse()
+        try world.store.releaseLease(owner: "another", epoch: epoch)
+        try world.keepHouse()
+        #expect(try world.drain())
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a fenced process writes no journal (E16)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool { $0.isJournaled = true })
+        _ = try takeOver(world)
+        try world.capture(.event("a"))
+        #expect(world.sent.isEmpty)
+        #expect(try world.store.journal(provider: "p").isEmpty)
+    }
+
+    @Test func `a question to a process that does not deliver ends at its deadline (E11)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        _ = try takeOver(world)
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        let question = EngagementOperation(
+            id: "q",
+            subject: "s",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest("status"))
+        )
+        try world.read(question, from: "p", timeout: .seconds(5))
+        try world.advance(by: .seconds(6))
+        #expect(world.outcome(of: "q", on: "p")?.finding?.code == "engine.read.deadline")
+    }
+}

@@ -1,0 +1,170 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+@Suite("The engine and storage that fails") struct StorageFaultTests {
+    private static let full = OutboxError(.full, "No room.")
+
+    /// Lets the next `count` transactions of that durability fail.
+    private func fail(_ world: VirtualWorld, _ point: StoragePoint, times count: Int = 1) {
+        var left = count
+        world.onStorage { reached in
+            guard reached == point, left > 0 else { return }
+            left -= 1
+            throw Self.full
+        }
+    }
+
+    /// Lets time pass although the storage fails in it.
+    private func pass(_ world: VirtualWorld, seconds: Int) {
+        for _ in 0..<seconds { try? world.advance(by: .seconds(1)) }
+    }
+
+    @Test(arguments: [StoragePoint.begin(.normal), .beforeCommit(.normal)])
+    func `a settle that can't be stored is stored later; the vendor is not asked again`(point: StoragePoint) throws {
+        for isJournaled in [false, true] {
+            let world = try VirtualWorld()
+            try world.start(.pool { $0.isJournaled = isJournaled })
+            let operation = try world.capture(.event("a"))
+            fail(world, point, times: 3)
+            pass(world, seconds: 2)
+            #expect(world.outcome(of: operation.id, on: "p") == nil)
+            #expect(try world.account("p").pending == 1)
+            #expect(try world.memory(of: "p") == [:])
+            pass(world, seconds: 30)
+            #expect(world.sent.count == 1)
+            #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
+            #expect(try world.store.journal(provider: "p").isEmpty)
+            #expect(try world.account("p").balances)
+            try world.capture(.event("b"))
+            #expect(try world.drain())
+            #expect(world.sent.last?.request[header: "Requests"] == "1")
+        }
+    }
+
+    @Test func `a provider that its adapter stops is stopped only once that is stored`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .says(["park": true]) }
+        try world.start(.pool())
+        let operation = try world.capture(.event("a"))
+        fail(world, .beforeCommit(.normal))
+        pass(world, seconds: 2)
+        #expect(try world.parked("p") == nil)
+        pass(world, seconds: 10)
+        #expect(try world.parked("p")?.code == "probe.refused")
+        #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
+    }
+
+    @Test func `a request whose journal can't be written does not leave, and leaves later`() throws {
+        let world = try VirtualWorld()
+        try world.start(
+            .pool {
+                $0.isJournaled = true; $0.wait = 1000
+            }
+        )
+        try world.capture(.event("a"))
+        try world.restart(
+            .pool {
+                $0.isJournaled = true; $0.waitsForEver = true
+            }
+        )
+        fail(world, .begin(.full), times: 1)
+        #expect(throws: OutboxError.self) { try world.capture(.event("b")) }
+        #expect(world.sent.isEmpty)
+        world.onStorage(nil)
+        try world.restart(
+            .pool {
+                $0.isJournaled = true; $0.wait = nil
+            }
+        )
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+    }
+
+    @Test func `a journal that fails in one lane holds up no other`() throws {
+        let world = try VirtualWorld()
+        try world.start(
+            .pool {
+                $0.isJournaled = true; $0.waitsForEver = true
+            }
+        )
+        for subject: Subject in ["a", "b"] { try world.capture(.event(subject.rawValue), subject: subject) }
+        world.kill()
+        var journals = 0
+        world.onStorage { point in
+            guard point == .begin(.full) else { return }
+            journals += 1
+            if journals == 2 { throw Self.full }  // the first is the switch's
+        }
+        #expect(throws: OutboxError.self) { try world.start(.pool { $0.isJournaled = true }) }
+        #expect(world.sentBodies == ["b"])
+        pass(world, seconds: 10)
+        #expect(world.sentBodies == ["b", "a"])
+        #expect(try world.account("p").pending == 0)
+    }
+
+    @Test func `one provider's fault does not swallow another's request`() throws {
+        let world = try VirtualWorld()
+        var plan = RoutingPlan.pool("a")
+        plan.providers += RoutingPlan.pool("b") { $0.isJournaled = true }.providers
+        try world.start(plan)
+        var captured = false
+        world.onStorage { point in
+            guard point == .begin(.full) else { return }
+            if captured { throw Self.full }
+            captured = true
+        }
+        #expect(throws: OutboxError.self) { try world.capture(.event("e")) }
+        #expect(world.sent.map(\.provider) == ["a"])
+        world.onStorage(nil)
+        #expect(try world.drain())
+        #expect(world.sent.map(\.provider).sorted() == ["a", "b"])
+        for account in try world.accounts() { #expect(account.balances && account.pending == 0) }
+    }
+
+    @Test func `storage that fails is looked at every few seconds, not without pause`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.circles = true })
+        var tries = 0
+        world.onStorage { point in
+            guard point == .begin(.normal) else { return }
+            tries += 1
+            throw Self.full
+        }
+        #expect(throws: OutboxError.self) { try world.capture(.event("a")) }
+        pass(world, seconds: 60)
+        #expect((2...60).contains(tries))
+    }
+
+    @Test func `a start that fails half way has not happened, and the next one is whole`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe("old") { $0.courtesy = 1000 })
+        try world.capture(.set("tier", "gold"))
+        world.kill()
+        fail(world, .beforeCommit(.full))
+        #expect(throws: OutboxError.self) { try world.start(.probe("new")) }
+        try world.capture(.event("b"))
+        #expect(world.sent.isEmpty)
+        try world.keepHouse()
+        #expect(try world.drain())
+        #expect(world.sent.filter { $0.provider == "new" }.count == 2)
+        #expect(try world.account("new").lines["created"] == ["mirror": 1])
+    }
+
+    @Test func `a capture that can't be stored leaves nothing behind, and the next one works`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        fail(world, .beforeCommit(.full))
+        #expect(throws: OutboxError.self) { try world.capture(.event("bad")) }
+        #expect(world.told.isEmpty)
+        #expect(try world.account("p").incoming == 0)
+        try world.capture(.event("b"))
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+        #expect(try world.account("p").balances)
+    }
+}

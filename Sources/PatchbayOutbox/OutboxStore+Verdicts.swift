@@ -27,14 +27,16 @@ extension OutboxStore {
     /// Ends an operation's way to one provider and books it.
     ///
     /// Deletes the route, adds one to the account, remembers the ending, keeps a copy when `reject` (the finding, as JSON) is
-    /// given, and deletes the operation with its last route. Does nothing when there is no such route.
+    /// given, and deletes the operation with its last route, unless more routes are to come (`keepingOperation`). Does
+    /// nothing when there is no such route.
     package func end(
         provider: String,
         sequence: Int64,
         term: String,
         code: String,
         at: Int64,
-        reject: [UInt8]? = nil
+        reject: [UInt8]? = nil,
+        keepingOperation: Bool = false
     ) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             guard
@@ -74,7 +76,7 @@ extension OutboxStore {
             }
             try count(provider: provider, term: term, code: code, by: 1)
             try remove(provider: provider, sequence: sequence)
-            try discardIfUnrouted(sequence)
+            if !keepingOperation { try discardIfUnrouted(sequence) }
         }
     }
 

@@ -146,6 +146,9 @@ extension Scenario.Step {
         "clockJump", "flush", "wake", "network", "appState", "credential", "reconfigure", "resume", "read",
     ]
 
+    /// The words that nothing but `true` follows.
+    private static let bareWords = ["kill", "start", "restart", "flush", "wake"]
+
     /// Reads one step: an object with one member that names it.
     public init(json: JSONValue, at path: String) throws(ModelError) {
         let reader = try ObjectReader(json, at: path, known: nil)
@@ -158,6 +161,9 @@ extension Scenario.Step {
         }
         let place = path.dot(member.name)
         let value = member.value
+        if Self.bareWords.contains(member.name), value != .bool(true) {
+            throw ModelError(path: place, reason: "is not true", remedy: "Write {\"\(member.name)\": true}.")
+        }
         switch member.name {
         case "capture":
             var drafts: [EngagementOperation.Draft] = []
@@ -168,8 +174,12 @@ extension Scenario.Step {
         case "advance": self = .advance(try Duration(seconds: value, at: place))
         case "drain": self = .drain(try Duration(seconds: value, at: place))
         case "reply":
-            let count = value["count"]?.integer ?? 1
-            self = .reply(try Scenario.Reply(json: value, at: place), count: Int(count))
+            let reply = try Scenario.Reply(json: value, at: place)
+            let count = try value["count"].map { count throws(ModelError) in try Int(json: count, at: place.dot("count")) } ?? 1
+            guard (1...100_000).contains(count) else {
+                throw ModelError(path: place.dot("count"), reason: "is out of range", remedy: "Give 1 to 100000.")
+            }
+            self = .reply(reply, count: count)
         case "defaultReply": self = .defaultReply(try Scenario.Reply(json: value, at: place))
         case "kill": self = .kill
         case "killAtSettle":

@@ -127,14 +127,16 @@ public struct ScenarioRun {
     private mutating func capture(_ drafts: [EngagementOperation.Draft]) throws {
         var operations: [EngagementOperation] = []
         for draft in drafts {
-            let drafted = try draft.filled(
-                id: world.host.makeID(),
-                subject: scenario.subject,
-                capturedAt: world.host.date(),
-                appState: appState,
-                contact: contact
-            )
-            if case .switchContact(let change) = drafted.action { contact = change.identifiers.first?.value }
+            let (id, subject, date) = (world.host.makeID(), scenario.subject, world.host.date())
+            func filled(_ contact: String?) throws -> EngagementOperation {
+                try draft.filled(id: id, subject: subject, capturedAt: date, appState: appState, contact: contact)
+            }
+            var drafted = try filled(contact)
+            if case .switchContact(let change) = drafted.action {
+                // As in an app, the one who comes signs the switch already.
+                contact = change.identifiers.first?.value
+                drafted = try filled(contact)
+            }
             let (operation, findings) = configuration.catalogue.coerce(drafted)
             try tell(
                 [

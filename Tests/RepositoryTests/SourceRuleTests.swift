@@ -8,7 +8,8 @@ import Testing
     ]
     /// Short or everyday words, which name a vendor only when they are spelt so.
     private static let vendorNames = ["DES", "Campaign", "Acoustic", "Silverpop"]
-    /// The one place of the command that names the vendors, and the list that `make rules` writes.
+    /// The one place of the command that names the vendors, and the list of what shows their rules, which is written by
+    /// `make rules`.
     private static let vendorLists = [
         "Sources/PatchbayCommand/Vendors.swift", "Sources/PatchbayCommand/Commands/RuleEvidence+BuiltIn.swift",
     ]

@@ -322,6 +322,7 @@ package final class Engine {
         let sequence = try context.store.insert(OutboxOperation(operation, since: context.now))
         try context.store.count(provider: runner.name, term: "created", code: reason, by: 1)
         _ = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
+        try context.store.discardIfUnrouted(sequence)
     }
 
     /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.

@@ -88,11 +88,12 @@ final class EngineContext {
         let sequence = try store.insert(OutboxOperation(operation, since: now))
         try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
         let entry = try enter(operation, sequence, runner, mirror(of: cause.subject), findings: [], keepsRejects: false)
+        try store.discardIfUnrouted(sequence)
         return entry.end == nil ? entry.lane : nil
     }
 
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
-    /// does not allow, never leaves.
+    /// does not allow, never leaves. The operation stays for its other routes: the caller discards it if it has none.
     func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -120,7 +121,8 @@ final class EngineContext {
             term: end.term.rawValue,
             code: end.finding?.code ?? "",
             at: date.milliseconds,
-            reject: keepsRejects && end.term == .rejected ? end.finding?.jsonBytes : nil
+            reject: keepsRejects && end.term == .rejected ? end.finding?.jsonBytes : nil,
+            keepingOperation: true
         )
         emit([.ended(operation.id, provider: runner.name, end)])
         return (place.lane, end)

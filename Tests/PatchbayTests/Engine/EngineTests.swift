@@ -421,3 +421,53 @@ import Testing
         #expect(try world.account("p").balances)
     }
 }
+
+@Suite("Several providers at once") struct FanOutTests {
+    @Test(arguments: [["a", "b"], ["b", "a"]])
+    func `what one provider refuses still reaches the other, whichever comes first`(names: [String]) throws {
+        let world = try VirtualWorld()
+        let open = RoutingPlan.Provider(name: names[1], adapter: TolerantProbe(settings: TolerantProbe.Settings()), mode: .live)
+        try world.start(.probe(names[0], others: [open]))
+        let operation = try world.capture(.event("bad"))
+        #expect(try world.drain())
+        #expect(world.outcome(of: operation.id, on: names[0])?.term == .rejected)
+        #expect(world.outcome(of: operation.id, on: names[1])?.term == .accepted)
+        for account in try world.accounts() { #expect(account.balances) }
+        #expect(try world.store.verify().isSound)
+    }
+
+    @Test func `what every provider refuses is kept once for each, and leaves nothing behind`() throws {
+        let world = try VirtualWorld()
+        let second = RoutingPlan.probe("b").providers
+        try world.start(.probe("a", others: second))
+        try world.capture(.event("bad"))
+        #expect(try world.store.rejects(provider: nil, limit: 10).map(\.provider).sorted() == ["a", "b"])
+        let report = try world.store.verify()
+        #expect(report.isSound)
+        #expect(report.operations == 0)
+    }
+}
+
+/// A vendor that takes everything.
+struct TolerantProbe: VendorAdapter {
+    struct Settings: AdapterSettings { static let table = SettingsTable<Settings>([]) }
+    enum Endpoint: String, AdapterEndpoint { case all }
+    static let descriptor = AdapterDescriptor(
+        id: "tolerant",
+        title: "Tolerant",
+        capabilities: [:],
+        rules: [],
+        findings: [],
+        replies: ReplyTable([], otherwise: .otherwise(.accepted, rule: RuleID("tolerant", "1")))
+    )
+
+    init(settings: Settings) {}
+
+    func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
+        .send(Transmission(.all, WireRequest("POST", "http://tolerant.test/"), carrying: [pending[0]]))
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { _ in .accepted() }
+    }
+}

@@ -13,7 +13,12 @@ final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Waits for the value of a key.
     ///
-    /// - Parameter known: the result, if there is one already. Asked under the lock, so that no result slips by.
+    /// - Parameters:
+    ///   - key: what is waited for.
+    ///   - isolation: the caller's.
+    ///   - known: the result, if there is one already. Asked under the lock, so that no result slips by.
+    /// - Returns: the value.
+    /// - Throws: what the key was answered with; `CancellationError` if the caller's task is cancelled.
     func value(
         for key: Key,
         isolation: isolated (any Actor)? = #isolation,

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
@@ -17,6 +17,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let samples: [Sample]
     /// The adapter's goldens.
     public let goldens: Goldens
+    /// The folder with the vendor's wire records as JSON Schemas; without an `index.json` in it there are none.
+    public let wireSchemas: URL
     /// What happened before each sample that does not start afresh.
     public let preparation: [EngagementOperation]
     /// A final no of this vendor; nil where the vendor's law has none.
@@ -44,6 +46,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - storedStates: one stored memory and step per state version.
     ///   - exemptions: checks that a rule of the vendor forbids, with that rule.
     ///   - goldens: where the goldens are.
+    ///   - wireSchemas: where the wire records' schemas are; by default `Schemas/wire/<vendor>` of the repository whose
+    ///     `Adapters/<Vendor>/Goldens` the goldens are.
     /// - Throws: ``SettingsError`` if the settings can't be used.
     public init(
         _ type: Adapter.Type = Adapter.self,
@@ -58,13 +62,18 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         extras: [Sample] = [],
         storedStates: [StoredState] = [],
         exemptions: [String: RuleID] = [:],
-        goldens: Goldens
+        goldens: Goldens,
+        wireSchemas: URL? = nil
     ) throws(SettingsError) {
         adapter = try AdapterHarness.make(settings)
         (self.settings, self.credential, self.refusal) = (settings, credential, refusal)
         corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
         samples = corpus.samples + extras
         (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
+        let family = String(Adapter.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" })
+        self.wireSchemas =
+            wireSchemas
+            ?? goldens.folder.appendingPathComponent("../../../Schemas/wire/\(family)").standardizedFileURL
         self.preparation = preparation ?? (Adapter.descriptor.door == .device ? corpus.installation : [])
         makeVendor = {
             if let simulator { AdapterHarness.play(simulator) } else { AnsweringVendor(answer: answer) }
@@ -105,6 +114,7 @@ protocol ConformanceSubject: Sendable {
     var corpus: Corpus { get }
     var samples: [Sample] { get }
     var goldens: Goldens { get }
+    var wireSchemas: URL { get }
     var settings: JSONObject { get }
     var refusal: WireResponse? { get }
     var storedStates: [StoredState] { get }

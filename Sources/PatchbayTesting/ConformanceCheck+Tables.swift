@@ -32,6 +32,14 @@ extension ConformanceCheck {
                 return "the \(row) names \(rule), which is no rule of the descriptor."
             }
         },
+        ConformanceCheck("field tables agree with the wire schemas", "fields") { subject in
+            do {
+                guard let schemas = try WireSchemas(in: subject.wireSchemas) else { return [] }
+                return subject.descriptor.fields.flatMap(schemas.problems)
+            } catch {
+                return ["the wire schemas can't be read: \(error)"]
+            }
+        },
         ConformanceCheck("finding codes are unique and begin with the adapter's id", "A20") { subject in
             let rows = subject.descriptor.findings
             let twice = Dictionary(grouping: rows, by: \.code).filter { $0.value.count > 1 }.keys.sorted()

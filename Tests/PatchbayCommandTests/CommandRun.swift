@@ -20,7 +20,7 @@ final class Workbench: Sendable {
         return (bundles.first ?? executable).deletingLastPathComponent().appending(path: "patchbay")
     }()
 
-    private static let house = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let house = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     /// A file of the house's examples.

@@ -1,0 +1,81 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+/// Holds the examples of `Schemas/outcome` against what the command prints; a validator that is not ours holds them
+/// against the schemas.
+@Suite("Outcome examples") struct OutcomeExampleTests {
+    private let bench: Workbench
+
+    init() throws { bench = try Workbench() }
+
+    private func example(_ name: String) throws -> JSONValue {
+        let file = Workbench.house.appending(path: "Schemas/outcome/examples/\(name).json")
+        return try JSONValue(parsing: String(contentsOf: file, encoding: .utf8))
+    }
+
+    @Test func `findings with their places`() async throws {
+        let operations = """
+            {"action":{"kind":"changeAttributes","changes":{"birth_date":{"set":"1990-02-30"},"points":{"set":1}}}}
+            {"id":"op-2","action":{"kind":"readBack","read":{"what":"latest"}}}
+            {"oops
+            {"action":{"kind":"changeTags","tags":{"add":["ALL","vip"]}}}
+            """
+        let result = try await bench.run("check", bench.configuration(), "-", "--json", input: operations)
+        let lines = try result.lines
+        #expect(
+            try lines
+                == ["type", "owner", "unsupported", "not-json", "in-part"].map { try example("lint.\($0)") }
+        )
+    }
+
+    @Test func `rejects of a migration`() async throws {
+        let lines = [
+            #"{"identifiers":[{"kind":"external","value":"c-1"}],"attributes":{"birth_date":"1990-04-01"}}"#,
+            #"{"identifiers":[{"kind":"external","value":"c-2"}],"attributes":{"birth_date":"1990-02-30"}}"#,
+            #"{"oops"#,
+            #"{"identifiers":[],"subscriptions":[{"channel":"push","state":"maybe"}]}"#,
+        ]
+        let several =
+            #"{"identifiers":[{"kind":"external","value":"c-3"}],"#
+            + #""attributes":{"birth_date":"1990-02-30","points":"many"}}"#
+        let notText = Array(#"{"locale":""#.utf8) + [0xFF] + Array("\"}\n".utf8)
+        try bench.write(
+            "in.ndjson",
+            lines.flatMap { Array($0.utf8) + [0x0A] } + notText + Array("\(several)\n".utf8)
+        )
+        let formats = ["--from", "neutral.contacts", "--to", "neutral.contacts", "--config", try bench.configuration()]
+        let files = ["--in", "in.ndjson", "--out", "out.ndjson", "--rejects", "bad.ndjson"]
+        let result = try await bench.start(["migrate", "apply"] + formats + files).result()
+        #expect(result.status == 1)
+        let rejects = try bench.read("bad.ndjson").split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(
+            try rejects
+                == ["type", "not-json", "bad-word", "not-text", "several"].map { try example("rejects.\($0)") }
+        )
+    }
+
+    @Test func `receipts, and the accounts of a provider that heard nothing`() async throws {
+        let configuration = try bench.configuration()
+        let accounts = try await bench.run("send", "--config", configuration, "--json", input: "").lines
+        #expect(accounts == [["accounts": [try example("accounts.nothing")]]])
+        let operation = #"{"id":"op-1","subject":"s","action":{"kind":"changeTags","tags":{"add":["vip"]}}}"#
+        let sent = try await bench.run("send", "--config", configuration, "--until-idle", "0", input: operation)
+        #expect(try sent.lines == [example("receipt.durable")])
+        let stats = try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines
+        #expect(stats.first?.object?.map(\.name).first == "provider")
+        #expect(stats.first?["captured"]?.integer == 1)
+    }
+
+    /// `accounts.<scenario>.<provider>.json` is what the end of that scenario says; the scenario's own test plays it.
+    @Test(arguments: [
+        ("story.altcraft", ["news"]), ("story.everything-waits", ["alerts", "crm"]),
+        ("story.switch-retarget", ["crm", "news"]),
+    ])
+    func `accounts at the end of a scenario`(_ scenario: String, _ providers: [String]) throws {
+        let file = Workbench.house.appending(path: "Schemas/scenario/examples/\(scenario).expected.ndjson")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let accounts = try JSONValue(parsing: String(try #require(lines.last)))["accounts"]?.array ?? []
+        #expect(try accounts == providers.map { try example("accounts.\(scenario).\($0)") })
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+/// Plays the examples of `Schemas/scenario`. A file is its scenario's name without its ending.
+@Suite("Scenario examples") struct ScenarioExampleTests {
+    private static let schemas = Workbench.house.appending(path: "Schemas/scenario")
+    private static let examples = names(in: "examples")
+
+    private static func names(in folder: String) -> [String] {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: schemas.appending(path: folder).path)) ?? []
+        return files.filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()
+    }
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOf: Self.schemas.appending(path: name), encoding: .utf8)
+    }
+
+    private func play(_ name: String) async throws -> CommandRun.Result {
+        try await Workbench().run("simulate", Self.schemas.appending(path: "\(name).json").path)
+    }
+
+    @Test(arguments: examples)
+    func `a scenario gives its expected lines`(_ name: String) async throws {
+        let result = try await play("examples/\(name)")
+        #expect(result.status == 0, "\(result.talk)")
+        let expected = try text("examples/\(name).expected.ndjson").split(separator: "\n")
+        let lines = result.output.split(separator: "\n")
+        for (line, expected) in zip(lines, expected) { #expect(line == expected) }
+        #expect(lines.count == expected.count)
+    }
+
+    @Test(arguments: names(in: "examples/invalid"))
+    func `a bad scenario is refused with place and remedy`(_ name: String) async throws {
+        let result = try await play("examples/invalid/\(name)")
+        #expect(result.status == 78)
+        #expect(result.output.isEmpty)
+        #expect(result.talk.contains(": scenario.invalid at "))
+    }
+
+    @Test func `the schema, the command and the examples know the same steps`() async throws {
+        let schema = try JSONValue(parsing: text("scenario.schema.json"))
+        let steps = Set(
+            schema["$defs"]?["step"]?["oneOf"]?.array?.compactMap { $0["$ref"]?.string?.split(separator: "/").last }
+                ?? []
+        )
+        let talk = try await play("examples/invalid/unknown-step").talk
+        let list = try #require(talk.components(separatedBy: "one of ").last?.prefix { $0 != "." })
+        #expect(Set(list.components(separatedBy: ", ").map { Substring($0) }) == steps)
+        #expect(Set(Self.examples.filter { $0.hasPrefix("step.") }.map { $0.dropFirst(5) }) == steps)
+    }
+}

@@ -119,7 +119,7 @@ actor DeliveryLoop {
     private func sleep() {
         guard let engine else { return }
         let next = engine.nextAdvance
-        if isIdle { idleWaiters.resume(true, with: .success(())) }
+        answerIfIdle()
         guard next != wakeUpAt || wakeUp == nil else { return }
         wakeUp?.cancel()
         wakeUpAt = next
@@ -176,7 +176,15 @@ actor DeliveryLoop {
     /// Returns when nothing is in flight and nothing may be sent now.
     func idle() async {
         commitCaptures()
-        try? await idleWaiters.value(for: true) { isIdle ? .success(()) : nil }
+        try? await idleWaiters.value(for: true) {
+            // Asked while the list is locked: the answer does not come before its caller waits.
+            Task { await self.answerIfIdle() }
+            return nil
+        }
+    }
+
+    private func answerIfIdle() {
+        if isIdle { idleWaiters.resume(true, with: .success(())) }
     }
 
     /// Stores what was captured, stops sending, and gives the right to deliver back.

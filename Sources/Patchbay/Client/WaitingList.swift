@@ -15,14 +15,12 @@ final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - key: what is waited for.
-    ///   - isolation: the caller's.
     ///   - known: the result, if there is one already. Asked under the lock, so that no result slips by.
     /// - Returns: the value.
     /// - Throws: what the key was answered with; `CancellationError` if the caller's task is cancelled.
     func value(
         for key: Key,
-        isolation: isolated (any Actor)? = #isolation,
-        unless known: () -> Result<Value, any Error>?
+        unless known: @Sendable () -> Result<Value, any Error>?
     ) async throws -> Value {
         let number = state.withLock { state in
             state.count += 1

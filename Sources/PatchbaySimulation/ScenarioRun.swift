@@ -239,6 +239,10 @@ extension VirtualWorld.Told {
         case .incoming(let provider, let content): return line(provider, ["incoming": content])
         case .parked(let provider, let finding): return line(provider, ["stopped": finding.json])
         case .noticed(let provider, let finding): return line(provider, ["finding": finding.json])
+        case .passedOver(let id, let provider, let finding):
+            return line(provider, ["operation": .string(id.rawValue), "passedOver": finding.json])
+        case .storageFailed(let error):
+            return ["at": .string(date.text), "storage": .string(error.description)]
         }
     }
 }

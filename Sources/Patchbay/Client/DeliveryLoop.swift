@@ -17,8 +17,7 @@ actor DeliveryLoop {
     private var housekeeping: Task<Void, Never>?
     private var exchanges: [Int: Task<Void, Never>] = [:]
     private var exchangeCount = 0
-    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
-    private(set) var lastStorageError: OutboxError?
+    private let idleWaiters = WaitingList<Bool, Void>()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -40,11 +39,13 @@ actor DeliveryLoop {
         self.engine = engine
         if try engine.start() { advance() }
         housekeeping = Task { [weak self] in
-            while !Task.isCancelled {
-                try? await Task.sleep(for: .seconds(10))
-                await self?.keepHouse()
-            }
+            while (try? await Task.sleep(for: .seconds(10))) != nil, await self?.keepHouse() != nil {}
         }
+    }
+
+    deinit {
+        wakeUp?.cancel()
+        housekeeping?.cancel()
     }
 
     /// Tells the loop that captures wait. Called from any thread; returns at once.
@@ -62,16 +63,25 @@ actor DeliveryLoop {
         guard let engine, !entries.isEmpty else { return }
         do {
             try engine.commit(entries.map(\.capture))
-            lastStorageError = nil
             for entry in entries { entry.receipt.settleDurability(.success(())) }
         } catch {
-            guard entries.count == 1 else {
-                // One bad capture must not take the others with it.
+            guard entries.count == 1 || isOfTheFile(error) else {
+                // One bad or large capture must not take the others with it.
                 for entry in entries { commit([entry]) }
                 return
             }
-            lastStorageError = error as? OutboxError
-            entries[0].receipt.settleDurability(.failure(CaptureError(storing: error)))
+            let refusal = CaptureError(storing: error)
+            if refusal.code == .storage { observer([.storageFailed(refusal)]) }
+            for entry in entries { entry.receipt.settleDurability(.failure(refusal)) }
+        }
+    }
+
+    /// Whether an error would meet every capture alike.
+    private func isOfTheFile(_ error: any Error) -> Bool {
+        guard let error = error as? OutboxError else { return false }
+        return switch error.code {
+        case .misuse, .full: false
+        case .cannotOpen, .readOnly, .busy, .newer, .corrupt, .io: true
         }
     }
 
@@ -109,10 +119,7 @@ actor DeliveryLoop {
     private func sleep() {
         guard let engine else { return }
         let next = engine.nextAdvance
-        if !engine.isBusy, next.map({ $0 > engine.now }) ?? true {
-            for waiter in idleWaiters { waiter.resume() }
-            idleWaiters = []
-        }
+        answerIfIdle()
         guard next != wakeUpAt || wakeUp == nil else { return }
         wakeUp?.cancel()
         wakeUpAt = next
@@ -149,7 +156,13 @@ actor DeliveryLoop {
         if !events.isEmpty { observer(events) }
     }
 
-    private func note(_ error: any Error) { lastStorageError = error as? OutboxError ?? lastStorageError }
+    private func note(_ error: any Error) { observer([.storageFailed(CaptureError(storage: error))]) }
+
+    /// Whether nothing is in flight and nothing may be sent now.
+    private var isIdle: Bool {
+        guard let engine else { return true }
+        return !engine.isBusy && engine.nextAdvance.map { $0 > engine.now } ?? true
+    }
 
     // MARK: What the client asks
 
@@ -163,16 +176,22 @@ actor DeliveryLoop {
     /// Returns when nothing is in flight and nothing may be sent now.
     func idle() async {
         commitCaptures()
-        guard let engine else { return }
-        if !engine.isBusy, engine.nextAdvance.map({ $0 > engine.now }) ?? true { return }
-        await withCheckedContinuation { idleWaiters.append($0) }
+        try? await idleWaiters.value(for: true) {
+            // Asked while the list is locked: the answer does not come before its caller waits.
+            Task { await self.answerIfIdle() }
+            return nil
+        }
+    }
+
+    private func answerIfIdle() {
+        if isIdle { idleWaiters.resume(true, with: .success(())) }
     }
 
     /// Stores what was captured, stops sending, and gives the right to deliver back.
     ///
     /// What is in flight is not waited for: its operations are pending, and the next process asks or sends again.
     func close() {
-        for entry in buffer.close() { commit([entry]) }
+        commit(buffer.close())
         wakeUp?.cancel()
         housekeeping?.cancel()
         for exchange in exchanges.values { exchange.cancel() }
@@ -181,29 +200,32 @@ actor DeliveryLoop {
         try? engine?.store.checkpoint()
         tell()
         engine = nil
-        for waiter in idleWaiters { waiter.resume() }
-        idleWaiters = []
+        idleWaiters.resume(true, with: .success(()))
     }
 }
 
 extension CaptureError {
+    /// Why a capture could not be stored.
     init(storing error: any Error) {
-        switch error {
-        case let error as OutboxError where error.code == .misuse:
-            self.init(
-                code: .duplicate,
-                reason: "An operation of the same id is pending.",
-                remedy: "Give each operation a new id."
-            )
-        case let error as OutboxError:
-            self.init(code: .storage, reason: error.detail, remedy: error.remedy)
-        default:
-            self.init(
-                code: .storage,
-                reason: "The outbox failed: \(type(of: error)).",
-                remedy: "Check the outbox's file."
-            )
+        guard let known = error as? OutboxError, known.code == .misuse else {
+            self.init(storage: error)
+            return
         }
+        self.init(
+            code: .duplicate,
+            reason: "An operation of the same id is pending.",
+            remedy: "Give each operation a new id."
+        )
+    }
+
+    /// What is the matter with the outbox.
+    init(storage error: any Error) {
+        let known = error as? OutboxError
+        self.init(
+            code: .storage,
+            reason: known?.detail ?? "The outbox failed: \(type(of: error)).",
+            remedy: known?.remedy ?? "Check the outbox's file."
+        )
     }
 }
 

@@ -24,9 +24,10 @@ public final class EngagementClient: Sendable {
     private let buffer = CaptureBuffer()
     private let loop: DeliveryLoop
     private let host: any EngineHost
-    private let receipts = Mutex<[OperationID: WeakReceipt]>([:])
+    private let providers: Set<String>
+    private let receipts = Mutex(ReceiptBook())
     private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
-    private let reads = Mutex<[OperationID: CheckedContinuation<OperationOutcome, any Error>]>([:])
+    private let reads = WaitingList<OperationID, OperationOutcome>()
     private let current: Mutex<Current>
     private let relay: EventRelay
 
@@ -36,8 +37,6 @@ public final class EngagementClient: Sendable {
         var contact: String?
         var appState: AppState?
     }
-
-    private struct WeakReceipt: Sendable { weak let receipt: Receipt? }
 
     /// Opens the outbox and begins to deliver what is pending.
     ///
@@ -60,6 +59,7 @@ public final class EngagementClient: Sendable {
         host: any EngineHost = SystemHost()
     ) async throws {
         self.host = host
+        providers = Set(plan.providers.filter(\.isRouted).map(\.name))
         current = Mutex(Current(subject: subject))
         let relay = EventRelay()
         self.relay = relay
@@ -96,8 +96,8 @@ public final class EngagementClient: Sendable {
     /// - Throws: ``CaptureError`` if the client is closed.
     @discardableResult
     public func capture(_ operation: EngagementOperation) throws(CaptureError) -> Receipt {
-        let receipt = Receipt(id: operation.id)
-        receipts.withLock { $0[operation.id] = WeakReceipt(receipt: receipt) }
+        let receipt = Receipt(id: operation.id, providers: providers)
+        receipts.withLock { $0.add(receipt) }
         let entry = CaptureBuffer.Entry(capture: Engine.Capture(operation, uptime: host.uptime()), receipt: receipt)
         if try buffer.append(entry) { loop.noteCaptures() }
         return receipt
@@ -218,23 +218,19 @@ public final class EngagementClient: Sendable {
             appState: now.appState,
             action: .readBack(request)
         )
-        return try await withCheckedThrowingContinuation { continuation in
-            reads.withLock { $0[operation.id] = continuation }
-            Task {
-                let isKnown = try? await loop.withEngine { $0.read(operation, provider: provider, timeout: timeout) }
-                guard isKnown != true, let waiting = reads.withLock({ $0.removeValue(forKey: operation.id) }) else {
-                    return
-                }
-                waiting.resume(
-                    throwing: isKnown == nil
-                        ? CaptureError.closed
-                        : CaptureError(
-                            code: .malformed,
-                            reason: "There is no provider of that name.",
-                            remedy: "Use a name of the configuration."
-                        )
-                )
-            }
+        return try await reads.value(for: operation.id) {
+            // Asked while the list is locked: no answer comes before its caller waits.
+            Task { await ask(operation, provider, timeout) }
+            return nil
+        }
+    }
+
+    private func ask(_ operation: EngagementOperation, _ provider: String, _ timeout: Duration) async {
+        do {
+            let isKnown = try await loop.withEngine { $0.read(operation, provider: provider, timeout: timeout) }
+            if !isKnown { reads.resume(operation.id, with: .failure(CaptureError.unknownProvider)) }
+        } catch {
+            reads.resume(operation.id, with: .failure(error))
         }
     }
 
@@ -270,32 +266,33 @@ public final class EngagementClient: Sendable {
     /// Stores everything captured, stops, and lets the next process deliver. What is pending stays pending.
     public func close() async {
         await loop.close()
-        let live = receipts.withLock { receipts in
-            defer { receipts = [:] }
-            return receipts.values.compactMap(\.receipt)
-        }
-        for receipt in live { receipt.close() }
+        for receipt in receipts.withLock({ $0.all }) { receipt.close() }
         for listener in listeners.withLock({ $0 }) { listener.finish() }
-        let waiting = reads.withLock { reads in
-            defer { reads = [:] }
-            return reads.values
+        reads.resumeAll(with: .failure(CaptureError.closed))
+    }
+
+    /// A client that nobody holds any more closes by itself: what was captured is stored, and stays pending.
+    deinit {
+        let (loop, listeners) = (loop, listeners.withLock { $0 })
+        let receipts = receipts.withLock { $0.all }
+        Task {
+            await loop.close()
+            for receipt in receipts { receipt.close() }
+            for listener in listeners { listener.finish() }
         }
-        for continuation in waiting { continuation.resume(throwing: CaptureError.closed) }
     }
 
     private func receive(_ events: [EngineEvent]) {
         for event in events {
             switch event {
             case .ended(let id, let provider, let outcome):
-                receipts.withLock { $0[id]?.receipt }?.settle(outcome, on: provider)
-            case .answered(let id, _, let outcome):
-                reads.withLock { $0.removeValue(forKey: id) }?.resume(returning: outcome)
-            case .incoming, .parked, .noticed: break
+                for receipt in receipts.withLock({ $0.receipts(for: id) }) { receipt.settle(outcome, on: provider) }
+            case .answered(let id, _, let outcome): reads.resume(id, with: .success(outcome))
+            case .passedOver(let id, let provider, let finding):
+                let outcome = OperationOutcome(.dropped, finding: finding)
+                for receipt in receipts.withLock({ $0.receipts(for: id) }) { receipt.settle(outcome, on: provider) }
+            case .incoming, .parked, .noticed, .storageFailed: break
             }
-        }
-        receipts.withLock { receipts in
-            guard receipts.count > 1024 else { return }
-            receipts = receipts.filter { $0.value.receipt != nil }
         }
         for listener in listeners.withLock({ $0 }) {
             for event in events { listener.yield(event) }

@@ -5,28 +5,27 @@ import Synchronization
 public final class Receipt: Sendable {
     /// The operation.
     public let id: OperationID
+    private let providers: Set<String>
     private let state = Mutex(State())
+    private let awaitsDurability = WaitingList<Bool, Void>()
+    private let awaitsOutcome = WaitingList<String, OperationOutcome>()
 
     private struct State {
-        var durability: Result<Void, CaptureError>?
+        var durability: Result<Void, any Error>?
         var outcomes: [String: OperationOutcome] = [:]
-        var awaitsDurability: [CheckedContinuation<Void, any Error>] = []
-        var awaitsOutcome: [(provider: String, CheckedContinuation<OperationOutcome, any Error>)] = []
-        var isClosed = false
+        /// Why nothing will be heard any more.
+        var end: CaptureError?
     }
 
-    init(id: OperationID) { self.id = id }
+    init(id: OperationID, providers: Set<String>) { (self.id, self.providers) = (id, providers) }
 
     /// Returns once the operation is on the disk.
     ///
-    /// - Throws: ``CaptureError`` if it could not be stored, or if the client was closed before.
+    /// - Throws: ``CaptureError`` if it could not be stored, or if the client was closed before; `CancellationError` if the
+    ///   caller's task is cancelled, which changes nothing for the operation.
     public func durable() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            let known: Result<Void, CaptureError>? = state.withLock { state in
-                if state.durability == nil, !state.isClosed { state.awaitsDurability.append(continuation) }
-                return state.durability ?? (state.isClosed ? .failure(.closed) : nil)
-            }
-            if let known { continuation.resume(with: known.mapError { $0 as any Error }) }
+        try await awaitsDurability.value(for: true) {
+            state.withLock { state in state.durability ?? state.end.map { .failure($0) } }
         }
     }
 
@@ -36,49 +35,37 @@ public final class Receipt: Sendable {
     ///
     /// - Parameter provider: the provider's name in the configuration.
     /// - Returns: the outcome.
-    /// - Throws: ``CaptureError`` of code `closed` if the client is closed before; the operation stays stored.
+    /// - Throws: ``CaptureError`` if the configuration routes nothing to that name, if the operation could not be stored, or
+    ///   of code `closed` if the client is closed before: then the operation stays stored. `CancellationError` if the
+    ///   caller's task is cancelled, which changes nothing for the operation.
     public func outcome(on provider: String) async throws -> OperationOutcome {
-        try await withCheckedThrowingContinuation { continuation in
-            let known: Result<OperationOutcome, any Error>? = state.withLock { state in
-                if let outcome = state.outcomes[provider] { return .success(outcome) }
-                if state.isClosed { return .failure(CaptureError.closed) }
-                state.awaitsOutcome.append((provider, continuation))
-                return nil
+        guard providers.contains(provider) else { throw CaptureError.unknownProvider }
+        return try await awaitsOutcome.value(for: provider) {
+            state.withLock { state in
+                state.outcomes[provider].map { .success($0) } ?? state.end.map { .failure($0) }
             }
-            if let known { continuation.resume(with: known) }
         }
     }
 
     func settleDurability(_ result: Result<Void, CaptureError>) {
-        let waiting = state.withLock { state in
-            state.durability = result
-            defer { state.awaitsDurability = [] }
-            return state.awaitsDurability
-        }
-        for continuation in waiting { continuation.resume(with: result.mapError { $0 as any Error }) }
+        let result = result.mapError { $0 as any Error }
+        state.withLock { $0.durability = result }
+        awaitsDurability.resume(true, with: result)
+        // What was never stored has no outcome either.
+        if case .failure(let error as CaptureError) = result { end(error) }
     }
 
     func settle(_ outcome: OperationOutcome, on provider: String) {
-        let waiting = state.withLock { state in
-            state.outcomes[provider] = outcome
-            let waiting = state.awaitsOutcome.filter { $0.provider == provider }
-            state.awaitsOutcome.removeAll { $0.provider == provider }
-            return waiting
-        }
-        for (_, continuation) in waiting { continuation.resume(returning: outcome) }
+        state.withLock { $0.outcomes[provider] = outcome }
+        awaitsOutcome.resume(provider, with: .success(outcome))
     }
 
-    func close() {
-        let (durability, outcomes) = state.withLock { state in
-            defer {
-                state.isClosed = true
-                state.awaitsDurability = []
-                state.awaitsOutcome = []
-            }
-            return (state.awaitsDurability, state.awaitsOutcome)
-        }
-        for continuation in durability { continuation.resume(throwing: CaptureError.closed) }
-        for (_, continuation) in outcomes { continuation.resume(throwing: CaptureError.closed) }
+    func close() { end(.closed) }
+
+    private func end(_ error: CaptureError) {
+        state.withLock { $0.end = $0.end ?? error }
+        awaitsDurability.resumeAll(with: .failure(error))
+        awaitsOutcome.resumeAll(with: .failure(error))
     }
 }
 
@@ -107,6 +94,12 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         code: .closed,
         reason: "The client was closed.",
         remedy: "What was durable is delivered by the next client on the same outbox."
+    )
+
+    static let unknownProvider = CaptureError(
+        code: .malformed,
+        reason: "The configuration routes nothing to a provider of that name.",
+        remedy: "Use a name of the configuration."
     )
 
     /// One line with both.

@@ -52,7 +52,9 @@ struct CaptureBatch {
     ) throws {
         let runner = runners[position]
         let findings = runner.examine(operation)
-        if findings.contains(where: { $0.severity == .foreign }) { return }
+        if let foreign = findings.first(where: { $0.severity == .foreign }) {
+            return context.emit([.passedOver(operation.id, provider: runner.name, foreign)])
+        }
         captured[runner.name, default: 0] += 1
         let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
         if entry.end == nil { touched[position, default: []].insert(entry.lane) }

@@ -49,6 +49,10 @@ public enum EngineEvent: Hashable, Sendable {
     case parked(provider: String, Finding)
     /// Something a person should know that ends nothing.
     case noticed(provider: String, Finding)
+    /// An operation is none of a provider's business, such as another vendor's push; it is not in its accounts.
+    case passedOver(OperationID, provider: String, Finding)
+    /// The outbox could not be read or written. What was stored stays, and delivery goes on when it can be again.
+    case storageFailed(CaptureError)
 }
 
 /// A request that must leave now.
@@ -142,13 +146,6 @@ extension FindingRow {
             .invalid,
             reason: "The stored operation is sound but this release can't read it",
             remedy: "Open the outbox with the release that wrote it."
-        )
-        static let storageFailed = FindingRow(
-            "engine.storage.failed",
-            .warning,
-            .unavailable,
-            reason: "The outbox could not be written or read; what is stored stays, and delivery tries again",
-            remedy: "Free space on its volume, and check that its file can be written."
         )
     }
 }

@@ -96,19 +96,20 @@ final class ScriptedTransport: Transport {
     @Test func `two clients on one file: both capture, one delivers`() async throws {
         let path = temporaryFile()
         let (one, other) = (ScriptedTransport(), ScriptedTransport())
+        let now = SystemHost().date()
         let first = try await EngagementClient(
             outbox: .file(path),
             subject: "installation-1",
             plan: .probe(),
             transport: one,
-            host: StillProcess("one")
+            host: StillProcess("one", now)
         )
         let second = try await EngagementClient(
             outbox: .file(path),
             subject: "installation-1",
             plan: .probe(),
             transport: other,
-            host: StillProcess("other")
+            host: StillProcess("other", now)
         )
         try await first.track("a").durable()
         try await second.track("b").durable()
@@ -198,11 +199,10 @@ final class ScriptedTransport: Transport {
 /// This machine as one of several processes, with a wall clock that stands still: a lease never runs out.
 struct StillProcess: EngineHost {
     private let machine = SystemHost()
-    /// The same for all, however long a busy machine takes between the making of one and of the next.
-    private let now = Instant(milliseconds: 1_931_000_000_000)
+    private let now: Instant
     let process: String
     var boot: String { machine.boot }
-    init(_ name: String) { process = name }
+    init(_ name: String, _ now: Instant) { (process, self.now) = (name, now) }
     func date() -> Instant { now }
     func uptime() -> Instant { machine.uptime() }
     func isDead(_ process: String) -> Bool { false }

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// Callers that wait for a value, each until it comes or the caller's task is cancelled: nobody waits for ever.
+final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    typealias Continuation = CheckedContinuation<Value, any Error>
+
+    private struct State {
+        var callers: [Key: [Int: Continuation]] = [:]
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the value of a key.
+    ///
+    /// - Parameters:
+    ///   - key: what is waited for.
+    ///   - known: the result, if there is one already. Asked under the lock, so that no result slips by.
+    /// - Returns: the value.
+    /// - Throws: what the key was answered with; `CancellationError` if the caller's task is cancelled.
+    func value(
+        for key: Key,
+        unless known: @Sendable () -> Result<Value, any Error>?
+    ) async throws -> Value {
+        let number = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Value, any Error>? = state.withLock { state in
+                    if let result = known() { return result }
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.callers[key, default: [:]][number] = continuation
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            let caller = state.withLock { $0.callers[key]?.removeValue(forKey: number) }
+            caller?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Answers everybody who waits for a key.
+    func resume(_ key: Key, with result: Result<Value, any Error>) {
+        let callers = state.withLock { $0.callers.removeValue(forKey: key) }
+        for continuation in (callers ?? [:]).values { continuation.resume(with: result) }
+    }
+
+    /// Answers everybody.
+    func resumeAll(with result: Result<Value, any Error>) {
+        let callers = state.withLock { state in
+            defer { state.callers = [:] }
+            return state.callers
+        }
+        for continuation in callers.values.flatMap(\.values) { continuation.resume(with: result) }
+    }
+}

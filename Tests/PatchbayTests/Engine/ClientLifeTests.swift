@@ -1,0 +1,203 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import Testing
+
+/// Never answers, until its request is cancelled.
+struct SilentTransport: Transport {
+    func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
+        try? await Task.sleep(for: .seconds(3600))
+        return .failed(TransportFailure(.lost, "cancelled"))
+    }
+}
+
+@Suite("Nobody waits for ever", .timeLimit(.minutes(1))) struct ClientLifeTests {
+    private func client(
+        _ outbox: EngagementClient.Outbox = .memory,
+        _ transport: any Transport = SilentTransport(),
+        plan: RoutingPlan = .probe()
+    ) async throws -> EngagementClient {
+        try await EngagementClient(outbox: outbox, subject: "installation-1", plan: plan, transport: transport)
+    }
+
+    private func operation(_ id: OperationID, _ action: Action = .event("a")) -> EngagementOperation {
+        EngagementOperation(id: id, subject: "s", capturedAt: Instant(milliseconds: 0), action: action)
+    }
+
+    @Test func `a capture that was not stored has no outcome to wait for`() async throws {
+        let client = try await client()
+        try await client.capture(operation("one")).durable()
+        let again = try client.capture(operation("one"))
+        let error = await #expect(throws: CaptureError.self) { try await again.outcome(on: "p") }
+        #expect(error?.code == .duplicate)
+        await client.close()
+    }
+
+    @Test func `the first receipt of an id is told although the id was captured again`() async throws {
+        let gate = Gate()
+        let client = try await client(.memory, gate)
+        let first = try client.capture(operation("one"))
+        try await first.durable()
+        let again = try client.capture(operation("one"))
+        await #expect(throws: CaptureError.self) { try await again.durable() }
+        gate.open()
+        #expect(try await first.outcome(on: "p").term == .accepted)
+        await client.close()
+    }
+
+    @Test func `an outcome on a route that is not there is an error`() async throws {
+        let client = try await client()
+        let receipt = try client.track("a")
+        let error = await #expect(throws: CaptureError.self) { try await receipt.outcome(on: "nobody") }
+        #expect(error?.code == .malformed)
+        await client.close()
+    }
+
+    @Test func `another vendor's push has an outcome at once`() async throws {
+        let client = try await client()
+        let receipt = try client.capture(.track(.push(.tapped, payload: ["else": 1])))
+        #expect(try await receipt.outcome(on: "p").finding?.code == "probe.foreign")
+        await client.close()
+    }
+
+    @Test func `a cancelled task waits no longer`() async throws {
+        let client = try await client()
+        let receipt = try client.track("a")
+        let tasks = [
+            Task { _ = try await receipt.outcome(on: "p") },
+            Task { _ = try await client.read(ReadRequest("status"), from: "p", timeout: .seconds(3600)) },
+            Task { await client.idle() },
+        ]
+        try await receipt.durable()
+        for task in tasks { task.cancel() }
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        try await tasks[2].value
+        await client.close()
+    }
+
+    @Test func `closing answers everybody`() async throws {
+        let client = try await client()
+        let receipt = try client.track("a")
+        try await receipt.durable()
+        let outcome = Task { try await receipt.outcome(on: "p") }
+        let read = Task { try await client.read(ReadRequest("status"), from: "p", timeout: .seconds(3600)) }
+        let idle = Task { await client.idle() }
+        let events = client.events()
+        let listening = Task { for await _ in events {} }
+        await client.close()
+        await #expect(throws: CaptureError.self) { try await outcome.value }
+        await #expect(throws: CaptureError.self) { try await read.value }
+        await idle.value
+        await listening.value
+        await client.close()
+        await client.idle()
+        await #expect(throws: CaptureError.self) { try await client.flush() }
+    }
+
+    @Test func `a client that nobody holds closes by itself, and its file is free`() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
+            .path
+        var client: EngagementClient? = try await client(.file(path))
+        let receipt = try #require(try client?.track("a"))
+        try await receipt.durable()
+        weak let held = client
+        client = nil
+        await #expect(throws: CaptureError.self) { try await receipt.outcome(on: "p") }
+        #expect(held == nil)
+        let next = try await self.client(.file(path), ScriptedTransport())
+        while try await next.accounts().first?.pending != 0 { await next.idle() }
+        #expect(try await next.accounts().first?.total("accepted") == 1)
+        await next.close()
+    }
+
+    @Test func `captures that can't be stored are told, and later ones work`() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
+            .path
+        let client = try await client(.file(path), ScriptedTransport())
+        try await client.track("before").durable()
+        while try await client.accounts().first?.pending != 0 { await client.idle() }
+        let events = client.events()
+        let told = Task { () -> CaptureError? in
+            for await case .storageFailed(let error) in events { return error }
+            return nil
+        }
+        // Another file in its place: nothing may be written there.
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let receipts = try (0..<10).map { try client.track("lost \($0)") }
+        for receipt in receipts {
+            let error = await #expect(throws: CaptureError.self) { try await receipt.durable() }
+            #expect(error?.code == .storage)
+            await #expect(throws: CaptureError.self) { try await receipt.outcome(on: "p") }
+        }
+        #expect(await told.value?.code == .storage)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: path + ".aside", toPath: path)
+        let receipt = try client.track("after")
+        try await receipt.durable()
+        #expect(try await receipt.outcome(on: "p").term == .accepted)
+        await client.close()
+    }
+
+    @Test func `many tasks capture, ask, flush and close, and the books balance`() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
+            .path
+        var durable: Set<OperationID> = []
+        for _ in 0..<5 {
+            let client = try await client(
+                .file(path),
+                ScriptedTransport { number, _ in
+                    number % 7 == 0 ? .failed(TransportFailure(.lost, "cut")) : .replied(WireResponse(200, json: [:]))
+                }
+            )
+            await withTaskGroup(of: [OperationID].self) { group in
+                for task in 0..<8 {
+                    group.addTask {
+                        var stored: [OperationID] = []
+                        for number in 0..<25 {
+                            guard let receipt = try? client.track("e-\(task)-\(number)") else { break }
+                            switch number % 5 {
+                            case 0: try? await client.flush()
+                            case 1:
+                                _ = try? await client.read(ReadRequest("status"), from: "p", timeout: .milliseconds(50))
+                            case 2: await client.idle()
+                            case 3: _ = try? await client.mirror()
+                            default: break
+                            }
+                            if (try? await receipt.durable()) != nil { stored.append(receipt.id) }
+                            if task == 7, number == 20 { await client.close() }
+                        }
+                        return stored
+                    }
+                }
+                for await stored in group { durable.formUnion(stored) }
+            }
+            await client.close()
+        }
+        let last = try await client(.file(path), ScriptedTransport())
+        while try await last.accounts().first?.pending != 0 {
+            try await last.flush()
+            await last.idle()
+        }
+        let accounts = try #require(try await last.accounts().first)
+        #expect(accounts.balances)
+        #expect(try await last.knownOperations().isSuperset(of: durable))
+        await last.close()
+    }
+}
+
+/// Answers once it is opened.
+final class Gate: Transport {
+    private let opened = AsyncStream<Void>.makeStream()
+
+    func open() { opened.continuation.finish() }
+
+    func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
+        for await _ in opened.stream {}
+        return .replied(WireResponse(200, json: [:]))
+    }
+}

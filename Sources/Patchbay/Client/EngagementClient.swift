@@ -302,9 +302,16 @@ public final class EngagementClient: Sendable {
 
 /// Carries events from the loop to the client that owns it, without owning the client.
 private final class EventRelay: Sendable {
-    private let receiver = Mutex<(@Sendable ([EngineEvent]) -> Void)?>(nil)
+    /// A closure that stands in a generic place by itself is wrapped anew at every access, one layer around the other.
+    private struct Receiver {
+        var receive: (@Sendable ([EngineEvent]) -> Void)?
+    }
 
-    func connect(_ receive: @escaping @Sendable ([EngineEvent]) -> Void) { receiver.withLock { $0 = receive } }
+    private let receiver = Mutex(Receiver())
 
-    func hand(over events: [EngineEvent]) { receiver.withLock { $0 }?(events) }
+    func connect(_ receive: @escaping @Sendable ([EngineEvent]) -> Void) {
+        receiver.withLock { $0 = Receiver(receive: receive) }
+    }
+
+    func hand(over events: [EngineEvent]) { receiver.withLock { $0 }.receive?(events) }
 }

@@ -3,7 +3,8 @@ public import PatchbayJSON
 /// The last neutral state of one subject, folded from everything captured for it.
 ///
 /// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
-/// vendor. It holds what the app said, whether or not a vendor took it.
+/// vendor. It holds what the app said, whether or not a vendor took it. When somebody else logs in, or the known person
+/// logs out, attributes, tags, subscriptions and consents go with the person: they are never told of the next one.
 public struct SubjectMirror: NeutralValue {
     /// Who was logged in last; selects the credential of what is replayed.
     public var contact: String?
@@ -32,6 +33,7 @@ public struct SubjectMirror: NeutralValue {
         switch operation.action {
         case .identify(let identifiers): merge(identifiers)
         case .switchContact(let change):
+            if isAnotherPerson(change) { forgetPerson() }
             contactSwitch = change
             identifiers = change.identifiers
         case .registerDevice(let device): self.device = device
@@ -45,6 +47,17 @@ public struct SubjectMirror: NeutralValue {
         case .erase: self = SubjectMirror()
         case .track, .farewell, .readBack: break
         }
+    }
+
+    /// Whether somebody else is there now: a known person left, or another one came. Whoever logs in after nobody was known
+    /// is taken as the one who was there.
+    private func isAnotherPerson(_ change: ContactSwitch) -> Bool {
+        !identifiers.isEmpty && !identifiers.contains { change.identifiers.contains($0) }
+    }
+
+    /// What belongs to a person goes with the person; the installation stays.
+    private mutating func forgetPerson() {
+        (attributes, tags, subscriptions, consents) = ([:], [], [:], [])
     }
 
     private mutating func merge(_ newer: [Identifier]) {

@@ -149,4 +149,36 @@ private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #re
         #expect(mirror.identifiers == [Identifier(.external, "c-2")])
         #expect(mirror.contactSwitch?.direction == .logIn)
     }
+
+    @Test func `what one person said is never told of the next`() {
+        let said: [Action] = [
+            .registerDevice(Device(allowsPush: true)), .identify([Identifier(.external, "anna")]),
+            .changeAttributes(["tier": .set("gold")]), .changeTags(TagChange(add: ["sports"])),
+            .changeSubscription(Subscription(channel: .push, state: .subscribed)),
+            .setConsent(Consent(purpose: .tracking, state: .granted)),
+        ]
+        for change in [
+            ContactSwitch(.logIn, identifiers: [Identifier(.external, "bo")]), ContactSwitch(.logOut),
+        ] {
+            var mirror = SubjectMirror()
+            for action in said + [.switchContact(change)] { mirror.apply(operation(action)) }
+            #expect(mirror.attributes.isEmpty && mirror.tags.isEmpty && mirror.subscriptions.isEmpty)
+            #expect(mirror.consent(for: .tracking) == .unknown)
+            #expect(mirror.device?.allowsPush == true)
+        }
+    }
+
+    @Test func `whoever logs in after nobody was known keeps what was said, and so does the same person`() {
+        let anonymous = mirror(
+            .changeAttributes(["tier": .set("gold")]),
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "anna")])),
+            .switchContact(
+                ContactSwitch(
+                    .logIn,
+                    identifiers: [Identifier(.external, "anna"), Identifier(.email, "a@example.org")]
+                )
+            )
+        )
+        #expect(anonymous.attributes == ["tier": "gold"])
+    }
 }

@@ -1,4 +1,5 @@
 public import PatchbayModel
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -41,11 +42,16 @@ public struct SystemHost: EngineHost {
     /// Names this process: its number, the boot, and a part that no other process has.
     public let process: String
 
+    /// The names that this process has given itself.
+    private static let ours = Mutex<Set<String>>([])
+
     /// This machine, this process.
     public init() {
         boot = SystemHost.readBoot()
         let nonce = UInt32.random(in: .min ... .max)
-        process = "\(getpid())/\(boot)/\(String(nonce, radix: 16))"
+        let name = "\(getpid())/\(boot)/\(String(nonce, radix: 16))"
+        process = name
+        SystemHost.ours.withLock { _ = $0.insert(name) }
     }
 
     public func date() -> Instant { SystemHost.read(CLOCK_REALTIME) }
@@ -63,8 +69,9 @@ public struct SystemHost: EngineHost {
         guard parts.count == 3, let number = pid_t(parts[0]), parts[1] == boot, process != self.process else {
             return parts.count == 3 && parts[1] != boot
         }
-        // The same number can only be a stranger's or our own predecessor's: two of us never share one.
-        return number == getpid() || (kill(number, 0) == -1 && errno == ESRCH)
+        // Our number with a name that we never gave is a predecessor's; with one that we gave, another client's of ours.
+        if number == getpid() { return !SystemHost.ours.withLock { $0.contains(process) } }
+        return kill(number, 0) == -1 && errno == ESRCH
     }
 
     public func chance() -> Double { Double.random(in: 0..<1) }

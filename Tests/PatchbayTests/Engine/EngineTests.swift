@@ -475,3 +475,23 @@ struct TolerantProbe: VendorAdapter {
         Interpretation(exchange.operations) { _ in .accepted() }
     }
 }
+
+@Suite("The machine") struct SystemHostTests {
+    @Test func `clients of one process are alive to each other, and a predecessor with our number is dead`() {
+        let (one, other) = (SystemHost(), SystemHost())
+        #expect(one.process != other.process)
+        #expect(!one.isDead(other.process))
+        #expect(!one.isDead(one.process))
+        let parts = one.process.split(separator: "/")
+        #expect(one.isDead("\(parts[0])/\(parts[1])/none"))
+        #expect(one.isDead("\(parts[0])/another-boot/\(parts[2])"))
+        #expect(!one.isDead("1/\(parts[1])/init"))
+    }
+
+    @Test func `ids are ordered by time and never repeat`() {
+        let host = SystemHost()
+        let ids = (0..<1000).map { _ in host.makeID().rawValue }
+        #expect(Set(ids).count == 1000)
+        #expect(ids.allSatisfy { $0.utf8.count == 36 && $0.dropFirst(14).first == "7" })
+    }
+}

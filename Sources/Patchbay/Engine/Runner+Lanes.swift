@@ -1,0 +1,121 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// What each lane is doing, in this process.
+extension Runner {
+    /// What one lane is doing. Lives in the process; what must survive stands in the outbox.
+    struct Lane {
+        /// Closed queues. One whose instant has passed is open; its row goes when something in it ends.
+        var blocks: [String: When] = [:]
+        /// Whether `blocks` has been read from the outbox.
+        var isRead = false
+        var flight: Flight?
+        /// An exchange whose outcome could not be stored: it is settled before anything else is planned.
+        var unsettled: Ended?
+        var reads: [Read] = []
+        /// When the lane wants to be planned; nil is not before something happens.
+        var due: Instant?
+        var flush = false
+        var because: Finding?
+        /// Plans in a row without time passing.
+        var spins = 0
+        var lastPlan: Instant?
+        /// Exchanges in a row that ended nothing and wait for nothing.
+        var barren = 0
+        var lastExchangeFailed = false
+        var lastWake: Instant?
+        /// When the wakes are due that were put off, because the vendor is failing.
+        var wakeAt: Instant?
+        /// A chore that another lane does is waited for.
+        var awaitsChore = false
+        /// Operations of the last window, decoded.
+        var decoded: [Int64: EngagementOperation] = [:]
+
+        /// Wants to be planned at that instant, or earlier if it did already.
+        mutating func want(_ instant: Instant) { due = min(due ?? instant, instant) }
+    }
+
+    struct Ended {
+        var flight: Flight
+        var outcome: Outcome
+        var moment: Moment
+    }
+
+    struct Flight {
+        var ticket: Int
+        var endpoint: Adapter.Endpoint
+        var operations: [Pending<Adapter>]
+        var request: WireRequest
+        var startedAt: Instant
+    }
+
+    struct Read {
+        var operation: EngagementOperation
+        var since: Instant
+        var deadline: Instant
+        var step: Adapter.Step?
+        var failures = 0
+        var refusals = 0
+        var block = When.now
+    }
+
+    @discardableResult
+    func update<Result>(_ key: String, _ change: (inout Lane) -> Result) -> Result {
+        change(&lanes[key, default: Lane()])
+    }
+
+    /// A lane with its closed queues, which are read from the outbox the first time.
+    func lane(_ key: String) throws -> Lane {
+        if let lane = lanes[key], lane.isRead { return lane }
+        let stored = try context.store.blocks(provider: name, lane: key)
+        return update(key) { lane in
+            for block in stored {
+                let until = block.until.map(Instant.init(milliseconds:))
+                lane.blocks[block.queue] = When(until: until, orWoken: block.orWoken)
+            }
+            lane.isRead = true
+            return lane
+        }
+    }
+
+    func knownLanes() throws -> [String] {
+        Set(lanes.keys).union(try context.store.lanes(provider: name)).sorted()
+    }
+
+    func unblockWoken(_ key: String) {
+        update(key) { lane in
+            for (queue, when) in lane.blocks where when.orWoken { lane.blocks[queue] = nil }
+            for place in lane.reads.indices where lane.reads[place].block.orWoken { lane.reads[place].block = .now }
+        }
+    }
+
+    /// Answers callers whose time is up, and all of them when nothing is sent.
+    func expireReads() {
+        let now = context.now
+        let stops = parked ?? (isPaused ? FindingRow.Engine.providerParked.at() : nil)
+        for (key, lane) in lanes where !lane.reads.isEmpty {
+            let inFlight = Set(lane.flight?.operations.map(\.id) ?? [])
+            let ended = lane.reads.filter { read in
+                read.deadline <= now || (stops != nil && !inFlight.contains(read.operation.id))
+            }
+            guard !ended.isEmpty else { continue }
+            let ids = Set(ended.map(\.operation.id))
+            update(key) { lane in lane.reads.removeAll { ids.contains($0.operation.id) } }
+            context.emit(
+                ended.map { read in
+                    let finding = stops ?? FindingRow.Engine.deadline.at()
+                    return .answered(read.operation.id, provider: name, OperationOutcome(.rejected, finding: finding))
+                }
+            )
+        }
+    }
+
+    func park(_ finding: Finding) throws {
+        try store { try saveRecord { $0.parked = finding.jsonBytes } }
+        parked = finding
+        context.emit([.parked(provider: name, finding)])
+    }
+
+    func store(_ body: () throws -> Void) throws { try context.transaction(.normal, body) }
+}

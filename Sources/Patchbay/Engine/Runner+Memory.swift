@@ -1,0 +1,38 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// What the adapter remembers.
+extension Runner {
+    /// What the adapter remembers; nil if that can't be read: then the provider is parked, and the bytes stay.
+    func memory(lane key: String) throws -> Adapter.Memory? {
+        let key = descriptor.memory == .lane ? key : ""
+        if let memory = memories[key] { return memory }
+        var memory = Adapter.Memory()
+        if let stored = try context.store.memory(provider: name, lane: key) {
+            guard let known = try? JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body)) else {
+                try park(FindingRow.Engine.stateUnreadable.at())
+                return nil
+            }
+            memory = known
+        }
+        memories[key] = memory
+        return memory
+    }
+
+    func save(_ memory: Adapter.Memory, key: String) throws {
+        try context.store.setMemory(
+            provider: name,
+            lane: key,
+            version: descriptor.stateVersion,
+            body: try encode(memory)
+        )
+    }
+
+    func encode(_ state: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(state))
+    }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// Windows, plans, and what leaves.
+extension Runner {
+    /// Plans every lane that wants it; the requests must leave at once.
+    ///
+    /// A lane whose storage fails does not stop the others. The first error is thrown when all have been planned.
+    func plan(_ send: (Dispatch) -> Void) throws {
+        expireReads()
+        guard parked == nil, !isPaused else { return }
+        var failure: (any Error)?
+        for key in lanesDue() {
+            guard parked == nil, flights.count < descriptor.concurrency else { break }
+            do {
+                if let dispatch = try plan(lane: key) { send(dispatch) }
+            } catch {
+                postpone(key)
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The lanes that want to be planned, the one that has waited longest first.
+    func lanesDue() -> [String] {
+        let now = context.now
+        let due: [(since: Instant, key: String)] = lanes.compactMap { key, lane in
+            guard lane.flight == nil, let due = lane.due, due <= now else { return nil }
+            return (due, key)
+        }
+        return due.sorted { ($0.since, $0.key) < ($1.since, $1.key) }.map(\.key)
+    }
+
+    /// The storage failed: everything is pending as before, and is looked at again when it may have recovered.
+    func postpone(_ key: String) { update(key) { $0.due = context.now + .seconds(5) } }
+
+    func plan(lane key: String) throws -> Dispatch? {
+        if let ended = lanes[key]?.unsettled { try settle(ended, lane: key) }
+        while parked == nil, lanes[key]?.unsettled == nil {
+            let now = context.now
+            if let wakeAt = lanes[key]?.wakeAt, wakeAt <= now { wakeNow(key, now) }
+            guard let (pending, nextUnblock) = try window(lane: key, now: now) else { return nil }
+            if hasSpun(key, now: now) {
+                try park(FindingRow.Engine.adapterLoops.at())
+                return nil
+            }
+            guard let memory = try memory(lane: key) else { return nil }
+            let moment = context.moment(flush: lanes[key]?.flush ?? false)
+            switch adapter.plan(pending, memory: memory, at: moment) {
+            case .wait(let until, let because):
+                let wait = until.map { max($0, now + .milliseconds(10)) }
+                update(key) { lane in
+                    lane.due = [wait, nextUnblock].compactMap { $0 }.min()
+                    lane.because = because
+                    lane.flush = false
+                }
+                return nil
+            case .settle(let verdicts, let remembered):
+                let shown = Set(pending.map(\.id))
+                guard verdicts.keys.allSatisfy(shown.contains), !verdicts.isEmpty || remembered != nil else {
+                    try park(FindingRow.Engine.adapterStranger.at())
+                    return nil
+                }
+                try settle(
+                    Interpretation(verdicts),
+                    pending.operations,
+                    remembering: remembered,
+                    lane: key,
+                    answered: nil
+                )
+            case .send(let transmission):
+                return try send(transmission, pending, lane: key, now: now)
+            }
+        }
+        return nil
+    }
+
+    func send(
+        _ transmission: Transmission<Adapter>,
+        _ pending: PendingOperations<Adapter>,
+        lane key: String,
+        now: Instant
+    ) throws -> Dispatch? {
+        let carried = Set(transmission.operations)
+        let operations = pending.filter { carried.contains($0.id) }
+        let isChore = transmission.operations.isEmpty
+        guard operations.count == transmission.operations.count, !isChore || descriptor.memory == .provider else {
+            try park(FindingRow.Engine.adapterStranger.at())
+            return nil
+        }
+        if isChore, choresInFlight.contains(transmission.endpoint) {
+            update(key) { lane in
+                lane.awaitsChore = true
+                lane.due = lane.wakeAt
+            }
+            return nil
+        }
+        if transmission.endpoint.isJournaled {
+            try context.transaction(.full) {
+                try context.requireLease()
+                try context.store.setJournal(
+                    provider: name,
+                    JournalEntry(
+                        lane: key,
+                        endpoint: transmission.endpoint.rawValue,
+                        operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
+                        request: transmission.request.journal,
+                        startedAt: now.milliseconds
+                    )
+                )
+            }
+        }
+        if isChore { choresInFlight.insert(transmission.endpoint) }
+        let ticket = context.makeTicket()
+        flights[ticket] = key
+        update(key) { lane in
+            lane.flight = Flight(
+                ticket: ticket,
+                endpoint: transmission.endpoint,
+                operations: operations,
+                request: transmission.request,
+                startedAt: now
+            )
+            lane.because = nil
+        }
+        return Dispatch(ticket: ticket, provider: name, request: transmission.request, timeout: descriptor.timeout)
+    }
+
+    /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
+    func window(lane key: String, now: Instant) throws -> (PendingOperations<Adapter>, Instant?)? {
+        var lane = try lane(key)
+        var closed: Set<String> = []
+        var nextUnblock = lane.wakeAt
+        for (queue, when) in lane.blocks {
+            if let until = when.until {
+                guard until > now else { continue }
+                nextUnblock = min(nextUnblock ?? until, until)
+            }
+            closed.insert(queue)
+        }
+        var operations: [Pending<Adapter>] = []
+        for read in lane.reads {
+            if let until = read.block.until, until > now {
+                nextUnblock = min(nextUnblock ?? until, until)
+            } else if read.block.isNow || read.block.until != nil {
+                operations.append(pending(read))
+            }
+        }
+        let stored = try context.store.window(
+            provider: name,
+            lane: key,
+            limit: descriptor.window,
+            closedQueues: closed
+        )
+        var decoded: [Int64: EngagementOperation] = [:]
+        var unreadable: [OutboxRow] = []
+        for row in stored.rows {
+            let sequence = row.operation.sequence
+            guard let operation = lane.decoded[sequence] ?? (try? EngagementOperation(jsonBytes: row.operation.body))
+            else {
+                unreadable.append(row)
+                continue
+            }
+            guard let step = step(of: row) else {
+                try park(FindingRow.Engine.stateUnreadable.at())
+                return nil
+            }
+            decoded[sequence] = operation
+            operations.append(pending(row, operation, step))
+        }
+        guard unreadable.isEmpty else {
+            try reject(unreadable)
+            return try window(lane: key, now: now)
+        }
+        lane.decoded = decoded
+        lane.due = nextUnblock
+        if operations.isEmpty {
+            lane.because = nil
+            if closed.isEmpty { lane.flush = false }
+        }
+        lanes[key] = lane
+        guard !operations.isEmpty else { return nil }
+        return (PendingOperations(operations, hasMore: stored.hasMore), nextUnblock)
+    }
+
+    func reject(_ unreadable: [OutboxRow]) throws {
+        let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.bodyUnreadable.at())
+        try store {
+            try context.requireLease()
+            for row in unreadable { try end(row.operation.sequence, outcome) }
+        }
+        context.emit(
+            unreadable.map { .ended(OperationID(rawValue: $0.operation.id), provider: name, outcome) }
+        )
+    }
+
+    func end(_ sequence: Int64, _ outcome: OperationOutcome) throws {
+        try context.store.end(
+            provider: name,
+            sequence: sequence,
+            term: outcome.term.rawValue,
+            code: outcome.finding?.code ?? "",
+            at: context.date.milliseconds,
+            reject: outcome.term == .rejected ? outcome.finding?.jsonBytes : nil
+        )
+    }
+
+    func hasSpun(_ key: String, now: Instant) -> Bool {
+        var spins = 0
+        update(key) { lane in
+            lane.spins = lane.lastPlan == now ? lane.spins + 1 : 0
+            lane.lastPlan = now
+            spins = lane.spins
+        }
+        return spins > 3 * descriptor.window + 64
+    }
+
+    /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
+    func step(of row: OutboxRow) -> Adapter.Step?? {
+        guard let bytes = row.step else { return .some(nil) }
+        guard let step = try? JSONDecoder().decode(Adapter.Step.self, from: Data(bytes)) else { return nil }
+        return .some(step)
+    }
+
+    func pending(_ row: OutboxRow, _ operation: EngagementOperation, _ step: Adapter.Step?) -> Pending<Adapter> {
+        Pending(
+            operation: operation,
+            sequence: row.operation.sequence,
+            since: Instant(milliseconds: row.operation.since),
+            queue: row.queue,
+            step: step,
+            failures: row.failures,
+            refusals: row.refusals,
+            credential: descriptor.usesCredentials ? context.credential(name, operation.contact) : nil
+        )
+    }
+
+    func pending(_ read: Read) -> Pending<Adapter> {
+        Pending(
+            operation: read.operation,
+            sequence: -1,
+            since: read.since,
+            queue: adapter.place(read.operation).queue,
+            isImmediate: true,
+            step: read.step,
+            failures: read.failures,
+            refusals: read.refusals,
+            credential: descriptor.usesCredentials ? context.credential(name, read.operation.contact) : nil
+        )
+    }
+}

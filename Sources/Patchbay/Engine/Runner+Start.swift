@@ -1,0 +1,129 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+/// Taking up what an earlier process left.
+extension Runner {
+    /// Takes up what an earlier process left: upgrades state, asks about what was in mid-flight, wakes every lane.
+    func restore() throws {
+        abandon()
+        try takeUpState()
+        for entry in try context.store.journal(provider: name) where parked == nil { try interrupt(entry) }
+        try wake(lane: nil)
+    }
+
+    /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
+    func abandon() {
+        (flights, memories, choresInFlight) = ([:], [:], [])
+        lanes = lanes.compactMapValues { lane in
+            guard !lane.reads.isEmpty else { return nil }
+            var kept = Lane()
+            kept.reads = lane.reads
+            return kept
+        }
+    }
+
+    /// Brings the stored state to this release's form, and lets the provider go on: a start and a resume are one try.
+    ///
+    /// State that is newer or can't be read stops the provider, and stays as it is.
+    func takeUpState() throws {
+        let record = try context.store.providers().first { $0.name == name }
+        if let record, record.stateVersion != descriptor.stateVersion {
+            guard record.stateVersion < descriptor.stateVersion else {
+                return try park(FindingRow.Engine.stateNewer.at())
+            }
+            do {
+                try upgrade(from: record.stateVersion)
+            } catch let error where !isOfStorage(error) {
+                return try park(FindingRow.Engine.stateUnreadable.at())
+            }
+        }
+        if record?.parked != nil { try store { try saveRecord { $0.parked = nil } } }
+        parked = nil
+    }
+
+    /// Whether an error says nothing about the state that was read.
+    func isOfStorage(_ error: any Error) -> Bool { error is OutboxError || error is LeaseLost }
+
+    func upgrade(from version: Int) throws {
+        var upgraded: [String: Adapter.Memory] = [:]
+        try store {
+            for memory in try context.store.memories(provider: name) {
+                let state = try Adapter.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
+                let memoryNow = try JSONDecoder().decode(Adapter.Memory.self, from: Data(state.text.utf8))
+                try save(memoryNow, key: memory.lane)
+                upgraded[memory.lane] = memoryNow
+            }
+            try context.store.forEachRow(provider: name, subject: nil) { row in
+                guard let step = row.step else { return }
+                let state = try Adapter.upgrade(JSONValue(parsing: step), of: .step, from: version)
+                _ = try JSONDecoder().decode(Adapter.Step.self, from: Data(state.text.utf8))
+                try context.store.progress(
+                    provider: name,
+                    sequence: row.operation.sequence,
+                    step: Array(state.text.utf8),
+                    failures: row.failures,
+                    refusals: row.refusals
+                )
+            }
+            try placeAgain()
+            try saveRecord { $0.stateVersion = descriptor.stateVersion }
+        }
+        memories = upgraded
+    }
+
+    /// Gives everything pending the place that the adapter names now, inside the caller's transaction.
+    ///
+    /// What may have been in flight stays where its journal looks for it.
+    func placeAgain() throws {
+        let journaled = Set(try context.store.journal(provider: name).flatMap(\.operations))
+        try context.store.forEachRow(provider: name, subject: nil) { row in
+            let sequence = row.operation.sequence
+            guard !journaled.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body)
+            else { return }
+            let place = adapter.place(operation)
+            guard (place.lane, place.queue) != (row.lane, row.queue) else { return }
+            try context.store.remove(provider: name, sequence: sequence)
+            try context.store.enter(sequence, provider: name, lane: place.lane, queue: place.queue, hold: row.hold)
+            try context.store.progress(
+                provider: name,
+                sequence: sequence,
+                step: row.step,
+                failures: row.failures,
+                refusals: row.refusals
+            )
+        }
+    }
+
+    func saveRecord(_ change: (inout ProviderRecord) -> Void) throws {
+        guard var record = try context.store.providers().first(where: { $0.name == name }) else { return }
+        change(&record)
+        try context.store.setProvider(record)
+    }
+
+    /// A journaled request was in mid-flight when a process died: the adapter says what that means.
+    func interrupt(_ entry: JournalEntry) throws {
+        guard let endpoint = Adapter.Endpoint(rawValue: entry.endpoint) else {
+            return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
+        }
+        let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
+        var operations: [Pending<Adapter>] = []
+        for row in rows {
+            guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }
+            guard let step = step(of: row) else { return try park(FindingRow.Engine.stateUnreadable.at()) }
+            operations.append(pending(row, operation, step))
+        }
+        let flight = Flight(
+            ticket: 0,
+            endpoint: endpoint,
+            operations: operations,
+            request: WireRequest(journal: entry.request),
+            startedAt: Instant(milliseconds: entry.startedAt)
+        )
+        let outcome = Outcome.failed(TransportFailure(.interrupted, "processEnded"))
+        try settle(Ended(flight: flight, outcome: outcome, moment: context.moment(flush: false)), lane: entry.lane)
+    }
+}

@@ -1,4 +1,4 @@
-/// The SHA-256 digest (FIPS 180-4): names devices and events, and remembers what was sent without keeping it.
+/// The SHA-256 digest (FIPS 180-4): makes the names of devices and events.
 struct SHA256: Sendable {
     private static let roundConstants: [UInt32] = [
         0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,

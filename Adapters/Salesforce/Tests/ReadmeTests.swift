@@ -1,4 +1,3 @@
-import Foundation
 import PatchbayAdapterKit
 import PatchbayTesting
 import Testing
@@ -42,29 +41,7 @@ import Testing
         ]
     }
 
-    private func table(_ head: [String], _ rows: [[String]]) -> String {
-        ([head, head.map { _ in "---" }] + rows)
-            .map { "| " + $0.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |" }
-            .joined(separator: "\n")
-    }
+    private func table(_ head: [String], _ rows: [[String]]) -> String { ReadmeTables.markdown(head, rows) }
 
-    @Test func `the tables are those of the code`() throws {
-        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../README.md")
-            .standardizedFileURL
-        let text = try String(contentsOf: url, encoding: .utf8)
-        var expected = text
-        for (name, markdown) in tables {
-            let (open, close) = ("<!-- table: \(name) -->\n", "<!-- end -->")
-            let start = try #require(expected.firstRange(of: open), "The README has no table \(name).").upperBound
-            let end = try #require(expected[start...].firstRange(of: close)).lowerBound
-            expected.replaceSubrange(start..<end, with: markdown + "\n")
-        }
-        guard expected != text else { return }
-        if Goldens().isRewriting {
-            try expected.write(to: url, atomically: true, encoding: .utf8)
-            Issue.record("README.md was rewritten.", severity: .warning)
-        } else {
-            Issue.record("README.md's tables differ from the code. Run `make goldens`, read the diff and commit it.")
-        }
-    }
+    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }
 }

@@ -31,6 +31,8 @@ SPEED = 720
 DAWN = datetime.datetime(2031, 3, 9, 6, 0, tzinfo=datetime.timezone.utc)
 DATA = ROOT / "Examples/Data"
 FOLDER = ROOT / ".build/demo"
+# The form of a file that is nobody's, and its settings.
+NEUTRAL = ("neutral.contacts", {})
 
 
 class Clock:
@@ -152,39 +154,46 @@ class Demo:
     # The migration
 
     def migrate(self):
-        heading("The contacts move from Salesforce to Altcraft")
-        source = DATA / "salesforce-contacts.csv"
-        target, rejects = FOLDER / "altcraft-profiles.ndjson", FOLDER / "contacts-rejected.ndjson"
-        settings = FOLDER / "migration.json"
-        settings.write_text(json.dumps({
-            "from": {"types": {"birth_date": "date", "points": "integer", "country": "country"}},
-            "to": {
-                "dbId": 12, "resourceId": 7, "matching": "custom", "matchingIdentifier": "external",
-                "identifierFields": {"external": "member_id", "email": "email", "phone": "phones"},
-            },
-        }, indent=2))
-        done = processes.run(
-            "migrate", "apply", "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
-            "--in", source, "--out", target, "--rejects", rejects, "--json",
+        # The shop's export is in one vendor's form; the neutral one stands for those that have none.
+        export, file = vendors.ALL["salesforce"].SOURCE, DATA / "salesforce-contacts.csv"
+        source, target = vendors.ALL[self.old].SOURCE or NEUTRAL, vendors.ALL[self.new].TARGET or NEUTRAL
+        heading(f"The contacts move: {source[0]} to {target[0]}")
+        if source != export:
+            written = FOLDER / "contacts.ndjson"
+            self.apply(export, source, file, written)
+            file = written
+        self.tell_migration(file, FOLDER / f"{self.new}-contacts.ndjson", source, target)
+
+    def apply(self, source, target, file, written):
+        """Moves contacts between two files: the command, and where the rejects are."""
+        settings, rejects = FOLDER / "migration.json", written.with_name(written.stem + "-rejected.ndjson")
+        settings.write_text(json.dumps({"from": source[1], "to": target[1]}, indent=2))
+        return rejects, processes.run(
+            "migrate", "apply", "--from", source[0], "--to", target[0], "--settings", settings,
+            "--in", file, "--out", written, "--rejects", rejects, "--json",
         )
+
+    def tell_migration(self, source, target, source_form, target_form):
+        rejects, done = self.apply(source_form, target_form, source, target)
         if done.returncode not in (0, 1):
             return self.doubt(f"migrate ended with {done.returncode}: {done.stderr.decode().strip()}")
         report = json.loads(done.stdout)
         with open(source, encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = sum(1 for _ in csv.reader(file)) - 1
+            rows = sum(1 for _ in csv.reader(file)) - 1 if source.suffix == ".csv" else sum(1 for _ in file)
         refused = ndjson(rejects)
         written = sum(1 for line in open(target, "rb") if line.strip())
-        print(f"  {rows} rows in the export, {written} profiles written, {len(refused)} rejected:")
+        print(f"  {rows} rows in the export, {written} contacts written, {len(refused)} rejected:")
         for (code, path), count in sorted(collections.Counter((row["code"], row["path"]) for row in refused).items()):
             print(f"    {count:4}  {code} at {path or 'the row'}")
         told = {code: tally["count"] for code, tally in report["findings"].items() if tally["severity"] == "warning"}
         if told:
-            print("  What the written profiles could not take along, or what is worth a look:")
+            print("  What the written contacts could not take along, or what is worth a look:")
         for code, count in sorted(told.items()):
             print(f"    {count:4}  {code}")
-        print(f"  profiles:  {self.shown(target)}")
+        print(f"  contacts:  {self.shown(target)}")
         print(f"  rejects:   {self.shown(rejects)} says what is wrong with each, and how to mend it;")
-        print(f"             {self.shown(rejects.with_suffix('.csv'))} holds the rows, to mend and feed in again")
+        if rejects.with_suffix(source.suffix).exists():
+            print(f"             {self.shown(rejects.with_suffix(source.suffix))} holds the rows, to mend and feed in again")
         if written + len(refused) != rows or (report["read"], report["rejected"]) != (rows, len(refused)):
             self.doubt(f"{rows} rows are not {written} written and {len(refused)} rejected; the report says {report}")
 

@@ -4,6 +4,8 @@ A module says
 
 - `TITLE`: the vendor's name for people
 - `REFUSES`: kinds of ordinary operations that it has no door for
+- `SOURCE`, `TARGET`: the form of file that its contacts are read from, and the one they are written to, each with its
+  settings; None where it has none yet
 - `account()`: what its account at the sandbox is like
 - `provider(url, contacts, environment)`: a provider of a configuration; its secrets go into the environment
 - `check(view)`: how many things were compared, what they are in words, and what differs

@@ -8,6 +8,11 @@ import uuid
 TITLE = "Altcraft"
 # The kinds of operations of an ordinary morning that it has no door for.
 REFUSES = ()
+SOURCE = None
+TARGET = ("altcraft.profiles", {
+    "dbId": 12, "resourceId": 7, "matching": "custom", "matchingIdentifier": "external",
+    "identifierFields": {"external": "member_id", "email": "email", "phone": "phones"},
+})
 PIXEL = "bookshop-app"
 
 # What needs no request: the adapter remembers the device, the credential names the person, the engine keeps consent.

@@ -5,6 +5,8 @@ import json
 TITLE = "Salesforce"
 # The kinds of operations of an ordinary morning that it has no door for.
 REFUSES = ()
+SOURCE = ("salesforce.contacts", {"types": {"birth_date": "date", "points": "integer", "country": "country"}})
+TARGET = None
 APPLICATION = "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11"
 TOKEN = "k3y-of-a-sandbox-account"
 

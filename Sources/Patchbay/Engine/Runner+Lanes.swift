@@ -24,13 +24,13 @@ extension Runner {
         /// Exchanges in a row that ended nothing and wait for nothing.
         var barren = 0
         var lastExchangeFailed = false
+        /// The network or the app came back while a request was in flight: what it says of waiting for that is outdated.
+        var wokenInFlight = false
         var lastWake: Instant?
         /// When the wakes are due that were put off, because the vendor is failing.
         var wakeAt: Instant?
         /// A chore that another lane does is waited for.
         var awaitsChore = false
-        /// Operations of the last window, decoded.
-        var decoded: [Int64: EngagementOperation] = [:]
 
         /// Wants to be planned at that instant, or earlier if it did already.
         mutating func want(_ instant: Instant) { due = min(due ?? instant, instant) }

@@ -1,7 +1,7 @@
 public import Patchbay
 public import PatchbayAdapterKit
 public import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 import PatchbayOutbox
 
 /// Plays a scenario and tells what happened, a JSON object at a time.
@@ -27,11 +27,23 @@ public struct ScenarioRun {
 
     private struct Death: Error {}
 
+    /// An exchange at which the process dies, and another begins.
+    public struct Cut: Hashable, Sendable {
+        /// The number of the request, from 1.
+        public let request: Int
+        /// Whether the vendor has done what was asked by then.
+        public let vendorWorked: Bool
+
+        /// A cut.
+        public init(request: Int, vendorWorked: Bool) { (self.request, self.vendorWorked) = (request, vendorWorked) }
+    }
+
     /// A run that has not begun.
     ///
     /// - Parameters:
     ///   - scenario: the story.
     ///   - simulators: the vendors that can be played.
+    ///   - cut: an exchange at which the process dies, as the scenario does not say.
     ///   - configure: reads a configuration.
     ///   - tell: takes each thing that happened, in order.
     /// - Throws: what `configure` throws, ``ModelError`` for a vendor that nobody can play, and ``SettingsError`` for what
@@ -39,6 +51,7 @@ public struct ScenarioRun {
     public init(
         _ scenario: Scenario,
         simulators: [any VendorSimulator.Type] = [],
+        cutting cut: Cut? = nil,
         configure: @escaping (JSONValue) throws -> Configuration,
         tell: @escaping (JSONValue) throws -> Void
     ) throws {
@@ -46,6 +59,7 @@ public struct ScenarioRun {
         configuration = try configure(scenario.configuration)
         world = try VirtualWorld(start: scenario.start)
         network = try ScenarioNetwork(scenario, simulators: simulators)
+        network.cut = cut
     }
 
     /// Plays the scenario to its end, then tells the accounts, memory and mirror.
@@ -67,6 +81,37 @@ public struct ScenarioRun {
         }
         try conclude()
     }
+
+    /// After the play: everything heals, and time passes until nothing is pending, thirty days at most.
+    public func heal() throws {
+        network.heal()
+        for provider in configuration.providers { try world.resume(provider.name) }
+        if !world.isAlive { try world.start(configuration.plan) }
+        try world.drain()
+    }
+
+    /// How many requests left so far.
+    public var requestCount: Int { world.sent.count }
+
+    /// The endpoints, in the adapters' words, whose requests were in flight when a process ended.
+    public var interruptedEndpoints: Set<String> { Set(world.interrupted.map(\.endpoint)) }
+
+    /// What the vendors that are played hold, by their ids.
+    public var vendorStates: [AdapterID: any Sendable] { network.vendors.mapValues(\.anyState) }
+
+    /// How each operation ended, by provider and operation: the verdict's word.
+    public var endings: [String: String] {
+        var endings: [String: String] = [:]
+        for told in world.told {
+            if case .ended(let id, let provider, let outcome) = told.event {
+                endings["\(provider) \(id.rawValue)"] = outcome.term.rawValue
+            }
+        }
+        return endings
+    }
+
+    /// What has not ended.
+    public var pendingCount: Int { get throws { try world.pendingCount } }
 
     private func connect() {
         let (script, configuration) = (script, configuration)

@@ -202,7 +202,9 @@ extension Runner {
         let when = said.orWoken && lane.wokenInFlight ? .now : said
         let now = pending.advanced(to: step, failures: failures, refusals: refusals)
         if pending.isImmediate {
-            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return (now, when) }
+            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
+                return (now, when)
+            }
             (lane.reads[place].step, lane.reads[place].block) = (step, when)
             (lane.reads[place].failures, lane.reads[place].refusals) = (failures, refusals)
         } else {

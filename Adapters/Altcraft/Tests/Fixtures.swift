@@ -61,12 +61,28 @@ enum Fixture {
             refusal: WireResponse(400, json: ["error": 400, "error_text": "Bad request", "profile": nil]),
             extras: extras,
             belief: belief,
+            replies: [
+                SampleReply(
+                    "a profile field is refused",
+                    refusal("Platform profile processing error: with field \"shoe_size\": Incorrect field")
+                ),
+                SampleReply(
+                    "a subscription field is refused",
+                    refusal("Subscription fields: with field \"frequency\": failed convert custom field")
+                ),
+                SampleReply("a category is refused", refusal("category not found in resource: weekly_offers")),
+                SampleReply("200 with a text", WireResponse(200, json: ["error": 7, "error_text": "later"])),
+            ],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "subscribe"),
             ],
             goldens: Goldens()
         )
+    }
+
+    private static func refusal(_ text: String) -> WireResponse {
+        WireResponse(400, json: ["error": 400, "error_text": .string(text), "profile": nil])
     }
 
     /// The newest subscription's status, as memory knows it and as the vendor has it.

@@ -9,7 +9,9 @@ import Testing
     private func sections() throws -> [(number: String, text: String, tests: [String])] {
         try Repository.text(Self.page).components(separatedBy: "\n### ").dropFirst().map { section in
             let lines = section.components(separatedBy: "\n")
-            let tests = lines.filter { $0.hasPrefix("- `") && $0.hasSuffix("`") }.map { String($0.dropFirst(3).dropLast()) }
+            let tests = lines.filter { $0.hasPrefix("- `") && $0.hasSuffix("`") }.map {
+                String($0.dropFirst(3).dropLast())
+            }
             return (String(lines[0].prefix { $0 != ":" }), lines.dropFirst().joined(separator: "\n"), tests)
         }
     }

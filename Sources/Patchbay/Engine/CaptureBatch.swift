@@ -77,6 +77,20 @@ struct CaptureBatch {
         if let refusal = findings.first(where: { $0.severity == .foreign || $0.severity == .error }) {
             return context.emit([.passedOver(operation.id, provider: runners[position].name, refusal)])
         }
+        let (runner, known) = (runners[position], try context.store.providers())
+        if !known.contains(where: { $0.name == runner.name }) {
+            // Its state has a version from now on, though it was never routed.
+            try context.store.setProvider(
+                ProviderRecord(
+                    name: runner.name,
+                    adapter: runner.descriptor.id.rawValue,
+                    stateVersion: runner.descriptor.stateVersion,
+                    state: "left",
+                    parked: nil,
+                    settingsDigest: ""
+                )
+            )
+        }
         try enter(operation, sequence, position, mirror, findings)
     }
 

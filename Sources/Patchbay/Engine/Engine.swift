@@ -221,9 +221,9 @@ package final class Engine {
         }
         try context.transaction(.full) {
             for runner in runners {
-                guard let provider = routed[runner.name] else { continue }
+                guard let provider = plan.providers.first(where: { $0.name == runner.name }) else { continue }
                 let record = known[runner.name]
-                if record?.state != "live" {
+                if provider.isRouted, record?.state != "live" {
                     try welcome(runner, record, provider)
                 } else if var record, record.settingsDigest != provider.settingsDigest {
                     try runner.placeAgain()

@@ -22,6 +22,8 @@ extension SalesforceDevice {
         var closedUntil: [String: Instant] = [:]
         /// Lets events through; the vendor hands it out with a reply.
         var subscriberToken: Secret?
+        /// Whether the vendor refused the last token, so that a registration has to ask for another (E14).
+        var mustRenewToken: Bool?
 
         /// Nothing known.
         public init() {}

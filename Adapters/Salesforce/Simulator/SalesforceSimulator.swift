@@ -144,10 +144,11 @@ public struct SalesforceSimulator: VendorSimulator {
     }
 
     private func problems(of body: JSONObject) -> [String] {
-        Self.registration.compactMap { name, shape, isRequired in
+        let wrong = Self.registration.compactMap { name, shape, isRequired -> String? in
             guard let value = body[name] else { return isRequired ? "\(name) is missing." : nil }
             return shape.matches(value) ? nil : "\(name) is not \(shape.name)."
-        } + contradictions(of: body)
+        }
+        return wrong.isEmpty ? contradictions(of: body) : wrong
     }
 
     /// What is wrong although each key alone is right.

@@ -125,6 +125,8 @@ public struct SimulatedEvent: Codable, Sendable, Equatable {
     public var date: String
     /// Its attributes.
     public var attributes: JSONValue
+    /// The contact that the device belonged to when it came.
+    public var contactKey: String?
 }
 
 /// A rule that a client broke.

@@ -189,9 +189,10 @@ public struct SalesforceSimulator: VendorSimulator {
         guard items.count <= settings.eventLimit else { return error(413, "Too many events.") }
         for item in items {
             switch event(item) {
-            case .success(let event):
+            case .success(var event):
+                event.contactKey = state.device(id)?.contactKey
                 let isDefined = isDefined(event.name)
-                state.update(id) { device in
+                state.update(id) { [event] device in
                     if !isDefined {
                         device.undefinedEvents += 1
                     } else if device.events.contains(where: { $0.id == event.id }) {

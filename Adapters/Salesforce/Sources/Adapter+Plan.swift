@@ -27,8 +27,7 @@ extension SalesforceDevice {
             date: moment.date
         )
         let waitsForKey = settings.delayRegistrationUntilContactKeyIsSet && state.contactKey == nil
-        let isUnheardOf = memory.lastStart == nil && state.adoptedID == nil
-        if state.hasLeft, record == nil || waitsForKey || isUnheardOf {
+        if state.hasLeft, record == nil || waitsForKey || memory.isUnheardOf && state.adoptedID == nil {
             return .settle(Dictionary(pending.map { ($0.id, farewellUnsent($0)) }) { first, _ in first })
         }
         if waitsForKey { return .wait(until: nil, because: FindingRow.contactKeyMissing.at()) }
@@ -65,13 +64,15 @@ extension SalesforceDevice {
             return (moment.now, .paced)
         }
         let spaced = lastStart + Pace.spacing
+        let isFirst = memory.isUnheardOf && memory.failures == 0
         let isNew = { (pending: Pending<Self>) in memory.failures == 0 || pending.sequence > memory.lastTried }
         var due = memory.retryAt ?? spaced
         var reason = FindingRow.retrying
         if let change = pending.first(where: isNew) {
             RuleID.salesforce("S2").fire()
             RuleID.salesforce("S3").fire()
-            let gathered = max(moment.flush ? moment.now : change.since + Pace.gathering, spaced)
+            if isFirst { RuleID.salesforce("S1").fire() }
+            let gathered = max(moment.flush || isFirst ? moment.now : change.since + Pace.gathering, spaced)
             if memory.failures == 0 || gathered < due { (due, reason) = (gathered, .paced) }
         }
         if let closed = memory.closedUntil[Endpoint.registration.rawValue], closed > due {

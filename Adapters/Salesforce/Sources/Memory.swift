@@ -27,5 +27,16 @@ extension SalesforceDevice {
 
         /// Nothing known.
         public init() {}
+
+        /// The vendor's pacing stays, and nothing of the person (D7).
+        public var afterErase: SalesforceDevice.Memory {
+            RuleID.salesforce("D7").fire()
+            var memory = SalesforceDevice.Memory()
+            (memory.lastStart, memory.lastTried, memory.closedUntil) = (lastStart, lastTried, closedUntil)
+            return memory
+        }
+
+        /// Whether no registration of this life can have reached the vendor.
+        var isUnheardOf: Bool { registration.knownAs == nil && acceptedAs == nil }
     }
 }

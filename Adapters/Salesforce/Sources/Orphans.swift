@@ -19,8 +19,7 @@ enum Orphans: Sendable {
         if let old = before.registration.contactKey {
             return ContactKeyRules.areSame(old, key) ? nil : bill(row)
         }
-        let isKnown = before.registration.knownAs != nil || before.acceptedAs != nil
-        return isKnown ? bill(.contactKeyLate) : nil
+        return before.isUnheardOf ? nil : bill(.contactKeyLate)
     }
 
     /// The warning that a new device was registered without a contact key, for which the vendor may invent a contact.

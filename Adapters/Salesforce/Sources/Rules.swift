@@ -191,6 +191,7 @@ enum SalesforceRules: Sendable {
             "An event captured after a change of the contact waits until the vendor holds that change: events name no contact.",
             ours
         ),
+        ("D7", "After an erase the vendor's pacing stays remembered, and nothing of the person.", ours),
         ("F1", "Exports are comma, tab or bar separated text in UTF-8, with or without a byte-order mark.", extract),
         ("F2", "Fields may be quoted, doubled quotes stand for one, and lines end with CR LF or LF.", loader),
         ("F3", "A header is needed; columns are found by name.", loader),

@@ -7,7 +7,7 @@ struct Superseding: Sendable {
 
     /// A part of a registration that an operation sets, whatever it was before.
     private enum Part: Hashable {
-        case contactKey, signedString, device, facts, adoptedID, push, allTags
+        case contactKey, signedString, device, facts, adoptedID, push, allTags, allAttributes
         case attribute(String)
         case tag(String)
     }
@@ -30,8 +30,11 @@ struct Superseding: Sendable {
     }
 
     private func owner(of part: Part, in owners: [Part: Pending<SalesforceDevice>]) -> Pending<SalesforceDevice>? {
-        if case .tag = part { return owners[part] ?? owners[.allTags] }
-        return owners[part]
+        switch part {
+        case .tag: owners[part] ?? owners[.allTags]
+        case .attribute: owners[part] ?? owners[.allAttributes]
+        default: owners[part]
+        }
     }
 
     /// What an operation sets; nothing where it can't be replaced.
@@ -55,7 +58,8 @@ struct Superseding: Sendable {
             parts += kept.replace == nil ? (kept.add + kept.remove).map(tag) : [.allTags]
         case .changeSubscription(let subscription):
             parts.append(subscription.topic.map { tag($0.trimmed) } ?? .push)
-        case .track, .setConsent, .farewell, .erase, .readBack: return []
+        case .erase: parts += [.allAttributes, .allTags, .signedString, .device, .push]
+        case .track, .setConsent, .farewell, .readBack: return []
         @unknown default: return []
         }
         return parts

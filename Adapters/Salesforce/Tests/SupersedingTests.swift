@@ -34,6 +34,8 @@ import Testing
             Row("a person and the next", [.identify("a"), .logIn("b")], [0]),
             Row("a device and its next state", [.registerDevice(.sample.travelling), .registerDevice(.muted)], [0]),
             Row("facts and a device without", [.registerDevice(.sample.travelling), .registerDevice(Device())]),
+            Row("all that an erase empties", [.add("x"), .push(.unsubscribed), .erase], [0, 1]),
+            Row("a contact key and an erase", [.identify("a"), .erase]),
             Row("three in a row", [.set("tier", "a"), .set("tier", "b"), .set("tier", "c")], [0, 1]),
         ]
     }
@@ -59,6 +61,14 @@ import Testing
         try bench.exchange(at: 70)
         #expect(bench.ending(ids[0]) == "superseded by \(ids[2].rawValue)")
         #expect(bench.ending(ids[1]) == "superseded by \(ids[2].rawValue)")
+    }
+
+    @Test(.shows("salesforce/S15", "salesforce/D3")) func `an attribute that an erase empties is superseded`() throws {
+        var bench = try Bench.registered()
+        let id = bench.capture(.set("tier", "gold"), at: 10)
+        let erase = bench.capture(.erase, at: 10)
+        #expect(try bench.exchange(at: 70).json?.pairs == ["tier="])
+        #expect(bench.ending(id) == "superseded by \(erase.rawValue)")
     }
 
     @Test func `a signed string keeps its operation from being superseded`() throws {

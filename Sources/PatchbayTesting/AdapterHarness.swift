@@ -28,6 +28,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
     public let exemptions: [Exemption]
     let cache = DriveCache()
+    /// The vendor's other side; nil where the vendor is played by answers alone.
+    let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
 
     /// An adapter under test.
@@ -75,10 +77,13 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
             wireSchemas
             ?? goldens.folder.appendingPathComponent("../../../Schemas/wire/\(family)").standardizedFileURL
         self.preparation = preparation ?? (Adapter.descriptor.door == .device ? corpus.installation : [])
+        simulatorType = simulator.map { Swift.type(of: $0) }
         makeVendor = {
             if let simulator { AdapterHarness.play(simulator) } else { AnsweringVendor(answer: answer) }
         }
     }
+
+    var adapterType: any VendorAdapter.Type { Adapter.self }
 
     /// One sample as its golden shows it: what leaves, or why nothing leaves.
     public func text(of sample: Sample) -> String {

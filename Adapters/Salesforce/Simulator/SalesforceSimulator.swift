@@ -158,6 +158,10 @@ public struct SalesforceSimulator: VendorSimulator {
         if let tags = body["tags"]?.array, !tags.contains(.string(automatic)) {
             problems.append("tags is without the platform's own tag \(automatic).")
         }
+        let token = body["device_Token"]?.string ?? ""
+        if automatic == "IOS", !token.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
+            problems.append("device_Token is not hexadecimal.")
+        }
         if body["registrationId"] != nil, body["uuid"] != nil { problems.append("uuid is a second id.") }
         return problems
     }

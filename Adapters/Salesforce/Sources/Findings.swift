@@ -362,8 +362,10 @@ extension FindingRow {
         .warning,
         .unsupported,
         rule: .salesforce("W6"),
-        reason: "The vendor sends push through Apple's and Google's services alone, so this token is left out",
-        remedy: "Register a token of one of these services."
+        reason:
+            "The vendor sends push through Apple's service to iOS and through Google's to Android, so this token is left "
+            + "out",
+        remedy: "Register the token of the platform's own service."
     )
     static let signedStringInvalid = FindingRow(
         "salesforce.option.signedString",

@@ -136,7 +136,7 @@ enum DeviceRules: Sendable {
 
     /// The push token, if the vendor can use it.
     static func token(of device: Device) -> String? {
-        guard let token = device.pushToken, problem(of: token) == nil else { return nil }
+        guard let token = device.pushToken, problem(of: token, on: device.facts?.platform) == nil else { return nil }
         return token.value.trimmed
     }
 
@@ -146,18 +146,25 @@ enum DeviceRules: Sendable {
         if device.identities[identityName] != nil, adoptedID(of: device) == nil {
             findings.append(FindingRow.deviceIDInvalid.at("action.device.identities.\(identityName.rawValue)"))
         }
-        if let token = device.pushToken, let row = problem(of: token) {
+        if let token = device.pushToken, let row = problem(of: token, on: device.facts?.platform) {
             findings.append(row.at("action.device.pushToken"))
         }
         return findings
     }
 
-    private static func problem(of token: PushToken) -> FindingRow? {
-        if token.service != .apns, token.service != .fcm { return .tokenService }
+    /// The push service of each platform.
+    private static let services: [String: PushToken.Service] = ["iOS": .apns, "Android": .fcm]
+
+    private static func problem(of token: PushToken, on platform: String?) -> FindingRow? {
+        let service = platform.flatMap(FactRules.platform).flatMap { services[$0] }
+        guard services.values.contains(token.service), service == nil || service == token.service else {
+            return .tokenService
+        }
         let text = token.value.trimmed
         if text.isEmpty { return .tokenBlank }
         let isFine =
-            token.service == .apns ? text.utf8.allSatisfy(UUIDText.isHexDigit) : !text.contains(where: \.isWhitespace)
+            token.service == .apns
+            ? text.utf8.allSatisfy(UUIDText.isHexDigit) : !text.contains(where: \.isWhitespace)
         return isFine ? nil : .tokenInvalid
     }
 }

@@ -9,6 +9,7 @@ import Testing
 @Suite("Salesforce device facts") struct FactTests {
     private func device(_ change: (inout DeviceFacts) -> Void) -> Device {
         var device = Device.sample
+        device.pushToken = nil
         if var facts = device.facts {
             change(&facts)
             device.facts = facts

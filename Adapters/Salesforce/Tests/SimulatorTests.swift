@@ -63,7 +63,7 @@ import Testing
             ("attributes", [["key": "Status", "value": "x"]]), ("attributes", [["key": "a", "value": " x"]]),
             ("tags", ["ALL", "IOS", " x"]), ("tags", ["ALL", "Android"]),
             ("uuid", "6b0c7e51-2f6d-4d0b-9a51-0e5e7b1c9d22"),
-            ("device_Token", "0f 1e"), ("platform", "ios"), ("device_Token", ""), ("dST", 0),
+            ("device_Token", "0f 1e"), ("device_Token", "f:x"), ("platform", "ios"), ("device_Token", ""), ("dST", 0),
             ("registrationDateUtc", "2031-03-09T07:05:11Z"),
         ] as [(String, JSONValue)]
     )

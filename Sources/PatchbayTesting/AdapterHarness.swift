@@ -143,7 +143,8 @@ protocol ConformanceSubject: Sendable {
 }
 
 extension ConformanceSubject {
-    /// The first sample of each kind of operation and event: enough where the vendor, not the value, makes the difference.
+    /// The first sample of each set of kinds, alone and in a row: enough where the vendor, not the value, makes the
+    /// difference.
     var representatives: [Sample] {
         var seen: Set<[String]> = []
         return samples.filter { sample in
@@ -154,7 +155,8 @@ extension ConformanceSubject {
                     operation.action.kind.rawValue
                 }
             }
-            return seen.insert(kinds + [sample.startsAfresh ? "afresh" : ""]).inserted
+            let sort = Set(kinds).sorted() + [sample.startsAfresh ? "afresh" : "", kinds.count > 1 ? "in a row" : ""]
+            return seen.insert(sort).inserted
         }
     }
 

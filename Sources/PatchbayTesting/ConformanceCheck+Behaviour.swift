@@ -22,7 +22,9 @@ extension ConformanceCheck {
                     let drive = subject.drive(sample, before: play)
                     let stuck = drive.end == .limit ? ["after \(play.name) it goes on without end."] : []
                     // A vendor that says yes to what it did not do is believed; that is no fault of the adapter.
-                    let broken = drive.breaches.filter { $0.requirement != "A9" }.map { "\($0.requirement) after \(play.name): \($0.text)" }.sorted()
+                    let broken = drive.breaches.filter { $0.requirement != "A9" }.map {
+                        "\($0.requirement) after \(play.name): \($0.text)"
+                    }.sorted()
                     return (broken + stuck).map { Problem(sample.name, $0) }
                 }
             }

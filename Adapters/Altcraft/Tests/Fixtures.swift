@@ -64,7 +64,6 @@ enum Fixture {
                 StoredState(version: 2, part: .memory, json: signedMemory),
                 StoredState(version: 2, part: .step, json: "addTags"),
             ],
-            exemptions: ["after doubt nothing is suppressed": RuleID("altcraft", "R12")],
             goldens: Goldens()
         )
     }

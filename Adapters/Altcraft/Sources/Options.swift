@@ -166,7 +166,10 @@ enum FunctionalUpdate {
     static func isValid(_ value: JSONValue, for field: String) -> Bool {
         guard let action = value["action"]?.string else { return true }
         RuleID.altcraft("F24").fire()
-        guard action != "unset" || field != "email" else { return false }
+        if action == "unset", field == "email" {
+            RuleID.altcraft("F10").fire()
+            return false
+        }
         return actions[action].map { $0(value["value"] ?? .null) } ?? false
     }
 }

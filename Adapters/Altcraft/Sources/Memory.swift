@@ -81,5 +81,5 @@ extension AltcraftMemory.Signature {
 
 extension Instant {
     /// Before everything that was ever captured.
-    static let beforeAll = Instant(milliseconds: .min)
+    static let beforeAll = Instant(milliseconds: 0)
 }

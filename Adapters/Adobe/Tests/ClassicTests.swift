@@ -135,8 +135,6 @@ import Testing
         #expect(phone.deliver(.changeAttributes(["tier": .set("gold")]))?.code == "adobe.classic.known")
         #expect(phone.deliver(.registerDevice(Self.mira))?.code == "adobe.classic.known")
         #expect(phone.requests.count == count)
-        phone.deliver(.switchContact(ContactSwitch(.logOut)))
-        #expect(phone.state.subscribers.map(\.userKey) == [""])
         phone.deliver(.changeAttributes(["tier": .unset]))
         #expect(phone.state.subscribers.map(\.parameters) == [["visits": "7"]])
     }
@@ -196,15 +194,31 @@ import Testing
 
     @Test(.shows("adobe/C11", of: AdobeClassicDevice.self))
     func `one identifier is the user key`() throws {
-        var phone = try registered(["userKey": "external"])
+        var phone = try registered(["identifierParameters": ["email": "email"]])
         let logIn = Action.switchContact(ContactSwitch(.logIn, identifiers: Corpus.aino))
         #expect(phone.deliver(logIn)?.code == "accepted")
         #expect(phone.state.subscribers.map(\.userKey) == ["c-1001"])
-        #expect(
-            phone.adapter.examine(phone.operation(logIn)).map(\.code)
-                == Array(repeating: "adobe.classic.identifier", count: 2)
-        )
-        #expect(phone.deliver(.identify([Corpus.aino[1]]))?.code == "adobe.classic.userKey")
+        #expect(phone.state.subscribers.map(\.parameters) == [["email": "aino.virtanen@example.com"]])
+        #expect(phone.adapter.examine(phone.operation(logIn)).map(\.code) == ["adobe.classic.identifier"])
+        #expect(phone.deliver(.identify([Corpus.aino[1]]))?.code == "adobe.classic.known")
+        #expect(phone.deliver(.identify([Corpus.aino[2]]))?.code == "adobe.classic.userKey")
+        let nameless = ContactSwitch(.logIn, identifiers: [Corpus.aino[1]])
+        #expect(phone.deliver(.switchContact(nameless))?.code == "adobe.classic.userKey")
+    }
+
+    @Test(.shows("adobe/C20", of: AdobeClassicDevice.self))
+    func `what was said of one person is never told of the next`() throws {
+        var phone = try registered(["userKey": "email"])
+        phone.deliver(.changeAttributes(["tier": .set("gold")]))
+        phone.deliver(Self.logIn)
+        #expect(phone.state.subscribers.map(\.parameters) == [["tier": "gold"]])
+        let another = ContactSwitch(.logIn, identifiers: [Corpus.aino[1]])
+        phone.deliver(.switchContact(another))
+        #expect(phone.state.subscribers.map(\.parameters) == [[:]])
+        phone.deliver(.changeAttributes(["tier": .set("silver")]))
+        phone.deliver(.switchContact(ContactSwitch(.logOut)))
+        #expect(phone.state.subscribers.map(\.userKey) == [""])
+        #expect(phone.state.subscribers.map(\.parameters) == [[:]])
     }
 
     @Test(.shows("adobe/C9", "adobe/Q9", "adobe/S3", of: AdobeClassicDevice.self))

@@ -82,13 +82,19 @@ enum Fixture {
     /// Samples of this vendor alone.
     private static var extras: [Sample] {
         let corpus = Corpus(pushPayload: payload)
-        func sample(_ number: Int, _ name: String, _ summary: String, startsAfresh: Bool = false, _ actions: Action...)
-            -> Sample
-        {
+        func sample(
+            _ number: Int,
+            _ name: String,
+            _ summary: String,
+            startsAfresh: Bool = false,
+            isOrdinary: Bool = true,
+            _ actions: Action...
+        ) -> Sample {
             Sample(
                 name,
                 summary,
                 startsAfresh: startsAfresh,
+                isOrdinary: isOrdinary,
                 actions.enumerated().map { corpus.operation(number, $0.offset, $0.element) }
             )
         }
@@ -114,6 +120,7 @@ enum Fixture {
                 502,
                 "adobe-tracking-off",
                 "A delivery that does not want to be tracked is tapped.",
+                isOrdinary: false,
                 .track(.push(.tapped, payload: payload(["_acsDeliveryTracking": "off"])))
             ),
             sample(
@@ -126,6 +133,7 @@ enum Fixture {
                 504,
                 "adobe-ids-missing",
                 "A delivery without ids is tapped.",
+                isOrdinary: false,
                 .track(.push(.tapped, payload: ["_acsDeliveryTracking": "on", "_mId": 17]))
             ),
             sample(
@@ -149,6 +157,7 @@ enum ClassicFixture {
     static let settings: JSONObject = [
         "marketingServer": "mkt.shop.example", "trackingServer": "trk.shop.example",
         "integrationKey": "0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3", "userKey": "external",
+        "identifierParameters": ["email": "email", "phone": "phone"],
         "tagParameters": [
             "beta_tester": "beta", "gold": "gold", "music": "music", "sailing": "sailing", "silver": "silver",
             "sports": "sports",

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayAdobeSimulator
 import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting

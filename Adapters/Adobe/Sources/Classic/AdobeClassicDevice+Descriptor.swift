@@ -26,10 +26,10 @@ extension AdobeClassicDevice {
     private static let asText = "a text in the registration's parameters"
 
     private static let capabilities: Capabilities = [
-        .operation(.identify): .native(note: "the identifier that userKey names; others are left out"),
+        .operation(.identify): .native(note: "the identifier that userKey names; others by identifierParameters"),
         .operation(.switchContact): .native(note: "the device is registered with the new user key"),
-        "contact.logIn": .native(note: "the identifier that userKey names; others are left out"),
-        "contact.logOut": .native(note: "the device is registered without a user key; parameters stay"),
+        "contact.logIn": .native(note: "the identifier that userKey names; others by identifierParameters"),
+        "contact.logOut": .native(note: "the device is registered without a user key and parameters"),
         .operation(.registerDevice): .native(note: "needs a push token; unchanged registrations are not sent"),
         .operation(.changeAttributes): .native(note: "parameters of the registration"),
         .operation(.changeTags): .emulated(
@@ -85,8 +85,17 @@ extension AdobeClassicDevice {
         "subscription.sms.topics": .unsupported(reason: rest),
         .subscription(.inApp): .unsupported(reason: rest),
         "subscription.in_app.topics": .unsupported(reason: rest),
-        .identifier(.email): .emulated(how: "the user key, if userKey names it", cost: "one identifier alone"),
-        .identifier(.phone): .emulated(how: "the user key, if userKey names it", cost: "one identifier alone"),
-        .identifier(.external): .emulated(how: "the user key, if userKey names it", cost: "one identifier alone"),
+        .identifier(.email): .emulated(
+            how: "the user key, or a parameter by identifierParameters",
+            cost: "one user key alone"
+        ),
+        .identifier(.phone): .emulated(
+            how: "the user key, or a parameter by identifierParameters",
+            cost: "one user key alone"
+        ),
+        .identifier(.external): .emulated(
+            how: "the user key, or a parameter by identifierParameters",
+            cost: "one user key alone"
+        ),
     ]
 }

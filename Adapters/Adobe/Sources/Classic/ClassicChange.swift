@@ -15,31 +15,41 @@ struct ClassicChange {
         switch operation.action {
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change)
-        case .identify(let identifiers): add(identifiers, at: "action.identifiers")
+        case .identify(let identifiers): add(identifiers, at: "action.identifiers", needsKey: false)
         case .switchContact(let change) where change.direction == .logOut: userKey = .some(nil)
-        case .switchContact(let change): add(change.identifiers, at: "action.switch.identifiers")
+        case .switchContact(let change):
+            add(change.identifiers, at: "action.switch.identifiers", needsKey: true)
         default: break
         }
     }
 
-    /// The state after the change.
+    /// The state after the change. What was said of one person is never told of the next.
     func applied(to memory: AdobeClassicMemory) -> AdobeClassicMemory {
         var next = memory
-        if let userKey { next.userKey = userKey }
+        if let userKey {
+            if let former = memory.userKey, former != userKey {
+                RuleID.adobe("C20").fire()
+                next.parameters = [:]
+            }
+            next.userKey = userKey
+        }
         for parameter in parameters { next.parameters[parameter.name] = parameter.text }
         return next
     }
 
-    private mutating func add(_ identifiers: [Identifier], at path: String) {
+    /// One identifier is the user key; others are parameters, if the settings name them.
+    private mutating func add(_ identifiers: [Identifier], at path: String, needsKey: Bool) {
         RuleID.adobe("C11").fire()
-        guard let key = identifiers.first(IdentifierKind(rawValue: settings.userKey)) else {
-            findings.append(FindingRow.userKeyMissing.at(path))
-            return
+        for (position, identifier) in identifiers.enumerated() {
+            if identifier.kind.rawValue == settings.userKey {
+                userKey = identifier.value
+            } else if let name = settings.identifierParameters[identifier.kind] {
+                set(name, identifier.value, "\(path)[\(position)]")
+            } else {
+                findings.append(FindingRow.identifierUnused.at("\(path)[\(position)].kind"))
+            }
         }
-        userKey = key
-        for (position, identifier) in identifiers.enumerated() where identifier.kind.rawValue != settings.userKey {
-            findings.append(FindingRow.identifierUnused.at("\(path)[\(position)].kind"))
-        }
+        if userKey == nil, needsKey || parameters.isEmpty { findings.append(FindingRow.userKeyMissing.at(path)) }
     }
 
     private mutating func add(_ changes: [AttributeName: AttributeChange]) {

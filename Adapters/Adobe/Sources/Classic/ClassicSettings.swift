@@ -34,6 +34,8 @@ public struct AdobeClassicSettings: AdapterSettings {
     public var messageBits = MessageBits.full
     /// Names of parameters by attribute, where they differ.
     public var parameterNames: [AttributeName: String] = [:]
+    /// Names of parameters by kind of identifier.
+    public var identifierParameters: [IdentifierKind: String] = [:]
     /// Names of parameters by tag.
     public var tagParameters: [Tag: String] = [:]
     /// How a point in time is written.
@@ -98,6 +100,12 @@ public struct AdobeClassicSettings: AdapterSettings {
             \.parameterNames,
             rule: .adobe("C13"),
             "Names of additional parameters by attribute; an attribute that is not listed keeps its own name."
+        ),
+        .names(
+            "identifierParameters",
+            \.identifierParameters,
+            rule: .adobe("C11"),
+            "Names of additional parameters by kind of identifier, for those that are not the user key."
         ),
         .names(
             "tagParameters",

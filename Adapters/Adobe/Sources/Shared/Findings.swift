@@ -463,7 +463,7 @@ extension FindingRow {
         .unsupported,
         rule: .adobe("C11"),
         reason: "There is one user key; this identifier is left out",
-        remedy: "Set userKey to its kind, or make it an attribute."
+        remedy: "Set userKey to its kind, or name a parameter in identifierParameters."
     )
     static let parameterNested = FindingRow(
         "adobe.classic.nested",

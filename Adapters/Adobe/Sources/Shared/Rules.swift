@@ -219,7 +219,7 @@ extension Rule {
             rule("C8", "A registration is a form with the device's facts in a fixed order.", Source.classic),
             rule("C9", "The token is needed: without it nothing is registered.", Source.classic),
             rule("C10", "The integration key names the app.", Source.classic),
-            rule("C11", "There is one user key, which may be empty.", Source.classic),
+            rule("C11", "There is one user key, which may be empty; other identifiers are parameters.", Source.classic),
             rule("C12", "Android has its own script, a field more and other details.", Source.classic),
             rule("C13", "Parameters are texts, numbers and booleans.", Source.classic),
             rule("C14", "The vendor has no tags: a parameter of its own says true or false.", Source.house),
@@ -232,5 +232,6 @@ extension Rule {
             rule("C17", "An opt-out forgets which registration the vendor took.", Source.classic),
             rule("C18", "Nothing is kept and nothing repeated, and without consent nothing waits.", Source.classic),
             rule("C19", "200 alone is a yes.", Source.classic),
+            rule("C20", "Another user key begins with empty parameters.", Source.house),
         ] + shared
 }

@@ -127,7 +127,7 @@ enum Fixture {
                 503,
                 "adobe-flag-missing",
                 "A delivery of before release 21.1 is tapped.",
-                .track(.push(.tapped, payload: payload(["_acsDeliveryTracking": .some(nil)])))
+                .track(.push(.tapped, payload: payload(["_acsDeliveryTracking": JSONValue?.none])))
             ),
             sample(
                 504,

@@ -41,7 +41,7 @@ import Testing
 
     @Test(.shows("adobe/G2", of: AdobeDevice.self))
     func `a delivery without a flag is tracked`() throws {
-        #expect(try actions(.tapped, ["_acsDeliveryTracking": .some(nil)]) == ["2", "1"])
+        #expect(try actions(.tapped, ["_acsDeliveryTracking": JSONValue?.none]) == ["2", "1"])
     }
 
     @Test(.shows("adobe/G4", of: AdobeDevice.self), arguments: [JSONValue.bool(false), 0, nil, ["off"], ["on": "off"]])

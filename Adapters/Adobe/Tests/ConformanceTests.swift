@@ -7,6 +7,9 @@ import Testing
 
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
+
+    @Test(arguments: Conversation.all())
+    func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }
 }
 
 @Suite("Adobe Classic conformance") struct ClassicConformanceTests {
@@ -14,4 +17,7 @@ import Testing
 
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
+
+    @Test(arguments: Conversation.all(door: "classic"))
+    func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }
 }

@@ -112,6 +112,13 @@ import Testing
         }
     }
 
+    @Test(.shows("adobe/Q10", of: AdobeDevice.self))
+    func `the same event twice is told twice`() throws {
+        var phone = try StandardPhone()
+        for _ in 0..<2 { #expect(phone.push(.dismissed)?.code == "accepted") }
+        #expect(phone.state.reports.map(\.count) == [2])
+    }
+
     @Test(.shows("adobe/A8", of: AdobeDevice.self))
     func `an app that is opened in another way tells nothing of a message`() throws {
         var phone = try StandardPhone()

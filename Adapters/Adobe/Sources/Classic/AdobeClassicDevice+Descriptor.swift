@@ -28,8 +28,8 @@ extension AdobeClassicDevice {
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "the identifier that userKey names; others by identifierParameters"),
         .operation(.switchContact): .native(note: "the device is registered with the new user key"),
-        "contact.logIn": .native(note: "the identifier that userKey names; others by identifierParameters"),
-        "contact.logOut": .native(note: "the device is registered without a user key and parameters"),
+        .contact(.logIn): .native(note: "the identifier that userKey names; others by identifierParameters"),
+        .contact(.logOut): .native(note: "the device is registered without a user key and parameters"),
         .operation(.registerDevice): .native(note: "needs a push token; unchanged registrations are not sent"),
         .operation(.changeAttributes): .native(note: "parameters of the registration"),
         .operation(.changeTags): .emulated(
@@ -78,13 +78,13 @@ extension AdobeClassicDevice {
         .attributeAppend: .unsupported(reason: "The vendor can't add to a value."),
         .tags: .emulated(how: "a parameter per tag says true or false", cost: "tags need tagParameters"),
         .subscription(.push): .unsupported(reason: rest),
-        "subscription.push.topics": .unsupported(reason: rest),
+        .topics(.push): .unsupported(reason: rest),
         .subscription(.email): .unsupported(reason: rest),
-        "subscription.email.topics": .unsupported(reason: rest),
+        .topics(.email): .unsupported(reason: rest),
         .subscription(.sms): .unsupported(reason: rest),
-        "subscription.sms.topics": .unsupported(reason: rest),
+        .topics(.sms): .unsupported(reason: rest),
         .subscription(.inApp): .unsupported(reason: rest),
-        "subscription.in_app.topics": .unsupported(reason: rest),
+        .topics(.inApp): .unsupported(reason: rest),
         .identifier(.email): .emulated(
             how: "the user key, or a parameter by identifierParameters",
             cost: "one user key alone"

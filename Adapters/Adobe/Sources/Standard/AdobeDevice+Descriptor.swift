@@ -34,11 +34,11 @@ extension AdobeDevice {
             how: "the new person's identifiers are written, by identifierFields",
             cost: "the mobile profile stays the device's; nobody can log out"
         ),
-        "contact.logIn": .emulated(
+        .contact(.logIn): .emulated(
             how: "the new person's identifiers are written, by identifierFields",
             cost: "fields of the person before stay until they are overwritten"
         ),
-        "contact.logOut": .unsupported(reason: "Nothing ties the device's identity to a log-in."),
+        .contact(.logOut): .unsupported(reason: "Nothing ties the device's identity to a log-in."),
         .operation(.registerDevice): .native(
             note: "remembered, and the push token told; the mobile profile is registered when a session starts"
         ),
@@ -91,13 +91,13 @@ extension AdobeDevice {
         .attributeAppend: .unsupported(reason: "The vendor can't add to a value."),
         .tags: .emulated(how: "a field per tag says true or false", cost: "tags need tagFields"),
         .subscription(.push): .unsupported(reason: rest),
-        "subscription.push.topics": .unsupported(reason: rest),
+        .topics(.push): .unsupported(reason: rest),
         .subscription(.email): .unsupported(reason: rest),
-        "subscription.email.topics": .unsupported(reason: rest),
+        .topics(.email): .unsupported(reason: rest),
         .subscription(.sms): .unsupported(reason: rest),
-        "subscription.sms.topics": .unsupported(reason: rest),
+        .topics(.sms): .unsupported(reason: rest),
         .subscription(.inApp): .unsupported(reason: rest),
-        "subscription.in_app.topics": .unsupported(reason: rest),
+        .topics(.inApp): .unsupported(reason: rest),
         .identifier(.email): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
         .identifier(.phone): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
         .identifier(.external): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),

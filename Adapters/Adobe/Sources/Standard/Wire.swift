@@ -84,7 +84,7 @@ struct RequestMaker {
     private static let contentType = [WireHeader("Content-Type", "application/json")]
 
     func tracking(_ message: PushMessage, _ action: PushAction) -> WireRequest {
-        for rule in ["T2", "T4"] { RuleID.adobe(rule).fire() }
+        for rule in ["T2", "T4", "Q10"] { RuleID.adobe(rule).fire() }
         let isPostback = settings.trackingForm == .postback
         let call = TrackingCall(
             broadlogID: message.broadlogID ?? "",

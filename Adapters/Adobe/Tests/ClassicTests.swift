@@ -249,7 +249,7 @@ import Testing
             phone.instead = [outcome]
             let verdict = phone.deliver(action)
             #expect(verdict?.isRejected == true)
-            #expect(["adobe.classic.failed", "adobe.classic.lost"].contains(verdict?.code))
+            #expect(["adobe.classic.failed", "adobe.classic.lost", "adobe.classic.unsent"].contains(verdict?.code))
             #expect(phone.deliver(action)?.code == "accepted")
         }
         #expect(phone.requests.count == 4)

@@ -150,6 +150,27 @@ import Testing
         #expect(Set(phone.state.profiles.map(\.ecid)) == [old, phone.ecid])
     }
 
+    @Test(.shows("adobe/V3", of: AdobeDevice.self))
+    func `what an opt-out found waiting never leaves, under no identity`() throws {
+        var phone = try StandardPhone()
+        phone.memory = phone.memory.afterOptOut(at: 2)
+        for action in [Self.session, .track(.push(.tapped, payload: Fixture.payload)), .registerDevice(Corpus.phone)] {
+            #expect(phone.deliver(action)?.code == "adobe.consent.cleared")
+        }
+        let half = phone.pending(
+            phone.operation(.track(.push(.tapped, payload: Fixture.payload))),
+            step: AdobeDevice.Step(.open)
+        )
+        guard case .settle(let verdicts, nil) = phone.plan(half) else {
+            Issue.record("It is not ended.")
+            return
+        }
+        #expect(verdicts[half.id]?.isDropped == true)
+        #expect(phone.requests.isEmpty)
+        phone.memory.clearedBefore = 1
+        #expect(phone.deliver(Self.session)?.code == "accepted")
+    }
+
     @Test(.shows("adobe/V4", "adobe/V5", of: AdobeDevice.self))
     func `other words are kept, and an erasure begins anew`() throws {
         var phone = try StandardPhone()

@@ -78,10 +78,10 @@ import Testing
     func `without an answer it is repeated, or treated as on iOS`() throws {
         let cases: [(action: Action, outcome: Outcome, code: String)] = [
             (Self.received, Silence.offline, "accepted"), (Self.received, Silence.timedOut, "adobe.reply.lost"),
-            (Self.received, Silence.unknownHost, "adobe.reply.lost"),
+            (Self.received, Silence.unknownHost, "adobe.reply.unsent"),
             (Self.attribute, Silence.timedOut, "adobe.attributes.later"),
             (Self.attribute, Silence.offline, "adobe.attributes.later"),
-            (Self.attribute, Silence.unknownHost, "adobe.reply.lost"),
+            (Self.attribute, Silence.unknownHost, "adobe.reply.unsent"),
         ]
         for (action, outcome, code) in cases {
             var phone = try StandardPhone(["noAnswer": "iOS"])

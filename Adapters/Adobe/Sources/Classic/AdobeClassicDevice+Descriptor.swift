@@ -17,7 +17,7 @@ extension AdobeClassicDevice {
         ],
         rules: Rule.adobeClassic,
         findings: FindingRow.adobeClassic,
-        reasonsOfState: [FindingRow.classicFailed, .classicLost].map(\.code),
+        reasonsOfState: [FindingRow.classicFailed, .classicLost, .classicUnsent].map(\.code),
         fields: [ClassicTrackingCall.table.summary, ClassicRegistrationCall.table.summary],
         replies: .adobeClassic
     )

@@ -182,8 +182,10 @@ extension AdobeClassicDevice {
             memory = ClassicChange(pending.operation, settings).applied(to: memory)
             memory.registeredHash = call(memory)?.hash
         }
+        var finding = row.finding ?? .classicFailed
+        if case .failed(let failure) = exchange.outcome, failure.doubt == .notSent { finding = .classicUnsent }
         return Interpretation(exchange.operations) { _ in
-            row.meaning == .accepted ? .accepted() : .rejected((row.finding ?? .classicFailed).at(detail: detail))
+            row.meaning == .accepted ? .accepted() : .rejected(finding.at(detail: detail))
         }
     }
 }

@@ -9,8 +9,8 @@ extension FindingRow {
         identityForm, tokenUntold, pkeyMissing, attributesEmpty, attributeUnmapped, attributeNested,
         attributeUnset, attributeInstruction, attributesKnown, visibleLater, tagUnmapped, tagsEmpty,
         identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, logOut, subscriptionPush,
-        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, eraseByHand,
-        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyLost,
+        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, cleared, eraseByHand,
+        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyLost, replyUnsent,
         clickRefused,
     ]
 
@@ -18,7 +18,8 @@ extension FindingRow {
     static let adobeClassic: [FindingRow] = [
         classicID, classicDismissed, classicSession, classicFarewell, tokenNeeded, userKeyMissing,
         identifierUnused, parameterNested, parameterInstruction, parameterControl, parameterLines,
-        tagParameterMissing, registrationKnown, classicFailed, classicLost, pushForeign, idMissing, idForm,
+        tagParameterMissing, registrationKnown, classicFailed, classicLost, classicUnsent, pushForeign, idMissing,
+        idForm,
         eventCustom, eventInApp, deviceMissing, pushService, attributesEmpty, tagsEmpty, subscriptionPush,
         subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, eraseByHand,
     ]
@@ -325,6 +326,14 @@ extension FindingRow {
         reason: "The device has a new identity from now on",
         remedy: "Capture registerDevice again when the person allows it."
     )
+    static let cleared = FindingRow(
+        "adobe.consent.cleared",
+        .note,
+        .consent,
+        rule: .adobe("V3"),
+        reason: "The person said no while it waited",
+        remedy: "Nothing is needed."
+    )
     static let eraseByHand = FindingRow(
         "adobe.erase.byHand",
         .warning,
@@ -397,6 +406,14 @@ extension FindingRow {
         rule: .adobe("Q7"),
         reason: "The vendor did not answer, and the settings forbid to ask again",
         remedy: "Replay the operation if it may count twice, or set noAnswer to retry."
+    )
+    static let replyUnsent = FindingRow(
+        "adobe.reply.unsent",
+        .error,
+        .unreachable,
+        rule: .adobe("Q7"),
+        reason: "The vendor could not be reached, and the settings forbid to try again",
+        remedy: "Replay the operation, or set noAnswer to retry."
     )
     static let clickRefused = FindingRow(
         "adobe.reply.clickRefused",
@@ -527,5 +544,13 @@ extension FindingRow {
         rule: .adobe("C18"),
         reason: "The vendor did not answer, and its client asks once",
         remedy: "Replay the operation if it may count twice."
+    )
+    static let classicUnsent = FindingRow(
+        "adobe.classic.unsent",
+        .error,
+        .unreachable,
+        rule: .adobe("C18"),
+        reason: "The vendor could not be reached, and its client asks once",
+        remedy: "Replay the operation when the network is back."
     )
 }

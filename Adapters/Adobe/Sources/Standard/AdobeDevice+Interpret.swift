@@ -36,8 +36,14 @@ private struct Reading {
             RuleID.adobe("Q3").fire()
             return .retry(.at(exchange.moment.now + RetryLaw.pause))
         case .refused, .park:
-            let finding = exchange.outcome.reply == nil ? FindingRow.replyLost : row.finding ?? .replyRefused
-            return refused(finding.at(path, detail: detail))
+            return refused(refusal(row).at(path, detail: detail))
+        }
+    }
+
+    private func refusal(_ row: ReplyRow) -> FindingRow {
+        switch exchange.outcome {
+        case .replied: row.finding ?? .replyRefused
+        case .failed(let failure): failure.doubt == .notSent ? .replyUnsent : .replyLost
         }
     }
 

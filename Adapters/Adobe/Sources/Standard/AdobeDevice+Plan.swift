@@ -30,12 +30,17 @@ private struct Planner {
 
     // MARK: Decisions of the moment
 
-    /// Remembers devices, and decides whether the sessions of the window register: by what was known when they began,
-    /// not by what the requests before them will change.
+    /// Ends what an opt-out found waiting, remembers devices, and decides whether the sessions of the window register: by
+    /// what was known when they began, not by what the requests before them will change.
     func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
         var next = memory
         var verdicts: [OperationID: Result] = [:]
-        for head in pending where head.step == nil {
+        for head in pending {
+            if head.sequence < memory.clearedBefore, head.queue != AdobeDevice.Queue.local.rawValue {
+                verdicts[head.id] = .dropped(FindingRow.cleared.at("action"))
+                continue
+            }
+            guard head.step == nil else { continue }
             switch head.operation.action {
             case .registerDevice(let device): verdicts[head.id] = remember(device, &next)
             case .track(.sessionStarted): verdicts[head.id] = session(head, &next)
@@ -153,7 +158,7 @@ private struct Planner {
             consent.state == .denied && consent.channel == nil && [.tracking, .profile].contains(consent.purpose)
         guard isOptOut else { return .settle([head.id: .accepted(FindingRow.consentKept.at("action.consent"))]) }
         let finding = FindingRow.optedOut.at("action.consent.state")
-        return .settle([head.id: .accepted(finding)], remembering: memory.afterOptOut)
+        return .settle([head.id: .accepted(finding)], remembering: memory.afterOptOut(at: head.sequence))
     }
 }
 

@@ -15,6 +15,8 @@ public struct AdobeMemory: AdapterMemory {
     var registeredECID: String?
     /// When the request was captured whose success postpones the next registration.
     var registeredAt: Instant?
+    /// The capture of the last opt-out: what was captured before it never leaves.
+    var clearedBefore: Int64 = 0
     /// What the vendor took of each field: a digest, never the value.
     var known: [String: String] = [:]
 
@@ -24,8 +26,11 @@ public struct AdobeMemory: AdapterMemory {
     /// After an opt-out the person's traces are gone, and the device begins anew under another identity.
     ///
     /// The stored registration stays, as on iOS: another identity registers anyway.
-    var afterOptOut: AdobeMemory {
+    ///
+    /// - Parameter sequence: where the opt-out stands in the order of capture.
+    func afterOptOut(at sequence: Int64) -> AdobeMemory {
         var next = afterErase
+        next.clearedBefore = sequence
         (next.platform, next.registeredECID, next.registeredAt) = (platform, registeredECID, registeredAt)
         return next
     }

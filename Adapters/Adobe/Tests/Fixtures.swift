@@ -68,7 +68,7 @@ enum Fixture {
     static let storedMemory: JSONValue = [
         "generation": 2, "adopted": "40218837610593347720158264903317755102", "platform": "apns", "hasToken": true,
         "registeredECID": "40218837610593347720158264903317755102", "registeredAt": 1_930_806_311_042,
-        "clearedBefore": 7, "known": ["cusTier": "0123456789abcdef01234567"],
+        "isUnused": false, "known": ["cusTier": "0123456789abcdef01234567"],
     ]
 
     /// A phone on which the vendor's own SDK was at work before.

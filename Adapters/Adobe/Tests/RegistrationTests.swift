@@ -151,24 +151,16 @@ import Testing
     }
 
     @Test(.shows("adobe/V3", of: AdobeDevice.self))
-    func `what an opt-out found waiting never leaves, under no identity`() throws {
+    func `an identity that nobody heard of is not replaced`() throws {
         var phone = try StandardPhone()
-        phone.memory = phone.memory.afterOptOut(at: 2)
-        for action in [Self.session, .track(.push(.tapped, payload: Fixture.payload)), .registerDevice(Corpus.phone)] {
-            #expect(phone.deliver(action)?.code == "adobe.consent.cleared")
-        }
-        let half = phone.pending(
-            phone.operation(.track(.push(.tapped, payload: Fixture.payload))),
-            step: AdobeDevice.Step(.open)
-        )
-        guard case .settle(let verdicts, nil) = phone.plan(half) else {
-            Issue.record("It is not ended.")
-            return
-        }
-        #expect(verdicts[half.id]?.isDropped == true)
-        #expect(phone.requests.isEmpty)
-        phone.memory.clearedBefore = 1
-        #expect(phone.deliver(Self.session)?.code == "accepted")
+        let no = Action.setConsent(Consent(purpose: .tracking, state: .denied))
+        phone.deliver(no)
+        let fresh = phone.ecid
+        phone.deliver(no)
+        #expect(phone.ecid == fresh)
+        _ = phone.push(.received)
+        phone.deliver(no)
+        #expect(phone.ecid != fresh)
     }
 
     @Test(.shows("adobe/V4", "adobe/V5", of: AdobeDevice.self))
@@ -182,6 +174,7 @@ import Testing
         #expect(phone.deliver(.erase)?.code == "adobe.erase.byHand")
         #expect(phone.memory.afterErase.generation == 1)
         #expect(phone.memory.afterErase.known.isEmpty)
-        #expect(phone.memory.afterErase.platform == nil)
+        #expect(phone.memory.afterErase.platform == "apns")
+        #expect(!phone.memory.afterErase.hasToken)
     }
 }

@@ -9,7 +9,7 @@ extension FindingRow {
         identityForm, tokenUntold, pkeyMissing, attributesEmpty, attributeUnmapped, attributeNested,
         attributeUnset, attributeInstruction, attributesKnown, visibleLater, tagUnmapped, tagsEmpty,
         identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, logOut, subscriptionPush,
-        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, cleared, eraseByHand,
+        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, eraseByHand,
         left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyLost, replyUnsent,
         clickRefused,
     ]
@@ -325,14 +325,6 @@ extension FindingRow {
         rule: .adobe("V3"),
         reason: "The device has a new identity from now on",
         remedy: "Capture registerDevice again when the person allows it."
-    )
-    static let cleared = FindingRow(
-        "adobe.consent.cleared",
-        .note,
-        .consent,
-        rule: .adobe("V3"),
-        reason: "The person said no while it waited",
-        remedy: "Nothing is needed."
     )
     static let eraseByHand = FindingRow(
         "adobe.erase.byHand",

@@ -5,6 +5,7 @@ import PatchbayModel
 extension AdobeDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         var verdicts: [OperationID: Verdict<Self>] = [:]
+        memory.isUnused = false
         for pending in exchange.operations {
             let reading = Reading(exchange: exchange, pending: pending, adapter: self)
             verdicts[pending.id] = reading.verdict(&memory)

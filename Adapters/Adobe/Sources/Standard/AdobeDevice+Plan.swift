@@ -30,24 +30,29 @@ private struct Planner {
 
     // MARK: Decisions of the moment
 
-    /// Ends what an opt-out found waiting, remembers devices, and decides whether the sessions of the window register: by
-    /// what was known when they began, not by what the requests before them will change.
+    /// Heeds the person's words before anything leaves, remembers devices, and decides whether the sessions of the window
+    /// register: by what was known when they began, not by what the requests before them will change.
     func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
         var next = memory
         var verdicts: [OperationID: Result] = [:]
-        for head in pending {
-            if head.sequence < memory.clearedBefore, head.queue != AdobeDevice.Queue.local.rawValue {
-                verdicts[head.id] = .dropped(FindingRow.cleared.at("action"))
-                continue
-            }
-            guard head.step == nil else { continue }
+        for head in pending where head.step == nil {
             switch head.operation.action {
+            case .setConsent(let consent): verdicts[head.id] = heed(consent, &next)
             case .registerDevice(let device): verdicts[head.id] = remember(device, &next)
             case .track(.sessionStarted): verdicts[head.id] = session(head, &next)
             default: break
             }
         }
         return verdicts.isEmpty ? nil : .settle(verdicts, remembering: next == memory ? nil : next)
+    }
+
+    /// The engine may have forgotten everything already, for a purpose that needs consent.
+    private func heed(_ consent: Consent, _ next: inout AdobeMemory) -> Result {
+        let isOptOut =
+            consent.state == .denied && consent.channel == nil && [.tracking, .profile].contains(consent.purpose)
+        guard isOptOut else { return .accepted(FindingRow.consentKept.at("action.consent")) }
+        if !next.isUnused { next = next.afterErase }
+        return .accepted(FindingRow.optedOut.at("action.consent.state"))
     }
 
     private func remember(_ device: Device, _ next: inout AdobeMemory) -> Result {
@@ -85,7 +90,6 @@ private struct Planner {
         case .changeAttributes, .changeTags, .identify, .switchContact: return post(head)
         case .registerDevice(let device): return tell(device.pushToken, head)
         case .farewell: return leave(head)
-        case .setConsent(let consent): return settle(consent, head)
         case .erase: return .settle([head.id: .accepted(FindingRow.eraseByHand.at())])
         default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
         }
@@ -149,16 +153,6 @@ private struct Planner {
             return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())])
         }
         return tell(nil, head)
-    }
-
-    // MARK: Consent
-
-    private func settle(_ consent: Consent, _ head: Head) -> Plan<AdobeDevice> {
-        let isOptOut =
-            consent.state == .denied && consent.channel == nil && [.tracking, .profile].contains(consent.purpose)
-        guard isOptOut else { return .settle([head.id: .accepted(FindingRow.consentKept.at("action.consent"))]) }
-        let finding = FindingRow.optedOut.at("action.consent.state")
-        return .settle([head.id: .accepted(finding)], remembering: memory.afterOptOut(at: head.sequence))
     }
 }
 

@@ -15,29 +15,21 @@ public struct AdobeMemory: AdapterMemory {
     var registeredECID: String?
     /// When the request was captured whose success postpones the next registration.
     var registeredAt: Instant?
-    /// The capture of the last opt-out: what was captured before it never leaves.
-    var clearedBefore: Int64 = 0
+    /// Whether nothing has left under this identity: then an opt-out needs no other.
+    var isUnused = false
     /// What the vendor took of each field: a digest, never the value.
     var known: [String: String] = [:]
 
     /// Nothing known.
     public init() {}
 
-    /// After an opt-out the person's traces are gone, and the device begins anew under another identity.
+    /// After an opt-out or an erasure the person's traces are gone, and the device begins anew under another identity.
     ///
-    /// The stored registration stays, as on iOS: another identity registers anyway.
-    ///
-    /// - Parameter sequence: where the opt-out stands in the order of capture.
-    func afterOptOut(at sequence: Int64) -> AdobeMemory {
-        var next = afterErase
-        next.clearedBefore = sequence
-        (next.platform, next.registeredECID, next.registeredAt) = (platform, registeredECID, registeredAt)
-        return next
-    }
-
+    /// The stored time stays, as on iOS: another identity registers at once anyway.
     public var afterErase: AdobeMemory {
         var next = AdobeMemory()
-        next.generation = generation + 1
+        (next.generation, next.isUnused) = (generation + 1, true)
+        (next.platform, next.registeredAt) = (platform, registeredAt)
         return next
     }
 }

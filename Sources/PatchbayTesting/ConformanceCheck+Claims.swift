@@ -34,7 +34,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck("capabilities name every kind", "capabilities") { subject in
             let listed = Set(subject.descriptor.capabilities.listed.map(\.capability))
-            return everyCapability.filter { !listed.contains($0) }.map {
+            return Capability.known.filter { !listed.contains($0) }.map {
                 "capabilities do not list \($0.rawValue). Say native, emulated, or unsupported with the reason."
             }
         },
@@ -46,11 +46,4 @@ extension ConformanceCheck {
                 ? [] : ["a push of another vendor enters the route. Give it a finding of severity foreign."]
         },
     ]
-
-    private static let everyCapability: [Capability] =
-        Action.Kind.allCases.map(Capability.operation) + TrackingEvent.Kind.allCases.map(Capability.event)
-        + PushInteraction.allCases.map(Capability.push) + AttributeType.allCases.map(Capability.attribute)
-        + [Channel.push, .email, .sms, .inApp].map(Capability.subscription)
-        + [IdentifierKind.external, .email, .phone].map(Capability.identifier)
-        + [.attributeUnset, .attributeIncrement, .attributeAppend, .tags]
 }

@@ -49,7 +49,7 @@ struct ProbeAdapter: VendorAdapter {
         return AdapterDescriptor(
             id: "probe",
             title: "Probe",
-            capabilities: ProbeCapabilities.all(available: available, none: none),
+            capabilities: Capabilities(Capability.known.map { ($0, available.contains($0) ? .native() : none) }),
             rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
             findings: [unsupported, refused, waiting, told],
             replies: ReplyTable(
@@ -165,18 +165,6 @@ struct ProbeAdapter: VendorAdapter {
                 return .retry(.now)
             }
         }
-    }
-}
-
-enum ProbeCapabilities {
-    static func all(available: Set<Capability>, none: Support) -> Capabilities {
-        let every: [Capability] =
-            Action.Kind.allCases.map(Capability.operation) + TrackingEvent.Kind.allCases.map(Capability.event)
-            + PushInteraction.allCases.map(Capability.push) + AttributeType.allCases.map(Capability.attribute)
-            + [Channel.push, .email, .sms, .inApp].map(Capability.subscription)
-            + [IdentifierKind.external, .email, .phone].map(Capability.identifier)
-            + [.attributeUnset, .attributeIncrement, .attributeAppend, .tags]
-        return Capabilities(every.map { ($0, available.contains($0) ? .native() : none) })
     }
 }
 

@@ -1,3 +1,5 @@
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
 import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayAltcraftSimulator
@@ -7,8 +9,10 @@ import PatchbaySalesforceSimulator
 /// The vendors that this program is built with: the one place in the command that names them.
 enum Vendors {
     /// Adapters and file formats.
-    static let modules: [AdapterModule] = [.altcraft, .salesforce]
+    static let modules: [AdapterModule] = [.acoustic, .altcraft, .salesforce]
 
     /// The vendors' other sides, for the sandbox and for looking ahead.
-    static let simulators: [any VendorSimulator.Type] = [AltcraftSimulator.self, SalesforceSimulator.self]
+    static let simulators: [any VendorSimulator.Type] = [
+        AcousticSimulator.self, AltcraftSimulator.self, SalesforceSimulator.self,
+    ]
 }

@@ -80,7 +80,8 @@ extension AcousticDevice {
             return .object(JSONObject(memory.known.sorted { $0.key < $1.key }.map { ($0.key, $0.value.value) }))
         case .tags: return .array(memory.tags.map(JSONValue.string))
         case .ids:
-            return ["userId": memory.ids.map { .string($0.user) } ?? nil, "channelId": memory.ids.map { .string($0.channel) } ?? nil]
+            guard let ids = memory.ids else { return [:] }
+            return ["userId": .string(ids.user), "channelId": .string(ids.channel)]
         }
     }
 
@@ -131,7 +132,9 @@ extension AcousticDevice {
         if let told = memory.allowsPush, told != device.allowsPush, let ids = memory.ids {
             if let wait = wait(.events, memory, moment) { return wait }
             let event = EventRecord.permission(device.allowsPush, at: pending.operation.capturedAt)
-            return .send(Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending]))
+            return .send(
+                Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending])
+            )
         }
         let isNews = memory.allowsPush == nil || pending.step != nil
         var memory = memory
@@ -166,7 +169,9 @@ extension AcousticDevice {
         guard case .switchContact(let change) = pending.operation.action else {
             if let wait = wait(.events, memory, moment) { return wait }
             let event = EventRecord.permission(false, at: pending.operation.capturedAt)
-            return .send(Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending]))
+            return .send(
+                Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending])
+            )
         }
         if settings.registration == .requested {
             if let wait = wait(.phoneHome, memory, moment) { return wait }

@@ -84,7 +84,7 @@ public struct AcousticDevice: VendorAdapter {
             if identifiers.isEmpty { return [FindingRow.identify.at("action.identifiers")] }
             return identifiers.indices.map { FindingRow.identify.at("action.identifiers[\($0)]") }
         case .switchContact(let change):
-            return [(change.direction == .logOut ? FindingRow.logOut : .logInByBackEnd).at("action.switch")]
+            return change.direction == .logOut ? [FindingRow.logOut.at("action.switch")] : []
         case .registerDevice(let device): return Identity.judge(device, settings: settings)
         case .changeAttributes(let changes):
             if changes.isEmpty { return [FindingRow.nothing.at("action.changes")] }

@@ -84,7 +84,13 @@ enum ColumnType: String, NeutralWord {
             rule: .acoustic("C3"),
             encode: Form.country
         ),
-        Row(type: .selection, code: 6, form: "string, one allowed value", rule: .acoustic("C8"), encode: Form.selection),
+        Row(
+            type: .selection,
+            code: 6,
+            form: "string, one allowed value",
+            rule: .acoustic("C8"),
+            encode: Form.selection
+        ),
         Row(type: .email, code: 7, form: "not from a device", rule: .acoustic("C12"), encode: nil),
         Row(type: .segmenting, code: 8, form: "not from a device", rule: .acoustic("C12"), encode: nil),
         Row(type: .system, code: 9, form: "not from a device", rule: .acoustic("C12"), encode: nil),

@@ -39,7 +39,9 @@ enum AttributeRules: Sendable {
                 entries.append(entry)
             }
         }
-        if settings.columns.isEmpty, !changes.isEmpty { findings.append(FindingRow.columnsUnknown.at("action.changes")) }
+        if settings.columns.isEmpty, !changes.isEmpty {
+            findings.append(FindingRow.columnsUnknown.at("action.changes"))
+        }
         return (entries.inOrder, settled(findings, isAnythingLeft: !entries.isEmpty, settings))
     }
 

@@ -32,7 +32,8 @@ enum EventType: Sendable {
                 "appOpened, " + Options.actions.map(\.event).joined(separator: ", ")
             ),
         ]
-        return (["| here | type | names |", "|---|---|---|"] + rows.map { "| \($0.neutral) | \($0.type) | \($0.names) |" })
+        return
+            (["| here | type | names |", "|---|---|---|"] + rows.map { "| \($0.neutral) | \($0.type) | \($0.names) |" })
             .joined(separator: "\n")
     }
 }
@@ -210,7 +211,9 @@ enum EventRules: Sendable {
         RuleID.acoustic("E11").fire()
         let taken = button.map { [text("actionTaken", $0)] } ?? []
         for action in Options.actions {
-            if let value = options[action.option]?.string { return (action.event, taken + [text(action.option, value)]) }
+            if let value = options[action.option]?.string {
+                return (action.event, taken + [text(action.option, value)])
+            }
         }
         return ("appOpened", taken)
     }

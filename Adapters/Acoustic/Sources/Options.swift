@@ -11,16 +11,31 @@ struct Options: Sendable {
         ("url", "urlClicked"), ("phoneNumber", "phoneNumberClicked"), ("richContentId", "inboxMessageOpened"),
     ]
     /// Every option with the check of its value.
-    private static let known: [(name: String, isGood: @Sendable (JSONValue) -> Bool)] =
-        [
-            ("attribution", { $0.isText }),
-            ("mailingId", { _ in true }),
-            ("immediate", { $0.bool != nil }),
-            ("sessionLength", { $0.number != nil }),
-            ("type", { EventType.locations.contains($0.string ?? "") }),
-            ("message", { AcousticSettings.Messages(rawValue: $0.string ?? "") != nil }),
-            ("inboxMessageId", { $0.isText }),
-        ] + actions.map { ($0.option, { $0.isText }) }
+    private static let known: [Option] = [
+        Option("attribution", isText), Option("mailingId") { _ in true }, Option("immediate") { $0.bool != nil },
+        Option("sessionLength") { $0.number != nil }, Option("type", isLocation), Option("message", isMessage),
+        Option("inboxMessageId", isText), Option("url", isText), Option("phoneNumber", isText),
+        Option("richContentId", isText),
+    ]
+
+    private struct Option: Sendable {
+        let name: String
+        let isGood: @Sendable (JSONValue) -> Bool
+
+        init(_ name: String, _ isGood: @escaping @Sendable (JSONValue) -> Bool) {
+            (self.name, self.isGood) = (name, isGood)
+        }
+    }
+
+    @Sendable private static func isText(_ value: JSONValue) -> Bool { value.string?.isEmpty == false }
+
+    @Sendable private static func isLocation(_ value: JSONValue) -> Bool {
+        value.string.map(EventType.locations.contains) ?? false
+    }
+
+    @Sendable private static func isMessage(_ value: JSONValue) -> Bool {
+        value.string.flatMap(AcousticSettings.Messages.init) != nil
+    }
 
     init(_ operation: EngagementOperation) { object = operation.options["acoustic"] ?? [:] }
 
@@ -42,8 +57,4 @@ struct Options: Sendable {
         }
         return value
     }
-}
-
-extension JSONValue {
-    fileprivate var isText: Bool { string.map { !$0.isEmpty } ?? false }
 }

@@ -35,7 +35,7 @@ struct DeviceProfile: Sendable, Equatable {
     var channelMember = "channelId"
 
     /// The calls by their names in a configuration.
-    static let calls: [(name: String, path: WritableKeyPath<DeviceProfile, Call> & Sendable)] = [
+    static let calls: [(name: String, path: any WritableKeyPath<DeviceProfile, Call> & Sendable)] = [
         ("update", \.update), ("delete", \.delete), ("events", \.events), ("register", \.register),
         ("phoneHome", \.phoneHome),
     ]
@@ -54,28 +54,19 @@ struct DeviceProfile: Sendable, Equatable {
     }
 
     /// The form of the setting.
-    static let schema: JSONObject = [
-        "type": "object",
-        "properties": .object(
-            JSONObject(
-                calls.map { name, _ in
-                    (
-                        name,
-                        [
-                            "type": "object",
-                            "properties": [
-                                "method": ["enum": .array(methods.map(JSONValue.string))],
-                                "path": ["type": "string", "pattern": "^/"],
-                                "wrapper": ["type": "string", "minLength": 1],
-                            ],
-                            "additionalProperties": false,
-                        ] as JSONValue
-                    )
-                } + ["userMember", "channelMember"].map { ($0, ["type": "string", "minLength": 1] as JSONValue) }
-            )
-        ),
-        "additionalProperties": false,
-    ]
+    static let schema: JSONObject = {
+        let text: JSONValue = ["type": "string", "minLength": 1]
+        let method: JSONValue = ["enum": .array(methods.map(JSONValue.string))]
+        let path: JSONValue = ["type": "string", "pattern": "^/"]
+        let call: JSONValue = [
+            "type": "object", "properties": ["method": method, "path": path, "wrapper": text],
+            "additionalProperties": false,
+        ]
+        var properties = JSONObject(calls.map { ($0.name, call) })
+        properties["userMember"] = text
+        properties["channelMember"] = text
+        return ["type": "object", "properties": .object(properties), "additionalProperties": false]
+    }()
 
     typealias Problem = SettingRow<AcousticSettings>.Problem
 

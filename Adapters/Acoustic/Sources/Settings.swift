@@ -161,23 +161,24 @@ public struct AcousticSettings: AdapterSettings {
         ) { value, settings in settings.profile.read(value) },
     ])
 
+    private static let columnsSchema: JSONObject = {
+        let types: [JSONValue] = ColumnType.allCases.map { .string($0.rawValue) }
+        let owners: [JSONValue] = Column.Owner.allCases.map { .string($0.rawValue) }
+        let text: JSONValue = ["type": "string", "minLength": 1]
+        let properties: JSONObject = [
+            "type": ["enum": .array(types)], "values": ["type": "array", "items": text],
+            "lookupKey": ["type": "boolean"], "owner": ["enum": .array(owners)],
+        ]
+        let column: JSONObject = [
+            "type": "object", "properties": .object(properties), "required": ["type"], "additionalProperties": false,
+        ]
+        return ["type": "object", "additionalProperties": .object(column)]
+    }()
+
     private static let columnsRow = SettingRow<AcousticSettings>(
         "columns",
         form: "object of columns",
-        schema: [
-            "type": "object",
-            "additionalProperties": [
-                "type": "object",
-                "properties": [
-                    "type": ["enum": .array(ColumnType.allCases.map { .string($0.rawValue) })],
-                    "values": ["type": "array", "items": ["type": "string", "minLength": 1]],
-                    "lookupKey": ["type": "boolean"],
-                    "owner": ["enum": .array(Column.Owner.allCases.map { .string($0.rawValue) })],
-                ],
-                "required": ["type"],
-                "additionalProperties": false,
-            ],
-        ],
+        schema: columnsSchema,
         default: "{}",
         rule: .acoustic("C1"),
         "The database's columns by exact name: `type`, `values` of a selection, `lookupKey`, `owner` (`device` or "
@@ -223,7 +224,9 @@ public struct AcousticSettings: AdapterSettings {
         guard !columns.isEmpty else { return [] }
         guard let column = columns[name] else { return [FindingRow.columnUnknown.at(path)] }
         if column.type != type {
-            return [FindingRow.valueType.at(path, detail: "the column is \(column.type.rawValue), not \(type.rawValue)")]
+            return [
+                FindingRow.valueType.at(path, detail: "the column is \(column.type.rawValue), not \(type.rawValue)")
+            ]
         }
         return AttributeRules.refusal(of: column).map { [$0.at(path)] } ?? []
     }
@@ -264,7 +267,9 @@ extension Column {
             return fault("allows a value that is too long (\(place + 1))", "The limit is \(Form.choiceLimit).")
         }
         if let flag = object["lookupKey"] {
-            guard let flag = flag.bool else { return fault("has a lookupKey that is no boolean", "Give true or false.") }
+            guard let flag = flag.bool else {
+                return fault("has a lookupKey that is no boolean", "Give true or false.")
+            }
             column.isLookupKey = flag
         }
         if let word = object["owner"] {

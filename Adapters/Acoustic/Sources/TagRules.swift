@@ -9,7 +9,9 @@ enum TagRules: Sendable {
     static func judge(_ change: TagChange, settings: AcousticSettings) -> [Finding] {
         let path = "action.tags"
         if change.replace == nil, change.add.isEmpty, change.remove.isEmpty { return [FindingRow.tagsNothing.at(path)] }
-        guard settings.tagsColumn != nil || !settings.tagColumns.isEmpty else { return [FindingRow.tagsColumn.at(path)] }
+        guard settings.tagsColumn != nil || !settings.tagColumns.isEmpty else {
+            return [FindingRow.tagsColumn.at(path)]
+        }
         let members = [("replace", change.replace ?? []), ("add", change.add), ("remove", change.remove)]
         return members.flatMap { member, tags in
             tags.enumerated().compactMap { place, tag in

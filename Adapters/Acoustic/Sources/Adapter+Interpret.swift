@@ -165,7 +165,8 @@ extension AcousticDevice {
     private func accepted(_ operation: EngagementOperation) -> Verdict<Self> {
         switch operation.action {
         case .farewell: return .accepted(FindingRow.left.at())
-        case .track(.custom): return .accepted(FindingRow.customEventUnseen.at())
+        case .track(.custom) where Options(operation)["type"] == nil:
+            return .accepted(FindingRow.customEventUnseen.at())
         default: return .accepted(FindingRow.eventTaken.at())
         }
     }

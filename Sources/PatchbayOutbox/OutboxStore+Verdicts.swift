@@ -28,7 +28,8 @@ extension OutboxStore {
     ///
     /// Deletes the route, adds one to the account, remembers the ending, keeps a copy when `reject` (the finding, as JSON) is
     /// given, and deletes the operation with its last route, unless more routes are to come (`keepingOperation`). Does
-    /// nothing when there is no such route.
+    /// nothing when there is no such route. A caller who tells the index of the lane says so (`isIndexed`); otherwise every
+    /// index is stale.
     package func end(
         provider: String,
         sequence: Int64,
@@ -36,7 +37,8 @@ extension OutboxStore {
         code: String,
         at: Int64,
         reject: [UInt8]? = nil,
-        keepingOperation: Bool = false
+        keepingOperation: Bool = false,
+        isIndexed: Bool = false
     ) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             guard
@@ -75,7 +77,8 @@ extension OutboxStore {
                 _ = try seal(.reject)
             }
             try count(provider: provider, term: term, code: code, by: 1)
-            try remove(provider: provider, sequence: sequence)
+            try removeRoute(provider: provider, sequence: sequence)
+            if !isIndexed { noteUpheaval() }
             if !keepingOperation { try discardIfUnrouted(sequence) }
         }
     }
@@ -83,12 +86,17 @@ extension OutboxStore {
     /// Takes a route away without booking it; the operation stays until `discardIfUnrouted`.
     package func remove(provider: String, sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            _ = try connection.run(
-                "DELETE FROM route WHERE sequence = ?1 AND provider = ?2",
-                .integer(sequence),
-                .text(provider)
-            )
+            try removeRoute(provider: provider, sequence: sequence)
+            noteUpheaval()
         }
+    }
+
+    private func removeRoute(provider: String, sequence: Int64) throws(OutboxError) {
+        _ = try connection.run(
+            "DELETE FROM route WHERE sequence = ?1 AND provider = ?2",
+            .integer(sequence),
+            .text(provider)
+        )
     }
 
     /// Gives the row just added its checksum, now that its number is known; returns the number.

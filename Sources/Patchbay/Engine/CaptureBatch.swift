@@ -9,8 +9,8 @@ struct CaptureBatch {
     private let routed: [Int]
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
     private var mirrors: [Subject: SubjectMirror] = [:]
-    /// The lanes that something entered, by position of the runner.
-    private(set) var touched: [Int: Set<String>] = [:]
+    /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
+    private(set) var touched: [Int: [String: [LaneEntry]]] = [:]
     private var captured: [String: Int64] = [:]
 
     init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
@@ -57,7 +57,9 @@ struct CaptureBatch {
         }
         captured[runner.name, default: 0] += 1
         let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
-        if entry.end == nil { touched[position, default: []].insert(entry.lane) }
+        if entry.end == nil {
+            touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
+        }
         context.emit(
             findings.filter { $0.severity != .error }.map { .noticed(provider: runner.name, $0) }
         )
@@ -76,7 +78,7 @@ struct CaptureBatch {
             )
             for position in routed {
                 for lane in try context.store.lanes(provider: runners[position].name) {
-                    touched[position, default: []].insert(lane)
+                    touched[position, default: [:]][lane, default: []] += []
                 }
             }
         case .denied:

@@ -119,7 +119,7 @@ package final class Engine {
             try batch.finish()
         }
         for (runner, lanes) in batch.touched {
-            for lane in lanes { runners[runner].noteEntered(lane: lane) }
+            for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
         }
     }
 

@@ -109,7 +109,8 @@ extension Runner {
         }
         let erased = verdicts.filter { $0.pending.operation.action == .erase && $0.verdict.isFinal }
         let after = erased.isEmpty ? remembered ?? before : (remembered ?? before).afterErase
-        var entered: Set<String> = []
+        var entered: [String: [LaneEntry]] = [:]
+        var advanced: [Pending<Adapter>] = []
         try context.transaction(.normal) {
             try context.requireLease()
             for (pending, _) in erased {
@@ -122,7 +123,8 @@ extension Runner {
             }
             var closed: [String: When] = [:]
             for (pending, verdict) in verdicts where verdict.outcome == nil {
-                let when = try progress(verdict, pending, &lane, answered: answered ?? false)
+                let (now, when) = try progress(verdict, pending, &lane, answered: answered ?? false)
+                advanced.append(now)
                 if !pending.isImmediate, !when.isNow {
                     closed[pending.queue] = closed[pending.queue].map { $0.later(when) } ?? when
                 }
@@ -139,7 +141,8 @@ extension Runner {
             }
             for followUp in meaning.followUps {
                 guard let cause = operations.first(where: { $0.id == followUp.cause })?.operation else { continue }
-                if let lane = try context.enter(followUp.action, causedBy: cause, runner: self) { entered.insert(lane) }
+                let entry = try context.enter(followUp.action, causedBy: cause, runner: self)
+                if let ready = entry.ready { entered[entry.lane, default: []].append(ready) }
             }
             if after != before { try save(after, key: memoryKey) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
@@ -149,11 +152,13 @@ extension Runner {
         if verdicts.contains(where: { $0.verdict.isFinal }) { lane.spins = 0 }
         lane.wokenInFlight = false
         lanes[key] = lane
+        for (pending, verdict) in verdicts where verdict.outcome != nil { windows[key]?.leave(pending) }
+        for pending in advanced where !pending.isImmediate { windows[key]?.rows[pending.sequence] = pending }
         if let park = meaning.park {
             parked = park
             events.append(.parked(provider: name, park))
         }
-        for key in entered { noteEntered(lane: key) }
+        for (key, entries) in entered { noteEntered(lane: key, entries) }
         context.emit(events)
     }
 
@@ -174,21 +179,20 @@ extension Runner {
             lane.reads.remove(at: place)
             return .answered(pending.id, provider: name, outcome)
         }
-        try end(pending.sequence, outcome)
+        try end(pending.sequence, outcome, isIndexed: true)
         if lane.blocks.removeValue(forKey: pending.queue) != nil {
             try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
         }
-        lane.decoded[pending.sequence] = nil
         return .ended(pending.id, provider: name, outcome)
     }
 
-    /// Notes how far an operation or a read got; returns how long its queue is closed.
+    /// Notes how far an operation or a read got; returns it as it is now, and how long its queue is closed.
     func progress(
         _ verdict: Verdict<Adapter>,
         _ pending: Pending<Adapter>,
         _ lane: inout Lane,
         answered: Bool
-    ) throws -> When {
+    ) throws -> (Pending<Adapter>, When) {
         let (step, said, failures, refusals): (Adapter.Step?, When, Int, Int) =
             switch verdict {
             case .underway(let step, let when): (step, when, 0, 0)
@@ -196,8 +200,9 @@ extension Runner {
             default: (nil, .now, 0, 0)
             }
         let when = said.orWoken && lane.wokenInFlight ? .now : said
+        let now = pending.advanced(to: step, failures: failures, refusals: refusals)
         if pending.isImmediate {
-            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return when }
+            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return (now, when) }
             (lane.reads[place].step, lane.reads[place].block) = (step, when)
             (lane.reads[place].failures, lane.reads[place].refusals) = (failures, refusals)
         } else {
@@ -209,7 +214,7 @@ extension Runner {
                 refusals: refusals
             )
         }
-        return when
+        return (now, when)
     }
 }
 

@@ -16,7 +16,7 @@ extension Runner {
 
     /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
     func abandon() {
-        (flights, memories, choresInFlight) = ([:], [:], [])
+        (flights, memories, choresInFlight, windows) = ([:], [:], [], [:])
         lanes = lanes.compactMapValues { lane in
             guard !lane.reads.isEmpty else { return nil }
             var kept = Lane()

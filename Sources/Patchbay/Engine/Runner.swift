@@ -9,6 +9,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     let descriptor = Adapter.descriptor
     let context: EngineContext
     var lanes: [String: Lane] = [:]
+    var windows: [String: KeptWindow] = [:]
     var memories: [String: Adapter.Memory] = [:]
     var choresInFlight: Set<Adapter.Endpoint> = []
     var flights: [Int: String] = [:]
@@ -35,8 +36,11 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 
-    /// A capture entered a lane: it wakes the lane, at most once a second while the vendor is failing.
-    func noteEntered(lane key: String) {
+    /// Captures entered a lane: they wake the lane, at most once a second while the vendor is failing.
+    func noteEntered(lane key: String, _ entries: [LaneEntry]) {
+        if windows[key] != nil {
+            for entry in entries { windows[key]?.index.enter(entry.sequence, queue: entry.queue) }
+        }
         let now = context.now
         let isPutOff = update(key) { lane in
             guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return false }

@@ -103,7 +103,9 @@ import Testing
 
     private static let memory: JSONValue = [
         "ids": ["user": "a1b2c3", "channel": "d4e5f6"],
-        "known": ["LoyaltyTier": ["type": "string", "value": "\"gold\""], "ShoeSize": ["type": "number", "value": "42.5"]],
+        "known": [
+            "LoyaltyTier": ["type": "string", "value": "\"gold\""], "ShoeSize": ["type": "number", "value": "42.5"],
+        ],
         "tags": ["sports"], "person": ["external=c-1001"], "registered": "9f3c", "allowsPush": true,
         "phonedAt": 1_930_806_311_042, "mustPhone": false,
         "paces": ["attributes": ["failures": 2, "until": 1_930_806_431_042]], "isReset": false,

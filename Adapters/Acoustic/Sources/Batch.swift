@@ -65,9 +65,9 @@ struct AttributeBatch {
             }
             var (end, sent) = (done, [Int]())
             let room = (mark ?? .max) - units
-            while end < entries.count, entries[end].isDelete == isDelete {
+            while end < entries.count {
                 if !isHeld(end) {
-                    guard sent.count < room else { break }
+                    guard entries[end].isDelete == isDelete, sent.count < room else { break }
                     sent.append(end)
                 }
                 end += 1

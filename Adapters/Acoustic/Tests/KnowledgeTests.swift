@@ -21,6 +21,13 @@ import Testing
         #expect(try bench.exchange(at: 10, flush: true).words == "PATCH attributes Visits=3")
     }
 
+    @Test(.shows("acoustic/K2")) func `of values that are held and deletes only the deletes are sent`() throws {
+        var bench = try Bench.ready([:], .set("City", "Turku"))
+        let id = bench.capture(.changeAttributes(["City": .set("Turku"), "Visits": .unset]), at: 10)
+        #expect(try bench.exchange(at: 20).words == "DELETE attributes Visits")
+        #expect(bench.ending(id)?.hasPrefix("accepted") == true)
+    }
+
     @Test(
         .shows("acoustic/K6"),
         arguments: [

@@ -1,12 +1,15 @@
 extension OutboxStore {
     /// Stores how far an operation got on its way to one provider.
+    ///
+    /// - Returns: Whether it is still on its way there.
+    @discardableResult
     package func progress(
         provider: String,
         sequence: Int64,
         step: [UInt8]?,
         failures: Int,
         refusals: Int
-    ) throws(OutboxError) {
+    ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             let changed = try connection.run(
                 """
@@ -21,6 +24,7 @@ extension OutboxStore {
                 .integer(refusals)
             )
             if changed == 0 { try quarantineIfDamaged(provider: provider, sequence: sequence) }
+            return changed > 0
         }
     }
 
@@ -30,6 +34,9 @@ extension OutboxStore {
     /// given, and deletes the operation with its last route, unless more routes are to come (`keepingOperation`). Does
     /// nothing when there is no such route. A caller who tells the index of the lane says so (`isIndexed`); otherwise every
     /// index is stale.
+    ///
+    /// - Returns: Whether it was on its way there.
+    @discardableResult
     package func end(
         provider: String,
         sequence: Int64,
@@ -39,7 +46,7 @@ extension OutboxStore {
         reject: [UInt8]? = nil,
         keepingOperation: Bool = false,
         isIndexed: Bool = false
-    ) throws(OutboxError) {
+    ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             guard
                 try connection.number(
@@ -47,8 +54,8 @@ extension OutboxStore {
                     .integer(sequence),
                     .text(provider)
                 ) != nil
-            else { return }
-            if try quarantineIfDamaged(provider: provider, sequence: sequence) { return }
+            else { return false }
+            if try quarantineIfDamaged(provider: provider, sequence: sequence) { return false }
             try connection.run(
                 """
                 INSERT INTO history (provider, id, term, code, at, checksum)
@@ -80,6 +87,7 @@ extension OutboxStore {
             try removeRoute(provider: provider, sequence: sequence)
             if !isIndexed { noteUpheaval() }
             if !keepingOperation { try discardIfUnrouted(sequence) }
+            return true
         }
     }
 

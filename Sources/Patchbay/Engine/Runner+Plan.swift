@@ -130,8 +130,9 @@ extension Runner {
         return Dispatch(ticket: ticket, provider: name, request: transmission.request, timeout: descriptor.timeout)
     }
 
-    /// Ends a stored operation; `isIndexed` if the lane's window is told of it.
-    func end(_ sequence: Int64, _ outcome: OperationOutcome, isIndexed: Bool = false) throws {
+    /// Ends a stored operation; `isIndexed` if the lane's window is told of it. False if it has ended already.
+    @discardableResult
+    func end(_ sequence: Int64, _ outcome: OperationOutcome, isIndexed: Bool = false) throws -> Bool {
         try context.store.end(
             provider: name,
             sequence: sequence,

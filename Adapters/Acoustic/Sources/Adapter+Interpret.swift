@@ -145,11 +145,10 @@ extension AcousticDevice {
     ) -> Interpretation<Self> {
         guard !isAccepted, exchange.operations.count > 1 else {
             return Interpretation(exchange.operations) { pending in
-                guard case .registerDevice(let device) = pending.operation.action else {
+                told(pending.operation, isAccepted, &memory)
+                guard pending.operation.action.kind == .registerDevice else {
                     return isAccepted ? accepted(pending.operation) : .rejected(FindingRow.eventRefused.at("action"))
                 }
-                // Told or refused, it is not told again.
-                memory.allowsPush = device.allowsPush
                 return .accepted((isAccepted ? FindingRow.deviceKept : .eventRefused).at("action"))
             }
         }
@@ -159,6 +158,18 @@ extension AcousticDevice {
             var step = pending.step ?? Step()
             step.suspect = half
             return .underway(step)
+        }
+    }
+
+    /// Notes what the vendor now knows of push. A device's permission that it refused is not told again, either.
+    private func told(_ operation: EngagementOperation, _ isAccepted: Bool, _ memory: inout Memory) {
+        switch operation.action {
+        case .registerDevice(let device): memory.pushTold = device.allowsPush && memory.wantsPush
+        case .farewell where isAccepted: memory.pushTold = false
+        case .changeSubscription(let subscription) where isAccepted:
+            memory.wantsPush = subscription.state == .subscribed
+            memory.pushTold = memory.wantsPush
+        default: break
         }
     }
 

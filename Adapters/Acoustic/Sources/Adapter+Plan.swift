@@ -6,16 +6,19 @@ extension AcousticDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let window = Window(pending)
         if let plan = settleLocal(window, memory) { return plan }
-        if let plan = planRegistration(window, memory, moment), !plan.isWait || memory.ids == nil { return plan }
-        guard let ids = memory.ids else { return withoutIDs(window, memory) }
+        let registration = planRegistration(window, memory, moment)
+        guard let ids = memory.ids else { return registration ?? withoutIDs(window, memory) }
+        if let registration, !registration.isWait { return registration }
         if let plan = planPhoneHome(window, ids, memory, moment) { return plan }
+        let isLast = window.barrier != nil
         let plan: Plan<Self>? =
             window.hasBefore
             ? .soonest(
-                planAttributes(window.attributes, ids, memory, moment, isLast: window.barrier != nil),
-                planEvents(window.events, ids, memory, moment, isLast: window.barrier != nil)
-            ) : window.barrier.flatMap { planBarrier($0, ids, memory, moment) }
-        return plan ?? planRegistration(window, memory, moment) ?? .wait(until: nil, because: FindingRow.gathering.at())
+                planAttributes(window.attributes, ids, memory, moment, isLast: isLast),
+                planEvents(window.events, ids, memory, moment, isLast: isLast),
+                registration
+            ) : .soonest(window.barrier.flatMap { planBarrier($0, ids, memory, moment) }, registration)
+        return plan ?? .wait(until: nil, because: FindingRow.gathering.at())
     }
 
     /// What of a window may act now, in order of capture. A change of person and a farewell part what is before from
@@ -129,20 +132,24 @@ extension AcousticDevice {
                 return .send(Transmission(.register, request, carrying: [pending]))
             }
         }
-        if let told = memory.allowsPush, told != device.allowsPush, let ids = memory.ids {
+        let mayPush = device.allowsPush && memory.wantsPush
+        if let told = memory.pushTold, told != mayPush, let ids = memory.ids {
             if let wait = wait(.events, memory, moment) { return wait }
-            let event = EventRecord.permission(device.allowsPush, at: pending.operation.capturedAt)
-            return .send(
-                Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending])
-            )
+            return report(mayPush, for: pending, ids)
         }
-        let isNews = memory.allowsPush == nil || pending.step != nil
+        let isNews = memory.pushTold == nil || pending.step != nil
         var memory = memory
-        memory.allowsPush = device.allowsPush
+        memory.pushTold = mayPush
         return .settle(
             [pending.id: isNews ? .accepted(FindingRow.deviceKept.at()) : .unchanged()],
             remembering: memory
         )
+    }
+
+    /// The request that tells whether push may reach the installation.
+    private func report(_ mayPush: Bool, for pending: Pending<Self>, _ ids: Memory.IDs) -> Plan<Self> {
+        let event = EventRecord.permission(mayPush, at: pending.operation.capturedAt)
+        return .send(Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending]))
     }
 
     /// Asks for the present ids: once a day, and when an answer said that they are gone (I3, Q5).
@@ -167,11 +174,7 @@ extension AcousticDevice {
         _ moment: Moment
     ) -> Plan<Self>? {
         guard case .switchContact(let change) = pending.operation.action else {
-            if let wait = wait(.events, memory, moment) { return wait }
-            let event = EventRecord.permission(false, at: pending.operation.capturedAt)
-            return .send(
-                Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending])
-            )
+            return wait(.events, memory, moment) ?? report(false, for: pending, ids)
         }
         if settings.registration == .requested {
             if let wait = wait(.phoneHome, memory, moment) { return wait }

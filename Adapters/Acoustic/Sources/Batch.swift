@@ -91,7 +91,11 @@ struct AttributeBatch {
     /// The entries that are sent, by column; the last word of each wins (G5).
     var entries: [Entry] {
         var last: [String: Entry] = [:]
-        for member in members { for place in member.sent { last[member.entries[place].key] = member.entries[place] } }
+        for member in members {
+            for entry in member.sent.map({ member.entries[$0] }) {
+                if last.updateValue(entry, forKey: entry.key) != nil { RuleID.acoustic("G5").fire() }
+            }
+        }
         return Array(last.values).inOrder
     }
 

@@ -18,6 +18,7 @@ struct WireValue: Codable, Sendable, Equatable {
 
     /// Whether the vendor would hold the same after either: `40` and `40.0` are one number, `1` and `"1"` are not (K6).
     func isSame(as other: WireValue) -> Bool {
+        RuleID.acoustic("K6").fire()
         guard type == other.type else { return false }
         guard let left = value.number, let right = other.value.number else { return value == other.value }
         return Self.plain(left) == Self.plain(right)

@@ -111,6 +111,7 @@ enum AttributeRules: Sendable {
         if name == settings.tagsColumn || settings.tagColumns.values.contains(name) {
             return (nil, [FindingRow.columnOfTags.at(path)])
         }
+        RuleID.acoustic("K4").fire()
         guard !settings.columns.isEmpty else { return (Entry(name, nil), []) }
         guard let column = settings.columns[name] else {
             return (Entry(name, nil), [FindingRow.deleteUnknown.at(path)])

@@ -28,8 +28,10 @@ extension AcousticDevice {
         var person: [String] = []
         /// A digest of the registration that the vendor took (I2).
         var registered: String?
-        /// The permission that the vendor was told of (P4).
-        var allowsPush: Bool?
+        /// What the vendor was told of push last: whether it may reach this installation (P4).
+        var pushTold: Bool?
+        /// Whether the person wants push, beside the system's permission.
+        var wantsPush = true
         /// When the ids were asked for last (I3).
         var phonedAt: Instant?
         /// Whether the ids are in doubt: an answer said that user or app are gone (Q5).
@@ -43,6 +45,7 @@ extension AcousticDevice {
         public init() {}
 
         public var afterErase: Memory {
+            RuleID.acoustic("K5").fire()
             var memory = Memory()
             (memory.isReset, memory.paces) = (true, paces)
             return memory
@@ -63,7 +66,7 @@ extension AcousticDevice {
         /// Notes who is logged in; another person has none of the former one's tags.
         mutating func logIn(_ identifiers: [Identifier]) {
             let new = identifiers.map { "\($0.kind.rawValue)=\($0.value)" }.sorted()
-            if !person.isEmpty, Set(person).isDisjoint(with: new) { tags = [] }
+            if !person.isEmpty, Set(person).isDisjoint(with: new) { (tags, wantsPush) = ([], true) }
             person = new
             forgetValues()
         }

@@ -14,6 +14,11 @@ import Testing
         try check.run(on: Self.harness.get())
     }
 
+    @Test(arguments: Conversation.all())
+    func `a conversation goes as its golden says`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
+    }
+
     private static func makeHarness() throws -> AdapterHarness<AcousticDevice> {
         let columns = Fixture.columns
         return try AdapterHarness(
@@ -106,7 +111,7 @@ import Testing
         "known": [
             "LoyaltyTier": ["type": "string", "value": "\"gold\""], "ShoeSize": ["type": "number", "value": "42.5"],
         ],
-        "tags": ["sports"], "person": ["external=c-1001"], "registered": "9f3c", "allowsPush": true,
+        "tags": ["sports"], "person": ["external=c-1001"], "registered": "9f3c", "pushTold": true, "wantsPush": true,
         "phonedAt": 1_930_806_311_042, "mustPhone": false,
         "paces": ["attributes": ["failures": 2, "until": 1_930_806_431_042]], "isReset": false,
     ]

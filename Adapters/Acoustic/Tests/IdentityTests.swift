@@ -76,7 +76,36 @@ import Testing
         #expect(try bench.exchange(at: 10, yes).method == "POST")
         #expect(try bench.exchange(at: 10).words == "POST events application/uiPushDisabled")
         try bench.settleAll(at: 10)
-        #expect(bench.ending(id)?.hasPrefix("accepted") == true && bench.memory.allowsPush == false)
+        #expect(bench.ending(id)?.hasPrefix("accepted") == true && bench.memory.pushTold == false)
+    }
+
+    @Test(.shows("acoustic/P4")) func `the person's own no outlives the system's yes`() throws {
+        var bench = try registered()
+        bench.capture(.push(.unsubscribed), at: 10)
+        #expect(try bench.exchange(at: 10, flush: true).words == "POST events application/uiPushDisabled")
+        let device = bench.capture(.registerDevice(Corpus.phone), at: 20)
+        try bench.settleAll(at: 20)
+        #expect(bench.ending(device) == "unchanged")
+        bench.capture(.push(.subscribed), at: 30)
+        #expect(try bench.exchange(at: 30, flush: true).words == "POST events application/uiPushEnabled")
+    }
+
+    @Test(.shows("acoustic/P4", "acoustic/L3")) func `who comes back after a farewell has push again`() throws {
+        var bench = try registered()
+        bench.capture(.farewell, at: 10)
+        try bench.exchange(at: 10)
+        bench.capture(.registerDevice(Corpus.phone), at: 20)
+        #expect(try bench.exchange(at: 20).words == "POST events application/uiPushEnabled")
+    }
+
+    @Test(.shows("acoustic/Q3")) func `a registration that waits for its time does not wait for events`() throws {
+        var bench = try registered()
+        bench.capture(.event("calm"), at: 10)
+        var device = Corpus.phone
+        device.facts?.appVersion = "9"
+        bench.capture(.registerDevice(device), at: 10)
+        try bench.exchange(at: 10, reply(503))
+        #expect(bench.due(at: 10) == 70)
     }
 
     @Test(.shows("acoustic/I3")) func `the ids are asked for once a day`() throws {

@@ -150,7 +150,7 @@ import Testing
     func `a bad setting is named with its place`(_ number: Int) throws {
         let row = Self.faults[number]
         let error = #expect(throws: SettingsError.self) { try AcousticDevice(settings: Bench.settings(row.settings)) }
-        #expect(error?.findings.map(\.path) == [row.path])
+        #expect(error?.findings.map(\.path).contains(row.path) == true)
         #expect(error?.findings.allSatisfy { !$0.remedy.isEmpty } == true)
         _ = try? AcousticDevice(settings: Bench.settings(["attributeNames": ["a": "Tags"], "tagsColumn": "Tags"]))
         _ = try? AcousticDevice(settings: Bench.settings(["attributeNames": ["a": "Town"]]))

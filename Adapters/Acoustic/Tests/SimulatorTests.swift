@@ -79,7 +79,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("Visits", "string", "7"), ("City", "number", 7), ("Birthday", "date", "2031-03-09T07:05:11.042Z"),
+            ("Visits", "string", "7"), ("FirstName", "number", 7), ("Birthday", "date", "2031-03-09T07:05:11.042Z"),
             ("LastVisit", "string", "2031-03-09T07:05:11.042Z"), ("MemberNo", "string", "M-1"), ("city", "string", "x"),
             ("LoyaltyTier", "string", "platinum"), ("Interests", "string", "gardening, sailing"),
             ("Birthday", "string", "1.6.16"),

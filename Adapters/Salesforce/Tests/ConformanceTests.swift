@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: Conversation.all())
-    func `a conversation goes as its golden says`(_ conversation: Conversation) throws {
+    func `a conversation goes as written`(_ conversation: Conversation) throws {
         try conversation.check(on: Self.harness.get())
     }
 

@@ -24,9 +24,13 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
     /// The name.
     public var testDescription: String { name }
 
-    /// The conversations of the goldens at a place given from a source file, by name.
-    public static func all(from file: String = #filePath, at relativePath: String = "../Goldens") -> [Conversation] {
-        all(in: Goldens(from: file, at: relativePath))
+    /// The conversations of the goldens at a place given from a source file, by name; of one door, where a vendor has several.
+    public static func all(
+        from file: String = #filePath,
+        at relativePath: String = "../Goldens",
+        door: String? = nil
+    ) -> [Conversation] {
+        all(in: Goldens(from: file, at: relativePath, door: door))
     }
 
     static func all(in goldens: Goldens) -> [Conversation] {

@@ -1,3 +1,5 @@
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
 import PatchbayAdapterKit
 import PatchbayAdobe
 import PatchbayAdobeSimulator
@@ -9,10 +11,11 @@ import PatchbaySalesforceSimulator
 /// The vendors that this program is built with: the one place in the command that names them.
 enum Vendors {
     /// Adapters and file formats.
-    static let modules: [AdapterModule] = [.adobe, .altcraft, .salesforce]
+    static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .salesforce]
 
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
-        AdobeSimulator.self, AdobeClassicSimulator.self, AltcraftSimulator.self, SalesforceSimulator.self,
+        AcousticSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self, AltcraftSimulator.self,
+        SalesforceSimulator.self,
     ]
 }

@@ -61,6 +61,8 @@ enum Fixture {
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "subscribe"),
+                StoredState(version: 2, part: .memory, json: signedMemory),
+                StoredState(version: 2, part: .step, json: "addTags"),
             ],
             goldens: Goldens()
         )
@@ -71,6 +73,15 @@ enum Fixture {
         "registered": .string(Corpus.phone.json.text),
         "saved": ["provider": "ios-apns", "token": "0aa1"],
         "standing": ["contact": "c-1001", "status": "subscribed"],
+    ]
+
+    /// Memory as version 2 stores it, beside a role token and with the categories that it must know.
+    static let signedMemory: JSONValue = [
+        "registered": .string(Corpus.phone.json.text),
+        "saved": ["provider": "ios-apns", "token": "0aa1"],
+        "doubtful": ["provider": "ios-apns", "token": "0aa2"],
+        "standing": ["status": "suspended", "categories": ["tips": true]],
+        "signature": ["mark": "1a2b3c4d", "since": 1_930_806_311_042],
     ]
 
     /// Aino's phone with a new push token.

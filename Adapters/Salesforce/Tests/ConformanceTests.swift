@@ -1,23 +1,26 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 import PatchbayTesting
 import Testing
 
+@testable import PatchbaySalesforce
+
 @Suite("Salesforce conformance") struct ConformanceTests {
     @Test(arguments: ConformanceCheck.all)
     func `the device door keeps the adapter contract`(_ check: ConformanceCheck) throws {
-        try check.run(on: harness())
+        try check.run(on: Self.harness.get())
     }
 
     @Test(arguments: Conversation.all())
-    func `a conversation goes as its golden says`(_ conversation: Conversation) throws {
-        try conversation.check(on: harness())
+    func `a conversation goes as written`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
     }
 
-    private func harness() throws -> AdapterHarness<SalesforceDevice> {
+    private static let harness = Result { try makeHarness() }
+
+    private static func makeHarness() throws -> AdapterHarness<SalesforceDevice> {
         let token: JSONValue = "q1w2e3r4t5y6u7i8o9p0zxcv"
         return try AdapterHarness(
             settings: [
@@ -34,7 +37,7 @@ import Testing
     }
 
     /// Samples that show what is peculiar to this vendor.
-    private var extras: [Sample] {
+    private static var extras: [Sample] {
         let corpus = Corpus()
         var adopted = Corpus.phone
         adopted.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
@@ -73,7 +76,7 @@ import Testing
         ]
     }
 
-    private let memory: JSONValue = [
+    private static let memory: JSONValue = [
         "registration": [
             "contactKey": "c-1001", "attributes": ["tier": "gold"], "tags": ["sports"], "hasLeft": false,
             "pushToken": "0f1e2d3c", "pushState": "subscribed",

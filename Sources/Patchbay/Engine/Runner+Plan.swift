@@ -55,6 +55,8 @@ extension Runner {
                     lane.due = [wait, nextUnblock].compactMap { $0 }.min()
                     lane.because = because
                     lane.flush = false
+                    // A plan that waits for its time waits for something, as a verdict with an instant does.
+                    if wait != nil { lane.barren = 0 }
                 }
                 return nil
             case .settle(let verdicts, let remembered):

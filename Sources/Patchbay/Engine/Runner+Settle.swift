@@ -178,11 +178,11 @@ extension Runner {
             lane.reads.remove(at: place)
             return .answered(pending.id, provider: name, outcome)
         }
-        try end(pending.sequence, outcome, isIndexed: true)
+        let hasEnded = try end(pending.sequence, outcome, isIndexed: true)
         if lane.blocks.removeValue(forKey: pending.queue) != nil {
             try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
         }
-        return .ended(pending.id, provider: name, outcome)
+        return hasEnded ? .ended(pending.id, provider: name, outcome) : nil
     }
 
     /// Notes how far an operation or a read got; returns it as it is now, and how long its queue is closed.
@@ -200,7 +200,9 @@ extension Runner {
             }
         let now = pending.advanced(to: step, failures: failures, refusals: refusals)
         if pending.isImmediate {
-            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return (now, when) }
+            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
+                return (now, when)
+            }
             (lane.reads[place].step, lane.reads[place].block) = (step, when)
             (lane.reads[place].failures, lane.reads[place].refusals) = (failures, refusals)
         } else {

@@ -1,12 +1,15 @@
 extension OutboxStore {
     /// Stores how far an operation got on its way to one provider.
+    ///
+    /// - Returns: Whether it is still on its way there.
+    @discardableResult
     package func progress(
         provider: String,
         sequence: Int64,
         step: [UInt8]?,
         failures: Int,
         refusals: Int
-    ) throws(OutboxError) {
+    ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             let changed = try connection.run(
                 """
@@ -21,6 +24,7 @@ extension OutboxStore {
                 .integer(refusals)
             )
             if changed == 0 { try quarantineIfDamaged(provider: provider, sequence: sequence) }
+            return changed > 0
         }
     }
 

@@ -25,9 +25,11 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let refusal: WireResponse?
     /// One stored memory and step per state version.
     public let storedStates: [StoredState]
-    /// Checks that a rule of the vendor forbids, by name, with that rule.
-    public let exemptions: [String: RuleID]
+    /// Samples that can't pass a check, each with the vendor's rule that forbids it.
+    public let exemptions: [Exemption]
     let cache = DriveCache()
+    /// The vendor's other side; nil where the vendor is played by answers alone.
+    let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
 
     /// An adapter under test.
@@ -44,7 +46,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - preparation: what happened before each sample; by default a device door registers and logs in.
     ///   - extras: samples of the adapter alone.
     ///   - storedStates: one stored memory and step per state version.
-    ///   - exemptions: checks that a rule of the vendor forbids, with that rule.
+    ///   - exemptions: samples that can't pass a check, each with the vendor's rule that forbids it.
     ///   - goldens: where the goldens are.
     ///   - wireSchemas: where the wire records' schemas are; by default `Schemas/wire/<vendor>` of the repository whose
     ///     `Adapters/<Vendor>/Goldens` the goldens are.
@@ -61,7 +63,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         preparation: [EngagementOperation]? = nil,
         extras: [Sample] = [],
         storedStates: [StoredState] = [],
-        exemptions: [String: RuleID] = [:],
+        exemptions: [Exemption] = [],
         goldens: Goldens,
         wireSchemas: URL? = nil
     ) throws(SettingsError) {
@@ -75,10 +77,13 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
             wireSchemas
             ?? goldens.folder.appendingPathComponent("../../../Schemas/wire/\(family)").standardizedFileURL
         self.preparation = preparation ?? (Adapter.descriptor.door == .device ? corpus.installation : [])
+        simulatorType = simulator.map { Swift.type(of: $0) }
         makeVendor = {
             if let simulator { AdapterHarness.play(simulator) } else { AnsweringVendor(answer: answer) }
         }
     }
+
+    var adapterType: any VendorAdapter.Type { Adapter.self }
 
     /// One sample as its golden shows it: what leaves, or why nothing leaves.
     public func text(of sample: Sample) -> String {
@@ -118,7 +123,7 @@ protocol ConformanceSubject: Sendable {
     var settings: JSONObject { get }
     var refusal: WireResponse? { get }
     var storedStates: [StoredState] { get }
-    var exemptions: [String: RuleID] { get }
+    var exemptions: [Exemption] { get }
     /// What several checks look at.
     var cache: DriveCache { get }
     /// Secrets in settings and credential.
@@ -138,7 +143,8 @@ protocol ConformanceSubject: Sendable {
 }
 
 extension ConformanceSubject {
-    /// The first sample of each kind of operation and event: enough where the vendor, not the value, makes the difference.
+    /// The first sample of each set of kinds, alone and in a row: enough where the vendor, not the value, makes the
+    /// difference.
     var representatives: [Sample] {
         var seen: Set<[String]> = []
         return samples.filter { sample in
@@ -149,7 +155,8 @@ extension ConformanceSubject {
                     operation.action.kind.rawValue
                 }
             }
-            return seen.insert(kinds + [sample.startsAfresh ? "afresh" : ""]).inserted
+            let sort = Set(kinds).sorted() + [sample.startsAfresh ? "afresh" : "", kinds.count > 1 ? "in a row" : ""]
+            return seen.insert(sort).inserted
         }
     }
 
@@ -159,9 +166,9 @@ extension ConformanceSubject {
     }
 
     /// Every sample before a vendor that answers, and the representatives before one that fails.
-    var usualDrives: [Drive] {
-        samples.flatMap { sample in [Play.accepting, .refusing].map { drive(sample, before: $0) } }
-            + representatives.flatMap { sample in Play.failing.map { drive(sample, before: $0) } }
+    var usualDrives: [(sample: Sample, drive: Drive)] {
+        samples.flatMap { sample in [Play.accepting, .refusing].map { (sample, drive(sample, before: $0)) } }
+            + representatives.flatMap { sample in Play.failing.map { (sample, drive(sample, before: $0)) } }
     }
 
     func drive(_ sample: Sample, _ change: (inout Script) -> Void = { _ in }) -> Drive {

@@ -107,6 +107,36 @@ final class EngineContext {
         return entry
     }
 
+    /// Stores an operation that nobody captured: a part of the mirror, a farewell.
+    ///
+    /// What the vendor has no door for is no loss of anything captured: it ends at once, with its reason and no copy.
+    ///
+    /// - Returns: how it entered the route; nil if it is none of the provider's business.
+    @discardableResult
+    func create(
+        _ action: Action,
+        for subject: Subject,
+        _ mirror: SubjectMirror,
+        because reason: String,
+        _ runner: any ProviderRunner
+    ) throws -> Entry? {
+        let operation = EngagementOperation(
+            id: host.makeID(),
+            subject: subject,
+            contact: mirror.contact,
+            capturedAt: date,
+            appState: .active,
+            action: action
+        )
+        let findings = runner.examine(operation)
+        if findings.contains(where: { $0.severity == .foreign }) { return nil }
+        let sequence = try store.insert(OutboxOperation(operation, since: now))
+        try store.count(provider: runner.name, term: "created", code: reason, by: 1)
+        let entry = try enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
+        try store.discardIfUnrouted(sequence)
+        return entry
+    }
+
     /// How an operation entered a route.
     struct Entry {
         let lane: String

@@ -34,6 +34,10 @@ protocol ProviderRunner: AnyObject {
     func resume() throws
     func read(_ operation: EngagementOperation, deadline: Instant)
     func isCommitted(_ operation: OperationID) -> Bool
+    func forget(lane: String) throws -> Bool
+    /// What another hand changed in the outbox is read again.
+    func reread(lane: String)
+    func refuseReads(of subject: Subject, because: Finding)
 }
 
 /// An operation that was just stored in a lane, and is ready.

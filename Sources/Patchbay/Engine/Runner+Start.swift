@@ -110,6 +110,10 @@ extension Runner {
             return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
+        // Everything it carried has ended by the person's word: there is nothing left to ask about.
+        if rows.isEmpty, !entry.operations.isEmpty {
+            return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
+        }
         var operations: [Pending<Adapter>] = []
         for row in rows {
             guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }

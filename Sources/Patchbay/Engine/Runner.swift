@@ -59,15 +59,19 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         }
     }
 
-    /// Another process may have captured: every lane with pending work is planned once.
+    /// Another process may have captured: every lane with pending work is planned once, on the memory as it is stored.
     func lookAround() throws {
+        for key in memories.keys where descriptor.memory == .lane && lanes[key]?.flight == nil { memories[key] = nil }
         for key in try context.store.lanes(provider: name) { update(key) { $0.want(context.now) } }
     }
 
     func wake(lane: String?) throws {
         try context.store.clearWokenBlocks(provider: name, lane: lane)
         let now = context.now
-        for key in try lane.map({ [$0] }) ?? knownLanes() { wakeNow(key, now) }
+        for key in try lane.map({ [$0] }) ?? knownLanes() {
+            wakeNow(key, now)
+            update(key) { $0.wokenInFlight = $0.flight != nil || $0.unsettled != nil }
+        }
     }
 
     func flush() throws {
@@ -89,7 +93,20 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         unblockWoken(key)
     }
 
-    /// Whether an operation is in flight, or its outcome not yet stored: its verdict is already on the way.
+    func reread(lane key: String) { memories[key] = nil }
+
+    /// Answers callers who ask about a person at once.
+    func refuseReads(of subject: Subject, because finding: Finding) {
+        for (key, lane) in lanes {
+            let ended = lane.reads.filter { $0.operation.subject == subject }
+            guard !ended.isEmpty else { continue }
+            update(key) { lane in lane.reads.removeAll { $0.operation.subject == subject } }
+            let outcome = OperationOutcome(.dropped, finding: finding)
+            context.emit(ended.map { .answered($0.operation.id, provider: name, outcome) })
+        }
+    }
+
+    /// Whether an operation is in flight, or its outcome not yet stored.
     func isCommitted(_ operation: OperationID) -> Bool {
         lanes.values.contains { lane in
             (lane.flight ?? lane.unsettled?.flight)?.operations.contains { $0.id == operation } ?? false

@@ -55,6 +55,7 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
         (self.operations, self.hasMore) = (operations, hasMore)
     }
 
+    /// Walks over the operations themselves, which is faster than over positions.
     public func makeIterator() -> IndexingIterator<[Pending<Adapter>]> { operations.makeIterator() }
     public var startIndex: Int { operations.startIndex }
     public var endIndex: Int { operations.endIndex }

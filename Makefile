@@ -10,6 +10,8 @@ EVIDENCE := $(CURDIR)/.build/evidence
 ROUNDS ?= 50
 SEED ?= 1
 SEEDS ?= 1-2000
+FROM ?= salesforce
+TO ?= altcraft
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
@@ -32,8 +34,8 @@ build: tools ## builds everything, tests included
 test: setup lint ## runs everything that must hold before a change lands
 	@.ci/test
 
-demo: tools ## an app's day, a kill, a switch and a migration against local vendors
-	@python3 Examples/Demo/demo.py
+demo: tools ## an app's day, a kill, a switch and a migration against local vendors: FROM=vendor TO=vendor
+	@python3 Examples/Demo/demo.py --from $(FROM) --to $(TO)
 
 goldens: tools ## rewrites the goldens; read the diff before you commit it
 	@if [ -n "$${CI:-}" ]; then echo 'make goldens is for people: CI compares, it never writes.' >&2; exit 2; fi

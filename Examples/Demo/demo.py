@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""A bookshop's app changes its vendor in the middle of a day, and nothing is lost. Run it with `make demo`.
+"""A bookshop's app changes its vendor in the middle of a day, and nothing is lost. Run it with `make demo`, or with
+any two vendors: `make demo FROM=altcraft TO=salesforce`.
 
 Everything is real but the vendors and the speed of the clock: the built command, HTTP, files, a crash. The vendors are
 played by `patchbay sandbox` on this machine; twelve minutes of the day pass in a second. It takes about two minutes
 after the build and leaves its files in .build/demo. It ends with 1 if any two of ledger, outbox and vendors disagree.
 """
 
+import argparse
 import collections
 import csv
 import datetime
@@ -20,8 +22,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "Tests/EndToEnd"))
 
-import accounts  # noqa: E402
 import processes  # noqa: E402
+import vendors  # noqa: E402
 from outbox_file import OutboxFile  # noqa: E402
 from recount import Recount, ndjson  # noqa: E402
 
@@ -29,6 +31,8 @@ SPEED = 720
 DAWN = datetime.datetime(2031, 3, 9, 6, 0, tzinfo=datetime.timezone.utc)
 DATA = ROOT / "Examples/Data"
 FOLDER = ROOT / ".build/demo"
+# The form of a file that is nobody's, and its settings.
+NEUTRAL = ("neutral.contacts", {})
 
 
 class Clock:
@@ -59,11 +63,12 @@ def build():
 
 
 class Demo:
-    def __init__(self):
+    def __init__(self, old, new):
+        self.old, self.new = old, new
         shutil.rmtree(FOLDER, ignore_errors=True)
         FOLDER.mkdir(parents=True)
         self.clock = Clock()
-        self.environment = {**accounts.ENVIRONMENT, "PATCHBAY_CLOCK": self.clock.setting}
+        self.environment = {"PATCHBAY_CLOCK": self.clock.setting}
         self.ledger = FOLDER / "ledger.txt"
         self.outbox = FOLDER / "outbox.sqlite"
         self.day = DATA / "day.ndjson"
@@ -96,23 +101,23 @@ class Demo:
     def play(self, sandbox):
         contacts = sorted({operation["contact"] for operation in self.operations if "contact" in operation})
         providers = {
-            "salesforce": accounts.salesforce(sandbox.vendors["salesforce"]),
-            "altcraft": accounts.altcraft(sandbox.vendors["altcraft"], contacts),
+            name: vendors.ALL[name].provider(sandbox.vendors[name], contacts, self.environment)
+            for name in (self.old, self.new)
         }
-        self.environment.update(accounts.ENVIRONMENT)
         before, after = [
-            accounts.write_configuration(FOLDER / file, providers, [live], onSwitch="retarget", attributes={
+            processes.write_configuration(FOLDER / file, providers, [live], onSwitch="retarget", attributes={
                 "points": {"type": "integer"}, "birth_date": {"type": "date"}, "country": {"type": "country"},
             })
-            for file, live in [("before.json", "salesforce"), ("after.json", "altcraft")]
+            for file, live in [("before.json", self.old), ("after.json", self.new)]
         ]
 
-        heading("A day with Salesforce")
+        old, new = vendors.ALL[self.old].TITLE, vendors.ALL[self.new].TITLE
+        heading(f"A day with {old}")
         self.say(f"the shop opens: {len(self.operations)} operations of 25 installations are to come")
         app = self.send(before)
         self.offline(sandbox, (9, 30), (10, 40), "the network is gone, the app goes on")
         self.clock.wait_until(13, 0)
-        sandbox.set_faults({"vendor": "salesforce", "effect": {"delayMilliseconds": 300}})
+        sandbox.set_faults({"vendor": self.old, "effect": {"delayMilliseconds": 300}})
         self.clock.wait_until(13, 10)
         app.kill()
         self.say("kill -9, in the middle of work; " + self.status())
@@ -121,10 +126,10 @@ class Demo:
         app = self.send(before)
         self.say("started again on the same outbox")
         self.clock.wait_until(16, 0)
-        sandbox.set_faults({"vendor": "salesforce", "effect": "reset"})
+        sandbox.set_faults({"vendor": self.old, "effect": "reset"})
         self.say("the network is gone again; work piles up")
 
-        heading("The switch to Altcraft")
+        heading(f"The switch to {new}")
         self.clock.wait_until(17, 30)
         app.process.send_signal(signal.SIGTERM)
         app.wait(30)
@@ -132,7 +137,7 @@ class Demo:
         print("         before.json and after.json differ in one word: the provider of the route")
         sandbox.set_faults()
         app = self.send(after, "--until-idle", 90)
-        self.say("started with after.json: Altcraft hears the state of every installation, then what was pending")
+        self.say(f"started with after.json: {new} hears the state of every installation, then what was pending")
         self.clock.wait_until(19, 0)
         self.say(self.status())
         app.wait(300)
@@ -149,39 +154,46 @@ class Demo:
     # The migration
 
     def migrate(self):
-        heading("The contacts move from Salesforce to Altcraft")
-        source = DATA / "salesforce-contacts.csv"
-        target, rejects = FOLDER / "altcraft-profiles.ndjson", FOLDER / "contacts-rejected.ndjson"
-        settings = FOLDER / "migration.json"
-        settings.write_text(json.dumps({
-            "from": {"types": {"birth_date": "date", "points": "integer", "country": "country"}},
-            "to": {
-                "dbId": 12, "resourceId": 7, "matching": "custom", "matchingIdentifier": "external",
-                "identifierFields": {"external": "member_id", "email": "email", "phone": "phones"},
-            },
-        }, indent=2))
-        done = processes.run(
-            "migrate", "apply", "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
-            "--in", source, "--out", target, "--rejects", rejects, "--json",
+        # The shop's export is in one vendor's form; the neutral one stands for those that have none.
+        export, file = vendors.ALL["salesforce"].SOURCE, DATA / "salesforce-contacts.csv"
+        source, target = vendors.ALL[self.old].SOURCE or NEUTRAL, vendors.ALL[self.new].TARGET or NEUTRAL
+        heading(f"The contacts move: {source[0]} to {target[0]}")
+        if source != export:
+            written = FOLDER / "contacts.ndjson"
+            self.apply(export, source, file, written)
+            file = written
+        self.tell_migration(file, FOLDER / f"{self.new}-contacts.ndjson", source, target)
+
+    def apply(self, source, target, file, written):
+        """Moves contacts between two files: the command, and where the rejects are."""
+        settings, rejects = FOLDER / "migration.json", written.with_name(written.stem + "-rejected.ndjson")
+        settings.write_text(json.dumps({"from": source[1], "to": target[1]}, indent=2))
+        return rejects, processes.run(
+            "migrate", "apply", "--from", source[0], "--to", target[0], "--settings", settings,
+            "--in", file, "--out", written, "--rejects", rejects, "--json",
         )
+
+    def tell_migration(self, source, target, source_form, target_form):
+        rejects, done = self.apply(source_form, target_form, source, target)
         if done.returncode not in (0, 1):
             return self.doubt(f"migrate ended with {done.returncode}: {done.stderr.decode().strip()}")
         report = json.loads(done.stdout)
         with open(source, encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = sum(1 for _ in csv.reader(file)) - 1
+            rows = sum(1 for _ in csv.reader(file)) - 1 if source.suffix == ".csv" else sum(1 for _ in file)
         refused = ndjson(rejects)
         written = sum(1 for line in open(target, "rb") if line.strip())
-        print(f"  {rows} rows in the export, {written} profiles written, {len(refused)} rejected:")
+        print(f"  {rows} rows in the export, {written} contacts written, {len(refused)} rejected:")
         for (code, path), count in sorted(collections.Counter((row["code"], row["path"]) for row in refused).items()):
             print(f"    {count:4}  {code} at {path or 'the row'}")
         told = {code: tally["count"] for code, tally in report["findings"].items() if tally["severity"] == "warning"}
         if told:
-            print("  What the written profiles could not take along, or what is worth a look:")
+            print("  What the written contacts could not take along, or what is worth a look:")
         for code, count in sorted(told.items()):
             print(f"    {count:4}  {code}")
-        print(f"  profiles:  {self.shown(target)}")
+        print(f"  contacts:  {self.shown(target)}")
         print(f"  rejects:   {self.shown(rejects)} says what is wrong with each, and how to mend it;")
-        print(f"             {self.shown(rejects.with_suffix('.csv'))} holds the rows, to mend and feed in again")
+        if rejects.with_suffix(source.suffix).exists():
+            print(f"             {self.shown(rejects.with_suffix(source.suffix))} holds the rows, to mend and feed in again")
         if written + len(refused) != rows or (report["read"], report["rejected"]) != (rows, len(refused)):
             self.doubt(f"{rows} rows are not {written} written and {len(refused)} rejected; the report says {report}")
 
@@ -197,8 +209,9 @@ class Demo:
             refused = {provider: terms.get("rejected", {}) for provider, terms in outbox.accounts().items()}
         recount.report()
         self.agrees = self.agrees and not recount.problems
-        if len(recount.ledger) != len(self.operations):
-            self.doubt(f"{len(self.operations)} operations were said, {len(recount.ledger)} promised")
+        missing = {operation["id"] for operation in self.operations} - recount.known()
+        if missing:
+            self.doubt(f"{len(missing)} of {len(self.operations)} operations were said, and the outbox has not heard of them")
         return recount, refused
 
     def summary(self, recount, refused, states):
@@ -219,17 +232,9 @@ class Demo:
                 print(f"             {count:5}   {provider}: {code}")
         print(f"  dropped    {total['dropped']:5}")
         print(f"  lost       {recount.lost:5}")
-        salesforce, altcraft = (json.loads(states[vendor].read_text()) for vendor in ("salesforce", "altcraft"))
-        devices = salesforce["devices"]
-        reachable = sum(push_enabled(device) for device in devices)
-        events = sum(len(device.get("events", [])) for device in devices)
-        subscriptions = collections.Counter(
-            subscription["status"] for profile in altcraft["profiles"] for subscription in profile["subscriptions"]
-        )
         print("\n  The vendors hold now:")
-        print(f"    Salesforce  {len(devices)} devices, {reachable} of them reachable by push; {events} events")
-        words = ", ".join(f"{count} {status}" for status, count in sorted(subscriptions.items()))
-        print(f"    Altcraft    {len(altcraft['profiles'])} profiles; push subscriptions: {words}; {len(altcraft['customEvents'])} events")
+        for name, file in states.items():
+            print(f"    {vendors.ALL[name].TITLE:12}{vendors.ALL[name].holds(json.loads(file.read_text()))}")
         print(f"\n  All files are in {self.shown(FOLDER)}; `.build/debug/patchbay outbox stats {self.shown(self.outbox)}` looks inside.")
         print("\n" + ("Ledger, outbox and vendors agree." if self.agrees else "Ledger, outbox and vendors DISAGREE; see DIFFERENCE above."))
 
@@ -238,17 +243,24 @@ class Demo:
         return path.relative_to(ROOT)
 
 
-def push_enabled(device):
-    registration = device.get("registration") or "{}"
-    return bool((json.loads(registration) if isinstance(registration, str) else registration).get("push_Enabled"))
+def chosen():
+    """The two vendors that the person at the terminal asks for."""
+    parser = argparse.ArgumentParser(description="A day in which an app changes its vendor.")
+    for flag, usual in [("--from", "salesforce"), ("--to", "altcraft")]:
+        parser.add_argument(flag, default=usual, choices=list(vendors.ALL), dest=flag.strip("-") + "_vendor")
+    arguments = parser.parse_args()
+    if arguments.from_vendor == arguments.to_vendor:
+        parser.error("a switch needs two different vendors")
+    return arguments.from_vendor, arguments.to_vendor
 
 
 def main():
+    pair = chosen()
     build()
-    demo = Demo()
-    with processes.Sandbox(FOLDER, ["salesforce", "altcraft"], accounts.sandbox_settings(), demo.environment) as sandbox:
+    demo = Demo(*pair)
+    with processes.Sandbox(FOLDER, pair, vendors.accounts(pair), demo.environment) as sandbox:
         demo.play(sandbox)
-        states = {vendor: sandbox.save_state(vendor) for vendor in ("salesforce", "altcraft")}
+        states = {vendor: sandbox.save_state(vendor) for vendor in pair}
     demo.migrate()
     recount, refused = demo.recount(states)
     demo.summary(recount, refused, states)

@@ -25,8 +25,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let refusal: WireResponse?
     /// One stored memory and step per state version.
     public let storedStates: [StoredState]
-    /// Checks that a rule of the vendor forbids, by name, with that rule.
-    public let exemptions: [String: RuleID]
+    /// Samples that can't pass a check, each with the vendor's rule that forbids it.
+    public let exemptions: [Exemption]
     let cache = DriveCache()
     let makeVendor: @Sendable () -> any PlayedVendor
 
@@ -44,7 +44,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - preparation: what happened before each sample; by default a device door registers and logs in.
     ///   - extras: samples of the adapter alone.
     ///   - storedStates: one stored memory and step per state version.
-    ///   - exemptions: checks that a rule of the vendor forbids, with that rule.
+    ///   - exemptions: samples that can't pass a check, each with the vendor's rule that forbids it.
     ///   - goldens: where the goldens are.
     ///   - wireSchemas: where the wire records' schemas are; by default `Schemas/wire/<vendor>` of the repository whose
     ///     `Adapters/<Vendor>/Goldens` the goldens are.
@@ -61,7 +61,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         preparation: [EngagementOperation]? = nil,
         extras: [Sample] = [],
         storedStates: [StoredState] = [],
-        exemptions: [String: RuleID] = [:],
+        exemptions: [Exemption] = [],
         goldens: Goldens,
         wireSchemas: URL? = nil
     ) throws(SettingsError) {
@@ -118,7 +118,7 @@ protocol ConformanceSubject: Sendable {
     var settings: JSONObject { get }
     var refusal: WireResponse? { get }
     var storedStates: [StoredState] { get }
-    var exemptions: [String: RuleID] { get }
+    var exemptions: [Exemption] { get }
     /// What several checks look at.
     var cache: DriveCache { get }
     /// Secrets in settings and credential.
@@ -159,9 +159,9 @@ extension ConformanceSubject {
     }
 
     /// Every sample before a vendor that answers, and the representatives before one that fails.
-    var usualDrives: [Drive] {
-        samples.flatMap { sample in [Play.accepting, .refusing].map { drive(sample, before: $0) } }
-            + representatives.flatMap { sample in Play.failing.map { drive(sample, before: $0) } }
+    var usualDrives: [(sample: Sample, drive: Drive)] {
+        samples.flatMap { sample in [Play.accepting, .refusing].map { (sample, drive(sample, before: $0)) } }
+            + representatives.flatMap { sample in Play.failing.map { (sample, drive(sample, before: $0)) } }
     }
 
     func drive(_ sample: Sample, _ change: (inout Script) -> Void = { _ in }) -> Drive {

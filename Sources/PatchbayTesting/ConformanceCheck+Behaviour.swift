@@ -16,10 +16,11 @@ extension ConformanceCheck {
         unbroken("every finding has a row and a remedy", "A20"),
         ConformanceCheck("every reply gets a verdict, nonsense too", "A3") { subject in
             subject.representatives.flatMap { sample in
-                Play.nonsense.flatMap { play -> [String] in
+                Play.nonsense.flatMap { play -> [Problem] in
                     let drive = subject.drive(sample, before: play)
-                    let stuck = drive.end == .limit ? ["\(sample.name) after \(play.name) goes on without end."] : []
-                    return drive.breaches.map { "\($0.requirement) after \(play.name): \($0.text)" }.sorted() + stuck
+                    let stuck = drive.end == .limit ? ["after \(play.name) it goes on without end."] : []
+                    let broken = drive.breaches.map { "\($0.requirement) after \(play.name): \($0.text)" }.sorted()
+                    return (broken + stuck).map { Problem(sample.name, $0) }
                 }
             }
         },
@@ -31,19 +32,19 @@ extension ConformanceCheck {
             subject.representatives.flatMap { sample in
                 Play.failing.flatMap { play in
                     let sent = subject.drive(sample, before: play).sent
-                    return zip(sent, sent.dropFirst()).compactMap { first, second -> String? in
+                    return zip(sent, sent.dropFirst()).compactMap { first, second -> Problem? in
                         guard first.isFailure, first.isInterpreted, second.at - first.at < .milliseconds(10),
                             second.endpoint == first.endpoint,
                             !Set(first.operations).isDisjoint(with: second.operations)
                         else { return nil }
-                        return "\(first.endpoint) is sent again at once after \(play.name) (sample \(sample.name))."
+                        return Problem(sample.name, "\(first.endpoint) is sent again at once after \(play.name).")
                     }
                 }
             }
         },
         ConformanceCheck("a failed chore is not repeated at once", "A4") { subject in
             subject.representatives.prefix(4).flatMap { sample in
-                Play.failing.compactMap { play -> String? in
+                Play.failing.compactMap { play -> Problem? in
                     guard let outcome = play.outcome else { return nil }
                     let spent = Once()
                     let sent = subject.drive(sample) { script in
@@ -54,13 +55,13 @@ extension ConformanceCheck {
                         first.operations.isEmpty && second.operations.isEmpty && first.isFailure && first.isInterpreted
                             && first.endpoint == second.endpoint && second.at - first.at < .milliseconds(10)
                     }
-                    return again ? "a chore is sent again at once after \(play.name)." : nil
+                    return again ? Problem(sample.name, "a chore is sent again at once after \(play.name).") : nil
                 }
             }
         },
         ConformanceCheck("after doubt nothing is suppressed", "A7") { subject in afterDoubt(subject) },
         ConformanceCheck("the wall clock changes bytes, never times", "A8") { subject in
-            subject.representatives.flatMap { sample -> [String] in
+            subject.representatives.flatMap { sample -> [Problem] in
                 let plays = [Play.accepting, Play.failing[0], Play.failing[4]]
                 return plays.compactMap { play in
                     let drives = [Duration.zero, .seconds(400 * 86_400), .seconds(-3 * 86_400)].map { shift in
@@ -70,7 +71,10 @@ extension ConformanceCheck {
                         }.timing
                     }
                     return drives.contains { $0 != drives[0] }
-                        ? "sample \(sample.name) is sent at other times when the wall clock is another (\(play.name))."
+                        ? Problem(
+                            sample.name,
+                            "it is sent at other times when the wall clock is another (\(play.name))."
+                        )
                         : nil
                 }
             }
@@ -89,13 +93,13 @@ extension ConformanceCheck {
                     return next.map { $0.at - sent[first].at }
                 }
                 guard let calm = gaps[0], let flushed = gaps[1], flushed < calm else { return nil }
-                return "after a 429, \(sample.name) leaves earlier with flush than without."
+                return Problem(sample.name, "after a 429 it leaves earlier with flush than without.")
             }
         },
         ConformanceCheck("an interrupted exchange ends well", "A10") { subject in
-            subject.representatives.flatMap { sample -> [String] in
+            subject.representatives.flatMap { sample -> [Problem] in
                 let count = subject.drive(sample, before: .accepting).sent.count
-                return (0..<min(count, 8)).flatMap { cut -> [String] in
+                return (0..<min(count, 8)).flatMap { cut -> [Problem] in
                     let drive = subject.drive(sample) { script in
                         let spent = Once()
                         script.answer = { call in
@@ -103,9 +107,10 @@ extension ConformanceCheck {
                                 ? .failed(TransportFailure(.interrupted, "processDied")) : nil
                         }
                     }
-                    let end =
-                        drive.end == .limit ? ["\(sample.name), cut at request \(cut + 1), goes on without end."] : []
-                    return drive.breaches.map { "\($0.requirement): \($0.text)" }.sorted() + end
+                    let end = drive.end == .limit ? ["cut at request \(cut + 1), it goes on without end."] : []
+                    return (drive.breaches.map { "\($0.requirement): \($0.text)" }.sorted() + end).map {
+                        Problem(sample.name, $0)
+                    }
                 }
             }
         },
@@ -114,9 +119,12 @@ extension ConformanceCheck {
             let queues = Set(operations.filter { $0.action.kind != .track }.map { subject.place($0).queue })
             guard subject.descriptor.door == .server else {
                 let lanes = Set(operations.map { subject.place($0).lane })
-                return (queues.count > 16 ? ["\(queues.count) queues wait for one another; at most 16 may."] : [])
+                return
+                    (queues.count > 16
+                    ? [Problem("queues", "\(queues.count) queues wait for one another; at most 16 may.")] : [])
                     + (lanes.count > 1
-                        ? ["one installation has \(lanes.count) lanes; a device door has one each."] : [])
+                        ? [Problem("lanes", "one installation has \(lanes.count) lanes; a device door has one each.")]
+                        : [])
             }
             var lanes: Set<String> = []
             for number in 1...1000 {
@@ -124,12 +132,13 @@ extension ConformanceCheck {
                 operation.subject = Subject(rawValue: "c-\(number)")
                 lanes.insert(subject.place(operation).lane)
             }
-            return lanes.count > 16 ? ["1000 subjects use \(lanes.count) lanes; a pool has at most 16."] : []
+            return lanes.count > 16
+                ? [Problem("lanes", "1000 subjects use \(lanes.count) lanes; a pool has at most 16.")] : []
         },
     ]
 
     /// Set a, then b with a lost answer, then a again: the vendor must hear a again.
-    private static func afterDoubt(_ subject: any ConformanceSubject) -> [String] {
+    private static func afterDoubt(_ subject: any ConformanceSubject) -> [Problem] {
         let operations = ["doubt-a", "doubt-b", "doubt-a"].enumerated().map { position, value in
             var operation = subject.corpus.operation(
                 400,
@@ -156,10 +165,10 @@ extension ConformanceCheck {
             let drive = subject.drive(turns: turns, script)
             let texts = drive.sent.map { String(decoding: $0.request.body, as: UTF8.self) + $0.request.url }
             guard let doubted = texts.lastIndex(where: { $0.contains("doubt-b") }) else {
-                return "the second of three changed values never left."
+                return Problem(doubt.name, "the second of three changed values never left.")
             }
             return texts[(doubted + 1)...].contains { $0.contains("doubt-a") }
-                ? nil : "a value is not sent again after \(doubt.name) left the vendor's state in doubt."
+                ? nil : Problem(doubt.name, "a value is not sent again after the vendor's state was left in doubt.")
         }
     }
 }

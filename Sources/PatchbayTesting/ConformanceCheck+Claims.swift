@@ -5,37 +5,45 @@ extension ConformanceCheck {
     /// What a door says that it can do, held against what it does.
     static let claims: [ConformanceCheck] = [
         ConformanceCheck("it takes what it claims", "capabilities") { subject in
-            subject.samples.filter(\.isOrdinary).flatMap { sample -> [String] in
+            subject.samples.filter(\.isOrdinary).flatMap { sample -> [Problem] in
                 let drive = subject.drive(sample, before: .accepting)
                 return sample.operations.compactMap { operation in
                     let needs = Capabilities.needs(of: operation)
                     guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return nil }
                     guard let ending = drive.endings[operation.id] else { return nil }
                     guard !ending.isTaken else { return nil }
-                    return "\(sample.name) ends \(ending.word) (\(ending.finding?.code ?? "no code")), but "
-                        + "\(needs.map(\.rawValue).joined(separator: ", ")) are claimed. Take it, or do not claim it."
+                    return Problem(
+                        sample.name,
+                        "it ends \(ending.word) (\(ending.finding?.code ?? "no code")), but "
+                            + "\(needs.map(\.rawValue).joined(separator: ", ")) are claimed. Take it, or do not claim it."
+                    )
                 }
             }
         },
         ConformanceCheck("it refuses what it does not claim, with a remedy", "capabilities") { subject in
             subject.samples.flatMap { sample in
-                sample.operations.compactMap { operation -> String? in
+                sample.operations.compactMap { operation -> Problem? in
                     let missing = Capabilities.needs(of: operation).filter {
                         !subject.descriptor.capabilities[$0].isAvailable
                     }
                     guard !missing.isEmpty else { return nil }
                     let findings = subject.examine(operation).filter { $0.severity != .note }
                     guard findings.isEmpty else { return nil }
-                    return
-                        "\(sample.name) needs \(missing.map(\.rawValue).joined(separator: ", ")), which is not claimed, "
-                        + "and examine says nothing. Refuse it with a remedy, or claim it."
+                    return Problem(
+                        sample.name,
+                        "it needs \(missing.map(\.rawValue).joined(separator: ", ")), which is not claimed, "
+                            + "and examine says nothing. Refuse it with a remedy, or claim it."
+                    )
                 }
             }
         },
         ConformanceCheck("capabilities name every kind", "capabilities") { subject in
             let listed = Set(subject.descriptor.capabilities.listed.map(\.capability))
-            return everyCapability.filter { !listed.contains($0) }.map {
-                "capabilities do not list \($0.rawValue). Say native, emulated, or unsupported with the reason."
+            return Capability.known.filter { !listed.contains($0) }.map {
+                Problem(
+                    $0.rawValue,
+                    "capabilities do not list it. Say native, emulated, or unsupported with the reason."
+                )
             }
         },
         ConformanceCheck("another vendor's push does not enter", "capabilities") { subject in
@@ -43,14 +51,13 @@ extension ConformanceCheck {
             guard needs.allSatisfy({ subject.descriptor.capabilities[$0].isAvailable }) else { return [] }
             let operation = subject.corpus.operation(430, 0, .track(.push(.tapped, payload: Corpus.foreignPush)))
             return subject.examine(operation).contains { $0.severity == .foreign || $0.severity == .error }
-                ? [] : ["a push of another vendor enters the route. Give it a finding of severity foreign."]
+                ? []
+                : [
+                    Problem(
+                        "push-foreign",
+                        "a push of another vendor enters the route. Give it a finding of severity foreign."
+                    )
+                ]
         },
     ]
-
-    private static let everyCapability: [Capability] =
-        Action.Kind.allCases.map(Capability.operation) + TrackingEvent.Kind.allCases.map(Capability.event)
-        + PushInteraction.allCases.map(Capability.push) + AttributeType.allCases.map(Capability.attribute)
-        + [Channel.push, .email, .sms, .inApp].map(Capability.subscription)
-        + [IdentifierKind.external, .email, .phone].map(Capability.identifier)
-        + [.attributeUnset, .attributeIncrement, .attributeAppend, .tags]
 }

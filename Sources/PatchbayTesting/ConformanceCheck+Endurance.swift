@@ -17,7 +17,7 @@ extension ConformanceCheck {
                 let drive = subject.drive(operations, script)
                 guard drive.end != .settled else { return nil }
                 let open = operations.count - drive.endings.count
-                return "\(open) of \(operations.count) operations (\(name)) did not end: \(drive.end.text)."
+                return Problem(name, "\(open) of \(operations.count) operations did not end: \(drive.end.text).")
             }
         },
         ConformanceCheck("memory does not grow with operations", "A14") { subject in
@@ -29,13 +29,15 @@ extension ConformanceCheck {
                     ?? 0
                 let many = subject.drive(turns: operations.map { Turn(operations: [$0]) }, script).memorySizes.last ?? 0
                 guard many > few + few / 4 + 512 else { return nil }
-                return
-                    "memory took \(few) bytes after 50 operations (\(name)) on the same things and \(many) after 500."
+                return Problem(
+                    name,
+                    "memory took \(few) bytes after 50 operations on the same things and \(many) after 500."
+                )
             }
         },
         ConformanceCheck("a refused operation falls alone", "A11") { subject in
             guard let refusal = subject.refusal else { return [] }
-            return poisonSorts(subject).flatMap { name, operations -> [String] in
+            return poisonSorts(subject).flatMap { name, operations -> [Problem] in
                 var script = Script()
                 script.answer = { call in
                     String(decoding: call.request.body, as: UTF8.self).contains("poison-7")
@@ -44,19 +46,19 @@ extension ConformanceCheck {
                 let drive = subject.drive(operations, script)
                 let innocent = operations.indices.filter { $0 != 7 }
                 let lost = innocent.filter { drive.endings[operations[$0].id]?.isTaken != true }
-                var problems: [String] = []
+                var problems: [Problem] = []
                 if !lost.isEmpty {
-                    problems.append("\(lost.count) of 15 harmless operations (\(name)) fell with a refused one.")
+                    problems.append(Problem(name, "\(lost.count) of 15 harmless operations fell with a refused one."))
                 }
                 if drive.endings[operations[7].id]?.isTaken == true {
-                    problems.append("a refused operation (\(name)) counts as taken.")
+                    problems.append(Problem(name, "a refused operation counts as taken."))
                 }
                 return problems
             }
         },
     ]
 
-    private static func ends(_ sample: Sample, _ subject: any ConformanceSubject, _ play: Play) -> String? {
+    private static func ends(_ sample: Sample, _ subject: any ConformanceSubject, _ play: Play) -> Problem? {
         let limit = 8 * sample.operations.count + 16
         let drive = subject.drive(sample, before: play)
         switch drive.end {
@@ -66,8 +68,10 @@ extension ConformanceCheck {
         case .parked where play.name == Play.refusing.name: return nil
         default:
             let done = sample.operations.count { drive.endings[$0.id] != nil }
-            return "\(sample.name), vendor \(play.name): \(done) of \(sample.operations.count) operations ended within "
-                + "\(limit) requests: \(drive.end.text)."
+            return Problem(
+                sample.name,
+                "\(done) of \(sample.operations.count) operations ended within \(limit) requests: \(drive.end.text)."
+            )
         }
     }
 

@@ -9,14 +9,14 @@ extension ConformanceCheck {
         ConformanceCheck("rules are unique and bear the adapter's name", "rules") { subject in
             let rules = subject.descriptor.rules
             let names = Dictionary(grouping: rules, by: \.id).filter { $0.value.count > 1 }.keys.sorted()
-            return names.map { "the rule \($0) stands twice." }
+            return names.map { Problem($0.text, "the rule stands twice.") }
                 + rules.filter { $0.id.adapter != subject.family }.map {
-                    "the rule \($0.id) bears another adapter's name."
+                    Problem($0.id.text, "the rule bears another adapter's name.")
                 }
                 + rules.filter { $0.text.trimmed.isEmpty || $0.source.trimmed.isEmpty }.map {
-                    "the rule \($0.id) has no text or no source."
+                    Problem($0.id.text, "the rule has no text or no source.")
                 }
-                + (rules.isEmpty ? ["there is no rule at all."] : [])
+                + (rules.isEmpty ? [Problem("rules", "there is no rule at all.")] : [])
         },
         ConformanceCheck("every rule that a row names is there", "rules") { subject in
             let descriptor = subject.descriptor
@@ -27,32 +27,41 @@ extension ConformanceCheck {
                 + descriptor.replies.rows.map { ("reply \($0.when)", $0.rule) }
                 + descriptor.limits.map { ("limit \($0.what)", $0.rule) }
                 + subject.settingNames.map { ("setting \($0.name)", $0.rule) }
+                + subject.exemptions.map { ("exemption \($0.sample)", $0.rule) }
             return named.compactMap { row, rule in
                 guard let rule, !known.contains(rule) else { return nil }
-                return "the \(row) names \(rule), which is no rule of the descriptor."
+                return Problem(row, "it names \(rule), which is no rule of the descriptor.")
+            }
+        },
+        ConformanceCheck("every exemption names a check", "exemptions") { subject in
+            let names = Set(all.map(\.name))
+            return subject.exemptions.filter { !names.contains($0.check) }.map {
+                Problem($0.check, "no check has that name. Mend the exemption of \($0.sample), or remove it.")
             }
         },
         ConformanceCheck("field tables agree with the wire schemas", "fields") { subject in
             do {
                 guard let schemas = try WireSchemas(in: subject.wireSchemas) else { return [] }
-                return subject.descriptor.fields.flatMap(schemas.problems)
+                return subject.descriptor.fields.flatMap { table in
+                    schemas.problems(of: table).map { Problem(table.title, $0) }
+                }
             } catch {
-                return ["the wire schemas can't be read: \(error)"]
+                return [Problem("schemas", "the wire schemas can't be read: \(error)")]
             }
         },
         ConformanceCheck("finding codes are unique and begin with the adapter's id", "A20") { subject in
             let rows = subject.descriptor.findings
             let twice = Dictionary(grouping: rows, by: \.code).filter { $0.value.count > 1 }.keys.sorted()
-            return twice.map { "the finding \($0) stands twice." }
+            return twice.map { Problem($0, "the code stands twice.") }
                 + rows.filter { !$0.code.hasPrefix("\(subject.family.rawValue).") }.map {
-                    "the finding \($0.code) does not begin with \(subject.family.rawValue)."
+                    Problem($0.code, "the code does not begin with \(subject.family.rawValue).")
                 }
-                + rows.filter { $0.remedy.trimmed.isEmpty }.map { "the finding \($0.code) has no remedy." }
+                + rows.filter { $0.remedy.trimmed.isEmpty }.map { Problem($0.code, "the finding has no remedy.") }
                 + rows.filter { $0.severity == .error && $0.error == nil }.map {
-                    "the finding \($0.code) is an error without a normalised cause."
+                    Problem($0.code, "the finding is an error without a normalised cause.")
                 }
                 + subject.descriptor.reasonsOfState.filter { code in !rows.contains { $0.code == code } }.map {
-                    "the reason of state \($0) has no row."
+                    Problem($0, "the reason of state has no row.")
                 }
         },
         ConformanceCheck("every reply has a row, and what is not accepted has a finding", "replies") { subject in
@@ -65,19 +74,19 @@ extension ConformanceCheck {
                 let row = replies.row(for: outcome)
                 return row.meaning == .refused || row.meaning == .park ? row.finding == nil : false
             }
-            return silent.map { "\($0.name) is refused without a finding." }
+            return silent.map { Problem($0.name, "it is refused without a finding.") }
                 + replies.rows.compactMap(\.finding).filter { !listed.contains($0.code) }.map {
-                    "the reply table's finding \($0.code) is not in descriptor.findings."
+                    Problem($0.code, "the reply table's finding is not in descriptor.findings.")
                 }
                 + (replies.row(for: .failed(TransportFailure(.lost, "timedOut"))).meaning == .accepted
-                    ? ["no answer counts as accepted."] : [])
+                    ? [Problem("lost", "no answer counts as accepted.")] : [])
         },
         ConformanceCheck("all missing settings are named at once", "settings") { subject in
             let required = subject.settingNames.filter(\.isRequired).map(\.name)
             let findings = subject.findings(in: [:])
             return required.filter { name in !findings.contains { $0.path == "settings.\(name)" } }.map {
-                "without any setting, the error does not name settings.\($0)."
-            } + findings.filter { $0.remedy.trimmed.isEmpty }.map { "\($0.path) has no remedy." }
+                Problem($0, "without any setting, the error does not name settings.\($0).")
+            } + findings.filter { $0.remedy.trimmed.isEmpty }.map { Problem($0.path, "the finding has no remedy.") }
         },
         ConformanceCheck("an unknown setting is named beside the others", "settings") { subject in
             var settings = subject.settings
@@ -86,8 +95,8 @@ extension ConformanceCheck {
             let name = subject.settingNames.first { $0.isRequired }?.name
             if let name { settings[name] = nil }
             let both = name.map { name in subject.findings(in: settings).contains { $0.path == "settings.\(name)" } }
-            return (unknown ? [] : ["a setting that nobody knows is not reported."])
-                + (both == false ? ["an unknown setting hides a missing one."] : [])
+            return (unknown ? [] : [Problem("no_such_setting", "a setting that nobody knows is not reported.")])
+                + (both == false ? [Problem(name ?? "", "an unknown setting hides a missing one.")] : [])
         },
         ConformanceCheck("stored states of every version can be read", "A19") { subject in
             let missing =
@@ -96,8 +105,10 @@ extension ConformanceCheck {
                 : (1...subject.descriptor.stateVersion).filter { version in
                     !subject.storedStates.contains { $0.version == version && $0.part == .memory }
                 }
-            return missing.map { "there is no stored memory of state version \($0). Give one in storedStates." }
-                + subject.storedStates.compactMap { subject.problem(restoring: $0) }
+            return missing.map { Problem("version \($0)", "there is no stored memory. Give one in storedStates.") }
+                + subject.storedStates.compactMap { state in
+                    subject.problem(restoring: state).map { Problem("version \(state.version)", $0) }
+                }
         },
     ]
 
@@ -114,7 +125,7 @@ extension ConformanceCheck {
             }
             for (kind, expected) in names { subject.goldens.checkNoOrphans(kind, expected: expected) }
             let twice = Dictionary(grouping: subject.samples, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
-            return twice.map { "two samples are called \($0)." }
+            return twice.map { Problem($0, "two samples have that name.") }
         },
         ConformanceCheck("every endpoint is sent in some sample", "A20") { subject in
             var open = Set(subject.endpoints)
@@ -123,8 +134,8 @@ extension ConformanceCheck {
                 open.subtract(subject.drive(sample, before: .accepting).sent.map(\.endpoint))
                 open.subtract(subject.drive(sample) { $0.isPrepared = false }.sent.map(\.endpoint))
             }
-            for drive in subject.usualDrives { open.subtract(drive.sent.map(\.endpoint)) }
-            return open.sorted().map { "no sample sends \($0). Add a sample in extras that does." }
+            for (_, drive) in subject.usualDrives { open.subtract(drive.sent.map(\.endpoint)) }
+            return open.sorted().map { Problem($0, "no sample sends it. Add a sample in extras that does.") }
         },
     ]
 }

@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let texts: [ConformanceCheck] = [
         ConformanceCheck("hostile texts survive or are refused", "texts") { subject in
             let texts = Corpus.hostileTexts + [("long", Corpus.longText)]
-            return texts.enumerated().compactMap { position, hostile -> String? in
+            return texts.enumerated().compactMap { position, hostile -> Problem? in
                 let operation = subject.corpus.operation(
                     440,
                     position,
@@ -20,29 +20,30 @@ extension ConformanceCheck {
                     drive.examined[operation.id]?.isEmpty == false
                     || drive.endings[operation.id]?.isTaken == false || drive.endings[operation.id]?.finding != nil
                 return found || isRefused
-                    ? nil : "the text \"\(hostile.name)\" arrives changed, and no finding says so."
+                    ? nil : Problem(hostile.name, "the text arrives changed, and no finding says so.")
             }
         },
         ConformanceCheck("JSON bodies are JSON", "texts") { subject in
             subject.samples.flatMap { sample in
-                subject.drive(sample, before: .accepting).sent.compactMap { sent -> String? in
+                subject.drive(sample, before: .accepting).sent.compactMap { sent -> Problem? in
                     guard sent.request[header: "Content-Type"]?.contains("json") == true, !sent.request.body.isEmpty,
                         sent.request.json == nil
                     else { return nil }
-                    return "\(sent.endpoint) of \(sample.name) says that its body is JSON, and it is not."
+                    return Problem(sample.name, "\(sent.endpoint) says that its body is JSON, and it is not.")
                 }
             }
         },
         ConformanceCheck("no value of a person in findings and descriptions", "A16") { subject in
             let plays = [Play.accepting, .refusing, Play.failing[0], Play.failing[5]]
             return Canary.operations(subject.corpus).flatMap { operation in
-                plays.flatMap { play -> [String] in
+                plays.flatMap { play -> [Problem] in
+                    let kind = operation.action.kind.rawValue
                     let drive = subject.drive([operation]) { play.set(&$0, subject.refusal) }
                     let findings = drive.findings.filter { Canary.sings(in: "\($0.json.text)") }.map {
-                        "the finding \($0.code) shows a person's value (\(operation.action.kind.rawValue))."
+                        Problem(kind, "the finding \($0.code) shows a person's value.")
                     }
                     let requests = drive.sent.filter { Canary.sings(in: $0.request.description) }.map {
-                        "the description of \($0.endpoint) shows a person's value."
+                        Problem(kind, "the description of \($0.endpoint) shows a person's value.")
                     }
                     return findings + requests
                 }
@@ -52,21 +53,22 @@ extension ConformanceCheck {
             let secrets = subject.secrets.filter { $0.utf8.count >= 4 }
             let plays = [Play.accepting, .refusing] + Play.failing
             return subject.representatives.flatMap { sample in
-                plays.flatMap { play -> [String] in
+                plays.flatMap { play -> [Problem] in
                     let drive = subject.drive(sample) {
                         play.set(&$0, subject.refusal)
                         $0.keepsDescriptions = true
                     }
                     func shows(_ text: String) -> Bool { secrets.contains { text.contains($0) } }
-                    return drive.findings.filter { shows($0.json.text) }.map {
+                    let findings = drive.findings.filter { shows($0.json.text) }.map {
                         "the finding \($0.code) shows a secret."
                     }
-                        + (drive.descriptions.contains(where: shows)
-                            ? ["the description of a memory, a step or a request shows a secret. Hold it as Secret."]
-                            : [])
-                        + drive.sent.filter { sent in sent.request.redacted.headers.contains { shows($0.value) } }.map {
-                            "a header of \($0.endpoint) holds a secret and is not marked as secret."
-                        }
+                    let descriptions = drive.descriptions.filter(shows).map { _ in
+                        "the description of a memory, a step or a request shows a secret. Hold it as Secret."
+                    }
+                    let headers = drive.sent
+                        .filter { sent in sent.request.redacted.headers.contains { shows($0.value) } }
+                        .map { "a header of \($0.endpoint) holds a secret and is not marked as secret." }
+                    return (findings + descriptions + headers).map { Problem(sample.name, $0) }
                 }
             }
         },

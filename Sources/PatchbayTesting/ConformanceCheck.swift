@@ -18,12 +18,20 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
     public let name: String
     /// The obligation of the adapter contract that it checks: `A1` to `A20`, or what it checks beyond them.
     public let requirement: String
-    private let problems: @Sendable (any ConformanceSubject) -> [String]
+    private let problems: @Sendable (any ConformanceSubject) -> [Problem]
+
+    /// Something that is wrong, and where: the sample's name, or that of the row or case that the check looked at.
+    struct Problem: Hashable, Sendable {
+        let sample: String
+        let text: String
+
+        init(_ sample: String, _ text: String) { (self.sample, self.text) = (sample, text) }
+    }
 
     init(
         _ name: String,
         _ requirement: String,
-        problems: @escaping @Sendable (any ConformanceSubject) -> [String]
+        problems: @escaping @Sendable (any ConformanceSubject) -> [Problem]
     ) {
         (self.name, self.requirement, self.problems) = (name, requirement, problems)
     }
@@ -34,32 +42,27 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
     /// Every check there is: the only list of them.
     public static let all: [ConformanceCheck] = promises + behaviour + endurance + claims + texts + tables + goldens
 
-    /// Runs the check and records an issue for each problem that it finds.
+    /// Runs the check and records an issue for each problem that it finds, and for each exemption that nothing needs.
     ///
     /// - Throws: nothing today; a check that needs a resource may throw what hinders it.
     public func run(
         on harness: AdapterHarness<some VendorAdapter>,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        if let rule = harness.exemptions[name] {
-            guard harness.descriptor.rules.contains(where: { $0.id == rule }) else {
-                Issue.record(
-                    "The exemption of \"\(name)\" names \(rule), which is no rule.",
-                    sourceLocation: sourceLocation
-                )
-                return
-            }
-            return
+        let problems = problems(harness)
+        let exempt = Set(harness.exemptions.filter { $0.check == name }.map(\.sample))
+        let open = problems.filter { !exempt.contains($0.sample) }
+        // The same problem shows in many samples; once is enough.
+        for (text, alike) in Dictionary(grouping: open, by: \.text).sorted(by: { $0.key < $1.key }).prefix(20) {
+            let samples = Set(alike.map(\.sample)).sorted().joined(separator: ", ")
+            Issue.record("\(requirement) (\(name)), \(samples): \(text)", sourceLocation: sourceLocation)
         }
-        for problem in unique(problems(harness)).prefix(20) {
-            Issue.record("\(requirement) (\(name)): \(problem)", sourceLocation: sourceLocation)
+        for sample in exempt.subtracting(problems.map(\.sample)).sorted() {
+            Issue.record(
+                "\(requirement) (\(name)), \(sample): it is exempt, and nothing is wrong with it. Remove the exemption.",
+                sourceLocation: sourceLocation
+            )
         }
-    }
-
-    /// The same problem shows in many samples; once is enough.
-    private func unique(_ problems: [String]) -> [String] {
-        var seen: Set<String> = []
-        return problems.filter { seen.insert($0).inserted }
     }
 }
 
@@ -67,8 +70,10 @@ extension ConformanceCheck {
     /// A check that no drive of a set breaks one obligation.
     static func unbroken(_ name: String, _ requirement: String) -> ConformanceCheck {
         ConformanceCheck(name, requirement) { subject in
-            subject.usualDrives.flatMap { drive in
-                drive.breaches.filter { $0.requirement == requirement }.map(\.text).sorted()
+            subject.usualDrives.flatMap { sample, drive in
+                drive.breaches.filter { $0.requirement == requirement }.map(\.text).sorted().map {
+                    Problem(sample.name, $0)
+                }
             }
         }
     }

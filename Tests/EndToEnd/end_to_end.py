@@ -4,6 +4,7 @@
 Each check is a method whose first line of documentation is what must hold. Usage: end_to_end.py [PART OF A NAME]
 """
 
+import itertools
 import json
 import os
 import pathlib
@@ -17,8 +18,8 @@ import threading
 import time
 import traceback
 
-import accounts
 import processes
+import vendors
 from outbox_file import OutboxFile
 from recount import Recount, ndjson
 
@@ -62,14 +63,12 @@ class EndToEnd:
 
     # Help for checks
 
-    def configuration(self, *vendors, **more):
-        providers = {
-            "salesforce": lambda: accounts.salesforce(self.sandbox.vendors["salesforce"]),
-            "altcraft": lambda: accounts.altcraft(self.sandbox.vendors["altcraft"], [CONTACT]),
-        }
-        made = {vendor: providers[vendor]() for vendor in vendors}
-        self.environment.update(accounts.ENVIRONMENT)
-        return accounts.write_configuration(self.folder / "patchbay.json", made, list(vendors), **more)
+    def configuration(self, *names, **more):
+        providers = {name: self.provider(name) for name in names}
+        return processes.write_configuration(self.folder / "patchbay.json", providers, list(names), **more)
+
+    def provider(self, vendor, url=None):
+        return vendors.ALL[vendor].provider(url or self.sandbox.vendors[vendor], [CONTACT], self.environment)
 
     def run(self, *arguments, **options):
         return processes.run(*arguments, environment=self.environment, **options)
@@ -100,23 +99,42 @@ class EndToEnd:
 
     # What works
 
-    def check_salesforce(self):
-        """send delivers a morning to Salesforce, and the account holds it"""
-        configuration = self.configuration("salesforce")
-        # The vendor takes one registration a minute; how many are needed depends on the machine's speed, so time flies.
+    def deliver_a_morning(self, vendor):
+        """What a vendor has no door for is refused with a reason; all else arrives."""
+        configuration = self.configuration(vendor)
+        # Vendors have their pace: how many requests are needed depends on the machine's speed, so time flies.
         done = processes.run(
             "send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()).encode()
         )
-        self.expect_end(done, 0)
+        refused = [each["id"] for each in a_morning() if each["action"]["kind"] in vendors.ALL[vendor].REFUSES]
+        self.expect_end(done, 1 if refused else 0)
         promised = self.promised(done.stdout)
         self.expect(len(promised) == 6, f"{len(promised)} receipts for 6 operations")
-        self.recount(promised, {"salesforce": self.sandbox.save_state("salesforce")})
+        self.recount(promised, {vendor: self.sandbox.save_state(vendor)})
+        with OutboxFile(self.outbox) as outbox:
+            rejected = {identifier: code for _, identifier, code in outbox.rejects()}
+        self.expect(sorted(rejected) == refused and all(rejected.values()), f"rejected are {rejected}, not {refused}")
 
-    def check_altcraft(self):
-        """send delivers a morning to Altcraft, each operation in a request of its own"""
-        configuration = self.configuration("altcraft")
-        done = self.expect_end(self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode()), 0)
-        self.recount(self.promised(done.stdout), {})
+    def switch_in_a_morning(self, old, new):
+        """Half a morning at the old vendor, whose network then fails; the other half and what is pending at the new one."""
+        operations = a_morning()
+        providers = {name: self.provider(name) for name in (old, new)}
+        promised = []
+        for name, part in [(old, operations[:3]), (new, operations[3:])]:
+            configuration = processes.write_configuration(
+                self.folder / f"{name}.json", providers, [name], outbox=self.outbox, onSwitch="retarget"
+            )
+            if name == old:
+                self.sandbox.set_faults({"vendor": old, "effect": "reset"})
+            done = processes.run(
+                "send", "--config", configuration, "--until-idle", 1 if name == old else 30, "-",
+                environment=self.hurried(), input=lines(part).encode(),
+            )
+            self.expect(done.returncode in (0, 1), f"{name} ended with {done.returncode}: {done.stderr.decode()[-400:]}")
+            promised += self.promised(done.stdout)
+            self.sandbox.set_faults()
+        self.expect(len(promised) == 6, f"{len(promised)} receipts for 6 operations")
+        self.recount(promised, {name: self.sandbox.save_state(name) for name in (old, new)})
 
     def hurried(self):
         """The environment with a clock in which ten minutes pass in a second."""
@@ -173,7 +191,7 @@ class EndToEnd:
             mapped = [json.loads(line) for line in done.stdout.splitlines()]
             self.expect(len(mapped) == 6, f"{len(mapped)} lines for 6 operations")
             self.expect(any(each["requests"] for each in mapped), "no request is shown")
-            for secret in accounts.ENVIRONMENT.values():
+            for secret in self.environment.values():
                 self.expect(secret.encode() not in done.stdout, "a secret is shown")
 
     def check_migration(self):
@@ -320,8 +338,8 @@ class EndToEnd:
         listener = socket.create_server(("127.0.0.1", 0))
         held = []
         threading.Thread(target=lambda: [held.append(listener.accept()) for _ in range(50)], daemon=True).start()
-        provider = accounts.salesforce(f"http://127.0.0.1:{listener.getsockname()[1]}")
-        configuration = accounts.write_configuration(self.folder / "patchbay.json", {"crm": provider}, ["crm"])
+        provider = self.provider("salesforce", f"http://127.0.0.1:{listener.getsockname()[1]}")
+        configuration = processes.write_configuration(self.folder / "patchbay.json", {"crm": provider}, ["crm"])
         done = self.run("send", "--config", configuration, "--until-idle", 2, "-", input=lines(a_morning()).encode(), timeout=60)
         self.expect_end(done, 1, "6 pending")
         self.expect_kept(self.promised(done.stdout))
@@ -373,18 +391,37 @@ class EndToEnd:
             self.expect_end(self.run(*arguments, input=b""), 64, word)
 
 
+def for_each_vendor():
+    """A check for each vendor and for each ordered pair of them."""
+    def add(name, words, play):
+        play.__doc__ = words
+        setattr(EndToEnd, name, play)
+
+    for vendor, module in vendors.ALL.items():
+        add(
+            f"check_morning_{vendor}", f"send delivers a morning to {module.TITLE}, and the account holds it",
+            lambda self, vendor=vendor: self.deliver_a_morning(vendor),
+        )
+    for old, new in itertools.permutations(vendors.ALL, 2):
+        add(
+            f"check_switch_{old}_{new}", f"a switch from {vendors.ALL[old].TITLE} to {vendors.ALL[new].TITLE} with work pending loses nothing",
+            lambda self, old=old, new=new: self.switch_in_a_morning(old, new),
+        )
+
+
 def main():
+    for_each_vendor()
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     checks = [name for name in vars(EndToEnd) if name.startswith("check_") and wanted in name]
     root = pathlib.Path(tempfile.mkdtemp(prefix="patchbay end to end "))
     failed = []
-    environment = dict(accounts.ENVIRONMENT)
     for name in checks:
         folder = root / name
         folder.mkdir()
         title = getattr(EndToEnd, name).__doc__
         try:
-            with processes.Sandbox(folder, ["salesforce", "altcraft"], accounts.sandbox_settings(), environment) as sandbox:
+            environment = {}
+            with processes.Sandbox(folder, list(vendors.ALL), vendors.accounts(), environment) as sandbox:
                 getattr(EndToEnd(folder, sandbox, environment), name)()
         except Exception as error:
             failed.append(name)

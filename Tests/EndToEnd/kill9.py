@@ -17,9 +17,10 @@ import tempfile
 import time
 import uuid
 
-import accounts
 import processes
+import vendors
 
+VENDORS = list(vendors.ALL)
 CONTACTS = [f"member-{number}" for number in range(480101, 480107)]
 FAULTS = [
     {"probability": 0.3, "effect": {"status": 503}},
@@ -91,7 +92,7 @@ def play(folder, rounds, seed):
     shop = Shop(chance)
     # An hour of the engine passes in a second: what waits a minute is soon due.
     clock = processes.clock(speed=3600)
-    environment = {**accounts.ENVIRONMENT, "PATCHBAY_CLOCK": clock}
+    environment = {"PATCHBAY_CLOCK": clock}
     ledger, said, talk = folder / "ledger.txt", folder / "operations.ndjson", folder / "talk.txt"
     batch = folder / "round.ndjson"
 
@@ -101,13 +102,11 @@ def play(folder, rounds, seed):
         with open(said, "a", encoding="utf-8") as file:
             file.write(lines)
 
-    with processes.Sandbox(folder, ["salesforce", "altcraft"], accounts.sandbox_settings(), environment) as sandbox:
+    with processes.Sandbox(folder, VENDORS, vendors.accounts(VENDORS), environment) as sandbox:
         providers = {
-            "crm": accounts.salesforce(sandbox.vendors["salesforce"]),
-            "push": accounts.altcraft(sandbox.vendors["altcraft"], CONTACTS),
+            name: vendors.ALL[name].provider(sandbox.vendors[name], CONTACTS, environment) for name in VENDORS
         }
-        environment.update(accounts.ENVIRONMENT)
-        configuration = accounts.write_configuration(folder / "patchbay.json", providers, live=["crm", "push"])
+        configuration = processes.write_configuration(folder / "patchbay.json", providers, live=VENDORS)
         died_at_work = 0
         for number in range(rounds):
             say(shop.round())
@@ -120,14 +119,14 @@ def play(folder, rounds, seed):
         say(shop.last_round())
         last = processes.Sender(configuration, ledger, "--until-idle", 60, batch, environment=environment, talk=talk)
         last.wait(120)
-        state = sandbox.save_state("salesforce")
+        states = {name: sandbox.save_state(name) for name in VENDORS}
     promised = len(ledger.read_text().split())
     print(f"  seed {seed}: {rounds} rounds, {died_at_work} killed at work, {shop.count} operations said, {promised} promised")
     verified = processes.run("outbox", "verify", folder / "outbox.sqlite")
     recounted = subprocess.run([
         sys.executable, str(processes.HERE / "recount.py"), str(folder / "outbox.sqlite"), "--ledger", str(ledger),
-        "--operations", str(said), "--log", str(folder / "sandbox.ndjson"), "--state", f"salesforce={state}",
-        "--expect-drained",
+        "--operations", str(said), "--log", str(folder / "sandbox.ndjson"), "--expect-drained",
+        *(f"--state={name}={file}" for name, file in states.items()),
     ])
     if died_at_work < rounds // 2:
         print("  DIFFERENCE: most rounds ended before they could be killed; they prove nothing")

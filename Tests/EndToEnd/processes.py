@@ -28,6 +28,18 @@ def run(*arguments, environment=None, timeout=120, **options):
     )
 
 
+def write_configuration(path, providers, live, outbox="outbox.sqlite", **more):
+    """Writes a configuration in which the providers named `live` have a route."""
+    configuration = {
+        "outbox": {"path": str(outbox)},
+        "providers": providers,
+        "routes": [{"provider": name, "mode": "live"} for name in live],
+        **more,
+    }
+    pathlib.Path(path).write_text(json.dumps(configuration, indent=2, ensure_ascii=False))
+    return path
+
+
 class Sandbox:
     """`patchbay sandbox`, from its first answer until the end of a `with` block."""
 

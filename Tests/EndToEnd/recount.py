@@ -12,8 +12,7 @@ import json
 import pathlib
 import sys
 
-import altcraft_log
-import salesforce_fold
+import vendors
 from outbox_file import ENDINGS, SOURCES, OutboxFile
 
 
@@ -47,10 +46,8 @@ class Recount:
         self.check_balance()
         self.check_ledger()
         for provider, (adapter, state) in sorted(self.outbox.providers().items()):
-            if adapter == "salesforce" and adapter in self.states:
-                self.check_salesforce(provider, self.states[adapter], has_left=state != "live")
-            if adapter == "altcraft" and self.log is not None:
-                self.check_altcraft(provider)
+            if adapter in vendors.ALL:
+                self.check_vendor(provider, adapter, has_left=state != "live")
         return self
 
     def check_balance(self):
@@ -74,9 +71,13 @@ class Recount:
                 if term != "quarantined" and listed[term] != total[term]:
                     self.problems.append(f"{provider}: {total[term]} booked as {term}, {listed[term]} in the history")
 
+    def known(self):
+        """Every id that the outbox has heard of."""
+        return set().union(*self.ends.values(), *self.waiting.values())
+
     def check_ledger(self):
         """Every promise is kept: what was promised is pending, or it ended."""
-        known = set().union(*self.ends.values(), *self.waiting.values())
+        known = self.known()
         lost = [identifier for identifier in self.ledger if identifier not in known]
         self.lost = len(lost)
         self.problems += [f"operation {identifier}: promised, and lost" for identifier in lost]
@@ -84,20 +85,19 @@ class Recount:
         if len(set(self.ledger)) != len(self.ledger):
             self.problems.append("an operation was promised twice")
 
-    def check_salesforce(self, provider, state, has_left):
-        farewells = has_left and not self.waiting[provider]
-        count, problems = salesforce_fold.check(self.operations, self.ends[provider], state, farewells)
+    def check_vendor(self, provider, adapter, has_left):
+        count, words, problems = vendors.ALL[adapter].check(vendors.View(
+            operations=self.operations,
+            endings=self.ends[provider],
+            elsewhere=set() if has_left else self.known() - set(self.ends[provider]) - self.waiting[provider],
+            waiting=self.waiting[provider],
+            log=None if self.log is None else [entry for entry in self.log if entry["vendor"] == adapter],
+            state=self.states.get(adapter),
+            has_left=has_left and not self.waiting[provider],
+            mirrors=self.outbox.mirrors(),
+        ))
         self.problems += [f"{provider}: {problem}" for problem in problems]
-        self.facts.append(f"{count} installations at {provider} compared with what they were told")
-
-    def check_altcraft(self, provider):
-        log = [entry for entry in self.log if entry["vendor"] == "altcraft"]
-        replayed = sum(("device" in mirror) + ("identifiers" in mirror) for mirror in self.outbox.mirrors())
-        count, problems = altcraft_log.check(
-            self.operations, self.ends[provider], self.waiting[provider], log, replayed
-        )
-        self.problems += [f"{provider}: {problem}" for problem in problems]
-        self.facts.append(f"{count} accepted operations at {provider} found among {len(log)} requests")
+        self.facts.append(f"{provider}: {count} {words}")
 
     def report(self):
         terms = SOURCES + ENDINGS + ["pending"]

@@ -49,7 +49,7 @@ struct ProbeAdapter: VendorAdapter {
         return AdapterDescriptor(
             id: "probe",
             title: "Probe",
-            capabilities: ProbeCapabilities.all(available: available, none: none),
+            capabilities: Capabilities(Capability.known.map { ($0, available.contains($0) ? .native() : none) }),
             rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
             findings: [unsupported, refused, waiting, told],
             replies: ReplyTable(
@@ -168,39 +168,33 @@ struct ProbeAdapter: VendorAdapter {
     }
 }
 
-enum ProbeCapabilities {
-    static func all(available: Set<Capability>, none: Support) -> Capabilities {
-        let every: [Capability] =
-            Action.Kind.allCases.map(Capability.operation) + TrackingEvent.Kind.allCases.map(Capability.event)
-            + PushInteraction.allCases.map(Capability.push) + AttributeType.allCases.map(Capability.attribute)
-            + [Channel.push, .email, .sms, .inApp].map(Capability.subscription)
-            + [IdentifierKind.external, .email, .phone].map(Capability.identifier)
-            + [.attributeUnset, .attributeIncrement, .attributeAppend, .tags]
-        return Capabilities(every.map { ($0, available.contains($0) ? .native() : none) })
-    }
-}
-
 @Suite("The conformance suite") struct SuiteTests {
-    private func harness(_ fault: Fault, goldens: URL) throws -> AdapterHarness<ProbeAdapter> {
+    private func harness(_ fault: Fault, _ exemptions: [Exemption], goldens: URL) throws
+        -> AdapterHarness<ProbeAdapter>
+    {
         try AdapterHarness(
             settings: ["fault": .string(fault.rawValue), "key": "Schlüssel-4711"],
             storedStates: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])],
+            exemptions: exemptions,
             goldens: Goldens(folder: goldens, environment: ["UPDATE_GOLDENS": "1"])
         )
     }
 
-    /// What those checks find broken.
-    private func broken(_ fault: Fault, _ checks: [ConformanceCheck]) throws -> [String: String] {
+    /// What those checks find broken, by the check; several issues of one are joined.
+    private func broken(_ fault: Fault, _ checks: [ConformanceCheck], exempt: [Exemption] = []) throws
+        -> [String: String]
+    {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let harness = try harness(fault, goldens: folder)
+        let harness = try harness(fault, exempt, goldens: folder)
         let found = Mutex<[String: String]>([:])
         for check in checks {
             try withKnownIssue(isIntermittent: true) {
                 try check.run(on: harness)
             } matching: { issue in
                 guard issue.isFailure else { return true }
-                found.withLock { $0["\(check.requirement): \(check.name)"] = issue.comments.map(\.rawValue).joined() }
+                let text = issue.comments.map(\.rawValue).joined()
+                found.withLock { $0[check.testDescription, default: ""] += text + "\n" }
                 return true
             }
         }
@@ -237,5 +231,34 @@ enum ProbeCapabilities {
     func `each fault is found by its check`(_ row: (fault: Fault, check: String)) throws {
         let check = try #require(ConformanceCheck.all.first { $0.testDescription == row.check })
         #expect(try broken(row.fault, [check]).keys.contains(row.check))
+    }
+
+    // MARK: Exemptions
+
+    private static let claims = "it takes what it claims"
+    private static let rule = RuleID("probe", "1")
+
+    private func issues(_ fault: Fault, exempt samples: String...) throws -> String {
+        let check = try #require(ConformanceCheck.all.first { $0.name == Self.claims })
+        let exemptions = samples.map { Exemption(check: Self.claims, sample: $0, rule: Self.rule) }
+        return try broken(fault, [check], exempt: exemptions)[check.testDescription] ?? ""
+    }
+
+    @Test func `an exemption spares its sample and no other`() throws {
+        let all = try issues(.claimsTooMuch)
+        #expect(all.contains("track-order, track-plain: it ends rejected"))
+        let fewer = try issues(.claimsTooMuch, exempt: "track-order")
+        #expect(fewer.contains("track-plain: it ends rejected") && !fewer.contains("track-order"))
+    }
+
+    @Test func `an exemption that exempts nothing is a failure`() throws {
+        #expect(try issues(.none, exempt: "track-order").contains("track-order: it is exempt, and nothing is wrong"))
+    }
+
+    @Test func `an exemption names a check and a rule`() throws {
+        let exemption = Exemption(check: "no such check", sample: "track-order", rule: RuleID("probe", "9"))
+        let found = try broken(.none, ConformanceCheck.all.filter { $0.name.hasPrefix("every ") }, exempt: [exemption])
+        #expect(found["exemptions: every exemption names a check"]?.contains("no check has that name") == true)
+        #expect(found["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
     }
 }

@@ -175,6 +175,27 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
                 == [.operation(.changeAttributes), .attribute(.string), .attribute(.integer), .attributeUnset]
         )
     }
+
+    @Test(arguments: [
+        (Action.switchContact(ContactSwitch(.logOut)), ["operation.switchContact", "contact.logOut"]),
+        (
+            .changeSubscription(Subscription(channel: .push, topic: "offers", state: .subscribed)),
+            ["operation.changeSubscription", "subscription.push", "subscription.push.topics"]
+        ),
+        (
+            .changeSubscription(Subscription(channel: .push, state: .subscribed)),
+            ["operation.changeSubscription", "subscription.push"]
+        ),
+    ])
+    func `needs tell directions and topics apart`(_ row: (action: Action, needs: [String])) {
+        let operation = EngagementOperation(
+            id: "o",
+            subject: "s",
+            capturedAt: Instant(milliseconds: 0),
+            action: row.action
+        )
+        #expect(Capabilities.needs(of: operation).map(\.rawValue) == row.needs)
+    }
 }
 
 @Suite("Windows and plans") struct WindowTests {

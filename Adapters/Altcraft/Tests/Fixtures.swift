@@ -62,7 +62,6 @@ enum Fixture {
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "subscribe"),
             ],
-            exemptions: ["after doubt nothing is suppressed": RuleID("altcraft", "R12")],
             goldens: Goldens()
         )
     }

@@ -26,13 +26,13 @@ extension SalesforceDevice {
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "one identifier becomes the contact key"),
-        .operation(.switchContact): .native(
-            note: "log-in moves the device; log-out is refused, a key can't be cleared"
-        ),
+        .operation(.switchContact): .native(),
+        .contact(.logIn): .native(note: "moves the device to another contact key"),
+        .contact(.logOut): .unsupported(reason: "a contact key can be changed, never cleared"),
         .operation(.registerDevice): .native(),
         .operation(.changeAttributes): .native(note: "per device, not per contact"),
         .operation(.changeTags): .native(note: "per device, not per contact"),
-        .operation(.changeSubscription): .native(note: "push as a whole; a topic is a tag of its name"),
+        .operation(.changeSubscription): .native(),
         .operation(.setConsent): .unsupported(reason: "the vendor has no record of consent on this door"),
         .operation(.track): .native(note: "custom events"),
         .operation(.farewell): .emulated(how: "push switched off", cost: "the vendor keeps the device's record"),
@@ -63,9 +63,13 @@ extension SalesforceDevice {
         .attributeAppend: .unsupported(reason: "an attribute can only be set or cleared"),
         .tags: .native(),
         .subscription(.push): .native(note: "suspended and unknown count as opted out"),
+        .topics(.push): .emulated(how: "a tag of the topic's name", cost: "the vendor knows it as a tag alone"),
         .subscription(.email): .unsupported(reason: "the device door knows push alone"),
+        .topics(.email): .unsupported(reason: "the device door knows push alone"),
         .subscription(.sms): .unsupported(reason: "the device door knows push alone"),
+        .topics(.sms): .unsupported(reason: "the device door knows push alone"),
         .subscription(.inApp): .unsupported(reason: "the device door knows push alone"),
+        .topics(.inApp): .unsupported(reason: "the device door knows push alone"),
         .event(.custom): .native(note: "the account must define the event; inner keys are inferred"),
         .event(.push): .unsupported(reason: "the vendor's codes are not published"),
         .event(.messageViewed): .unsupported(reason: "the vendor's codes are not published"),

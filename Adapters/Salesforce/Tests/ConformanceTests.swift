@@ -24,13 +24,6 @@ import Testing
             refusal: nil,
             extras: extras,
             storedStates: [StoredState(version: 1, part: .memory, json: memory)],
-            exemptions: [
-                // A log-out is refused although log-ins are taken: a contact key can't be cleared.
-                "it takes what it claims": RuleID("salesforce", "K3"),
-                // A doubted registration is repeated without end, so the check's vendor, which answers it with doubt for
-                // ever, never hears the third value. `after doubt nothing is suppressed` of the schedule shows it.
-                "after doubt nothing is suppressed": RuleID("salesforce", "S7"),
-            ],
             goldens: Goldens()
         )
     }

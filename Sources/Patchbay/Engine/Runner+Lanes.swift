@@ -24,6 +24,8 @@ extension Runner {
         /// Exchanges in a row that ended nothing and wait for nothing.
         var barren = 0
         var lastExchangeFailed = false
+        /// The network or the app came back while a request was in flight: what it says of waiting for that is outdated.
+        var wokenInFlight = false
         var lastWake: Instant?
         /// When the wakes are due that were put off, because the vendor is failing.
         var wakeAt: Instant?

@@ -147,6 +147,7 @@ extension Runner {
         }
         memories[memoryKey] = after
         if verdicts.contains(where: { $0.verdict.isFinal }) { lane.spins = 0 }
+        lane.wokenInFlight = false
         lanes[key] = lane
         if let park = meaning.park {
             parked = park
@@ -188,12 +189,13 @@ extension Runner {
         _ lane: inout Lane,
         answered: Bool
     ) throws -> When {
-        let (step, when, failures, refusals): (Adapter.Step?, When, Int, Int) =
+        let (step, said, failures, refusals): (Adapter.Step?, When, Int, Int) =
             switch verdict {
             case .underway(let step, let when): (step, when, 0, 0)
             case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
             default: (nil, .now, 0, 0)
             }
+        let when = said.orWoken && lane.wokenInFlight ? .now : said
         if pending.isImmediate {
             guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return when }
             (lane.reads[place].step, lane.reads[place].block) = (step, when)

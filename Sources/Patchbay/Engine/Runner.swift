@@ -63,7 +63,10 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     func wake(lane: String?) throws {
         try context.store.clearWokenBlocks(provider: name, lane: lane)
         let now = context.now
-        for key in try lane.map({ [$0] }) ?? knownLanes() { wakeNow(key, now) }
+        for key in try lane.map({ [$0] }) ?? knownLanes() {
+            wakeNow(key, now)
+            update(key) { $0.wokenInFlight = $0.flight != nil || $0.unsettled != nil }
+        }
     }
 
     func flush() throws {

@@ -25,6 +25,14 @@ public struct Capability: NeutralKey {
     public static func subscription(_ channel: Channel) -> Capability {
         Capability(rawValue: "subscription.\(channel.rawValue)")
     }
+    /// Topics within the subscriptions on that channel.
+    public static func topics(_ channel: Channel) -> Capability {
+        Capability(rawValue: "subscription.\(channel.rawValue).topics")
+    }
+    /// A contact who comes to an installation, or leaves it: `contact.logIn`, `contact.logOut`.
+    public static func contact(_ direction: ContactSwitch.Direction) -> Capability {
+        Capability(rawValue: "contact.\(direction.rawValue)")
+    }
     /// Identifiers of that kind.
     public static func identifier(_ kind: IdentifierKind) -> Capability {
         Capability(rawValue: "identifier.\(kind.rawValue)")
@@ -38,6 +46,14 @@ public struct Capability: NeutralKey {
     public static let attributeAppend: Capability = "change.append"
     /// Tags as labels.
     public static let tags: Capability = "tags"
+
+    /// What every door has to say something about: each kind that the model knows, once.
+    public static let known: [Capability] =
+        Action.Kind.allCases.map(operation) + ContactSwitch.Direction.allCases.map(contact)
+        + TrackingEvent.Kind.allCases.map(event) + PushInteraction.allCases.map(push)
+        + AttributeType.allCases.map(attribute) + [attributeUnset, attributeIncrement, attributeAppend, tags]
+        + [Channel.push, .email, .sms, .inApp].flatMap { [subscription($0), topics($0)] }
+        + [IdentifierKind.external, .email, .phone].map(identifier)
 }
 
 /// How well a vendor's door can do something.
@@ -98,6 +114,7 @@ public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
         var needs: [Capability] = [.operation(operation.action.kind)]
         switch operation.action {
         case .identify(let identifiers): needs += identifiers.map { .identifier($0.kind) }
+        case .switchContact(let change): needs.append(.contact(change.direction))
         case .changeAttributes(let changes):
             for (_, change) in changes.sorted(by: { $0.key < $1.key }) {
                 switch change {
@@ -108,7 +125,9 @@ public struct Capabilities: Sendable, ExpressibleByDictionaryLiteral {
                 }
             }
         case .changeTags: needs.append(.tags)
-        case .changeSubscription(let subscription): needs.append(.subscription(subscription.channel))
+        case .changeSubscription(let subscription):
+            needs.append(.subscription(subscription.channel))
+            if subscription.topic != nil { needs.append(.topics(subscription.channel)) }
         case .track(let event):
             needs.append(.event(event.kind))
             if case .push(let interaction, _, _) = event { needs.append(.push(interaction)) }

@@ -103,20 +103,10 @@ extension ToyAdapter {
         )
     )
 
-    private static let capabilities: Capabilities = [
-        .operation(.changeTags): .native(), .tags: .native(),
-        .operation(.track): .native(), .event(.custom): .emulated(how: "its name is said", cost: "attributes are lost"),
-        .operation(.identify): none, .operation(.switchContact): none, .operation(.registerDevice): none,
-        .operation(.changeAttributes): none, .operation(.changeSubscription): none, .operation(.setConsent): none,
-        .operation(.farewell): none, .operation(.erase): none, .operation(.readBack): none,
-        .event(.push): none, .event(.messageViewed): none, .event(.messageClicked): none,
-        .event(.sessionStarted): none, .event(.sessionEnded): none,
-        .push(.received): none, .push(.tapped): none, .push(.dismissed): none, .push(.opened): none,
-        .attribute(.string): none, .attribute(.integer): none, .attribute(.decimal): none, .attribute(.boolean): none,
-        .attribute(.date): none, .attribute(.time): none, .attribute(.timestamp): none, .attribute(.country): none,
-        .attribute(.choices): none, .attribute(.list): none, .attribute(.object): none,
-        .attributeUnset: none, .attributeIncrement: none, .attributeAppend: none,
-        .subscription(.push): none, .subscription(.email): none, .subscription(.sms): none, .subscription(.inApp): none,
-        .identifier(.external): none, .identifier(.email): none, .identifier(.phone): none,
-    ]
+    private static let capabilities = Capabilities(
+        Capability.known.map { ($0, none) } + [
+            (.operation(.changeTags), .native()), (.tags, .native()), (.operation(.track), .native()),
+            (.event(.custom), .emulated(how: "its name is said", cost: "attributes are lost")),
+        ]
+    )
 }

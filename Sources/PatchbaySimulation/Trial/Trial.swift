@@ -1,0 +1,301 @@
+public import Patchbay
+public import PatchbayAdapterKit
+public import PatchbayModel
+import PatchbayOutbox
+
+/// One adapter, one played vendor and one script, run through the real engine and the real outbox while one thing goes
+/// wrong.
+///
+/// A dead process is followed by another, which captures again what the first could not store. When the script is over,
+/// time passes until nothing is pending.
+public final class Trial {
+    /// What is tried.
+    public struct Play: Sendable {
+        /// The adapter.
+        public var adapter: any VendorAdapter
+        /// The vendor: looks at a request, changes what it holds, answers.
+        public var vendor: @Sendable (WireRequest, inout VendorLedger) -> WireResponse
+        /// What happens.
+        public var script: [TrialStep]
+        /// Purposes that need the person's consent.
+        public var requiredConsent: Set<Purpose>
+
+        /// A play.
+        public init(
+            adapter: any VendorAdapter,
+            script: [TrialStep],
+            requiredConsent: Set<Purpose> = [],
+            vendor: @escaping @Sendable (WireRequest, inout VendorLedger) -> WireResponse
+        ) {
+            (self.adapter, self.script) = (adapter, script)
+            (self.requiredConsent, self.vendor) = (requiredConsent, vendor)
+        }
+    }
+
+    /// A request that left.
+    public struct Request: Sendable {
+        /// Its number, from 1.
+        public let number: Int
+        /// When, on the engine's timeline.
+        public let now: Instant
+        /// The request.
+        public let request: WireRequest
+        /// Whether the vendor processed it.
+        public let isProcessed: Bool
+    }
+
+    /// How an operation ended.
+    public struct Ending: Hashable, Sendable {
+        /// The operation in a word.
+        public let word: String
+        /// How.
+        public let term: OperationOutcome.Term
+        /// The finding's code; empty without one.
+        public let code: String
+    }
+
+    /// The header in which a played adapter says which operations its request carries, joined by spaces.
+    public static let operationsHeader = "Operations"
+    /// The name of the only provider.
+    public static let provider = "p"
+
+    /// What goes wrong.
+    public let disturbance: Disturbance
+    /// What the vendor did and holds.
+    public private(set) var ledger = VendorLedger()
+    /// Every request that left a living process, in order.
+    public private(set) var requests: [Request] = []
+    /// Everything that was captured and is on the disk, in order.
+    public private(set) var operations: [EngagementOperation] = []
+    /// What came out wrong.
+    public private(set) var problems: [String] = []
+    /// How many points of the storage were passed.
+    public private(set) var storagePoints = 0
+    /// The machine and what the engine told.
+    public let world: VirtualWorld
+
+    private let play: Play
+    private let plan: RoutingPlan
+    private var isDying = false
+    private var isCut = false
+    private var questions = 0
+
+    private struct Death: Error {}
+    /// More requests than any script calls for.
+    private struct Runaway: Error {}
+    private static let limit = 500
+
+    /// A trial that has not begun.
+    public init(_ play: Play, _ disturbance: Disturbance = .none) throws {
+        (self.play, self.disturbance) = (play, disturbance)
+        plan = RoutingPlan(
+            providers: [.init(name: Self.provider, adapter: play.adapter, mode: .live)],
+            requiredConsent: play.requiredConsent
+        )
+        world = try VirtualWorld()
+        world.credentials = { [unowned self] _, _ in ledger.credential.map { Secret($0) } }
+        world.network = { [unowned self] in fate(of: $0) }
+        world.onStorage { [unowned self] _ in
+            storagePoints += 1
+            if requests.count > Self.limit { throw Runaway() }
+            if case .death(storagePoints) = disturbance { isDying = true }
+            // A dead process stores nothing more.
+            if isDying || isCut {
+                isDying = true
+                throw Death()
+            }
+        }
+    }
+
+    /// Plays the script, lets everything end, and looks at what holds for every adapter.
+    public func run() throws {
+        do {
+            try perform()
+        } catch is Runaway {
+            world.kill()
+            return problems.append("more than \(Self.limit) requests left")
+        }
+        try checkBooks()
+    }
+
+    private func perform() throws {
+        try living { try world.start(plan) }
+        for (number, step) in play.script.enumerated() {
+            try perform(step)
+            try disturb(after: number + 1)
+        }
+        var isOver = false
+        while !isOver {
+            try living {
+                try world.drain(atMost: .seconds(400 * 86_400))
+                isOver = true
+            }
+        }
+    }
+
+    // MARK: What happens
+
+    private func perform(_ step: TrialStep) throws {
+        switch step {
+        case .capture(let actions, let subject, let contact): try capture(actions, subject, contact)
+        case .ask(let what): try living { try world.read(question(what), from: Self.provider, timeout: .seconds(60)) }
+        case .pass(let duration): try pass(duration)
+        case .wake: try living { try world.wake() }
+        case .flush: try living { try world.flush() }
+        case .resume: try living { try world.resume(Self.provider) }
+        case .credential(let credential): ledger.credential = credential
+        case .vendor(let mood): ledger.mood = mood
+        }
+    }
+
+    private func capture(_ actions: [Action], _ subject: Subject, _ contact: String?) throws {
+        let captured = actions.map { action in
+            EngagementOperation(
+                id: world.host.makeID(),
+                subject: subject,
+                contact: contact,
+                capturedAt: world.host.date(),
+                appState: .active,
+                action: action
+            )
+        }
+        operations += captured
+        try living {
+            // The process may have died after the commit: then the outbox knows them already.
+            if try !isStored(captured[0].id) { try world.capture(captured) }
+        }
+        if try !isStored(captured[0].id) { try world.capture(captured) }
+    }
+
+    private func isStored(_ id: OperationID) throws -> Bool {
+        if try world.store.history(provider: nil, limit: .max).contains(where: { $0.id == id.rawValue }) { return true }
+        var isPending = false
+        try world.store.forEachRow(provider: Self.provider, subject: nil) { row in
+            if row.operation.id == id.rawValue { isPending = true }
+        }
+        return isPending
+    }
+
+    private func question(_ what: String) -> EngagementOperation {
+        questions += 1
+        return EngagementOperation(
+            id: OperationID(rawValue: "question-\(questions)"),
+            subject: "s-1",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest(what))
+        )
+    }
+
+    private func pass(_ duration: Duration) throws {
+        let end = world.host.uptime() + duration
+        while world.host.uptime() < end { try living { try world.advance(by: end - world.host.uptime()) } }
+    }
+
+    private func disturb(after step: Int) throws {
+        switch disturbance {
+        case .restart(step): try world.restart()
+        case .reboot(step): try world.reboot(after: .seconds(20))
+        case .jump(step, let seconds): world.host.jump(by: .seconds(seconds))
+        default: break
+        }
+    }
+
+    /// Runs something in which the process may die; then another begins.
+    private func living(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch  where isDying {
+            try revive()
+        }
+    }
+
+    private func revive() throws {
+        (isDying, isCut) = (false, false)
+        try world.restart(plan)
+    }
+
+    private func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
+        // The engine tries the other lanes although the process is dead by now; of that nothing is real.
+        guard !isDying, !isCut else { return .silence }
+        let number = requests.count + 1
+        (ledger.now, ledger.request, ledger.delay) = (sent.now, number, .milliseconds(100))
+        let isProcessed = disturbance != .cut(request: number) && disturbance != .unsent(request: number)
+        requests.append(Request(number: number, now: sent.now, request: sent.request, isProcessed: isProcessed))
+        checkIsPending(sent.request, number)
+        guard isProcessed else {
+            isCut = disturbance == .cut(request: number)
+            let failure = TransportFailure(isCut ? .lost : .notSent, "hostNotFound")
+            return .outcome(.failed(failure), after: .milliseconds(100))
+        }
+        let response = play.vendor(sent.request, &ledger)
+        if disturbance == .lost(request: number) {
+            return .outcome(.failed(TransportFailure(.lost, "connectionLost")), after: ledger.delay)
+        }
+        return .outcome(.replied(response), after: ledger.delay)
+    }
+
+    // MARK: What must be
+
+    /// Notes a problem unless a condition holds.
+    public func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
+        if !condition { problems.append(problem()) }
+    }
+
+    /// What ended never leaves again.
+    private func checkIsPending(_ request: WireRequest, _ number: Int) {
+        let ended = Set(((try? world.store.history(provider: Self.provider, limit: .max)) ?? []).map(\.id))
+        for id in (request[header: Self.operationsHeader] ?? "").split(separator: " ").map(String.init) {
+            expect(!ended.contains(id), "request \(number) carries an operation whose verdict is known")
+        }
+    }
+
+    private func checkBooks() throws {
+        for account in try world.accounts() {
+            expect(account.balances, "the accounts do not balance")
+            expect(account.pending == 0, "\(account.pending) pending: \(account.waits.map(\.code))")
+            expect(account.parked == nil, "stopped: \(account.parked?.code ?? "")")
+        }
+        for fault in try world.store.verify().faults { problems.append("outbox: \(fault.detail)") }
+        let history = try world.store.history(provider: Self.provider, limit: .max)
+        expect(Set(history.map(\.id)).count == history.count, "an operation ended twice")
+        let lost = Set(operations.map(\.id.rawValue)).subtracting(history.map(\.id))
+        expect(lost.isEmpty, "\(lost.count) operations were lost")
+    }
+
+    /// How everything ended, in the order of the endings; follow-ups and what else nobody captured are `created`.
+    public func endings() throws -> [Ending] {
+        let words = Dictionary(operations.map { ($0.id.rawValue, $0.word) }) { first, _ in first }
+        return try world.store.history(provider: Self.provider, limit: .max).reversed().map { entry in
+            Ending(
+                word: words[entry.id] ?? "created",
+                term: OperationOutcome.Term(rawValue: entry.term) ?? .quarantined,
+                code: entry.code
+            )
+        }
+    }
+
+    /// How the operation of that word ended.
+    public func ending(of word: String) throws -> Ending? { try endings().first { $0.word == word } }
+
+    /// What the caller of the n-th question heard, from 1; nil if nothing.
+    public func answer(to question: Int = 1) -> OperationOutcome? {
+        world.outcome(of: OperationID(rawValue: "question-\(question)"), on: Self.provider)
+    }
+
+    /// Notes a problem unless the vendor did exactly this, in this order.
+    ///
+    /// Where a request was in doubt, so many effects may stand there twice; the first of each still in order.
+    public func expectEffects(_ expected: [String], repeats: Int = 1) {
+        let texts = ledger.texts
+        guard disturbance.leavesDoubt else {
+            return expect(texts == expected, "the vendor did \(texts), not \(expected)")
+        }
+        var seen: Set<String> = []
+        let firsts = texts.filter { seen.insert($0).inserted }
+        expect(firsts == expected, "the vendor did \(texts); without repeats that is not \(expected)")
+        expect(texts.count <= expected.count + repeats, "the vendor did \(texts): repeated more than \(repeats)")
+    }
+}
+
+@available(*, unavailable)
+extension Trial: Sendable {}

@@ -1,0 +1,53 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbaySimulation
+
+/// What must not happen twice is given up where nobody knows whether it happened: a person decides.
+struct AtMostOnce: VendorAdapter {
+    enum Endpoint: String, AdapterEndpoint {
+        case event
+        var isJournaled: Bool { true }
+    }
+    static var descriptor: AdapterDescriptor { .probe() }
+
+    init(settings: ProbeSettings = ProbeSettings()) {}
+
+    func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
+        .send(.event, pending[0].word, for: [pending[0]])
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { _ in
+            if exchange.isSuccess { return .accepted() }
+            return exchange.mayHaveWorked ? .rejected(ProbeFinding.unknown.at()) : .retry(exchange.soon)
+        }
+    }
+
+    static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
+        ledger.note(request.text)
+        return request.text == "b" ? WireResponse(500) : .ok()
+    }
+}
+
+extension BehaviourProbe {
+    static let atMostOnce = BehaviourProbe(
+        "atMostOnce",
+        "An event happens once at most; where nobody knows whether it did, it ends as unknown and is kept.",
+        neededBy: "doors whose events start something that must not be doubled",
+        brokenBy: [.keepsNoJournal, .takesSilenceForYes, .believes],
+        adapter: AtMostOnce(),
+        vendor: AtMostOnce.vendor,
+        script: [.track("a", "b", "c"), .pass(.seconds(60))]
+    ) { trial in
+        let texts = trial.ledger.texts
+        trial.expect(Set(texts).count == texts.count, "something happened twice: \(texts)")
+        for ending in try trial.endings() {
+            let isTaken = ending.term == .accepted && texts.contains(ending.word) && ending.word != "b"
+            let isUnknown = ending.term == .rejected && ending.code == ProbeFinding.unknown.code
+            trial.expect(isTaken || isUnknown, "\(ending.word) ended as \(ending.term) \(ending.code)")
+        }
+        guard !trial.disturbance.leavesDoubt else { return }
+        trial.expect(texts == ["a", "b", "c"], "the vendor did \(texts)")
+    }
+}

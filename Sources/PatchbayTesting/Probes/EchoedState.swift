@@ -1,0 +1,58 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySimulation
+
+/// Whatever the vendor hands over goes back with the next request as it came: unknown members, nulls, the text of numbers.
+///
+/// Rows are read off the operations, so that what is recorded in flight is still there after the acknowledgement.
+struct EchoedState: VendorAdapter {
+    enum Endpoint: String, AdapterEndpoint { case rows }
+    struct Memory: AdapterMemory { var state: JSONValue? }
+    static var descriptor: AdapterDescriptor { .probe() }
+
+    init(settings: ProbeSettings = ProbeSettings()) {}
+
+    func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let rows = JSONValue.array(pending.map { .string($0.word) })
+        let body: JSONValue = ["rows": rows, "state": memory.state ?? .null]
+        return .send(.rows, body.text, for: pending)
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        if exchange.isSuccess, let state = exchange.outcome.reply?.json?["state"] { memory.state = state }
+        return Interpretation(exchange.operations) { _ in exchange.isSuccess ? .accepted() : .retry(exchange.soon) }
+    }
+
+    static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
+        let echo = request.json?["state"]?.text ?? "null"
+        let isKnown = echo == "null" || ledger.held[echo] != nil
+        ledger.held["echoes", default: ""] += isKnown ? "\(ledger.held[echo] ?? "0") " : "forged "
+        for row in request.json?["rows"]?.array ?? [] { ledger.note(row.string ?? "") }
+        let number = ledger.count("states")
+        let state = #"{"n":1.50,"mark":{"round":\#(number),"nothing":null,"big":12345678901234567890}}"#
+        ledger.held[state] = String(number)
+        ledger.delay = .seconds(2)
+        return .ok(#"{"state":\#(state)}"#)
+    }
+}
+
+extension BehaviourProbe {
+    static let echoedState = BehaviourProbe(
+        "echoedState",
+        "An opaque state of the vendor goes back as it came, and rows recorded in flight survive the acknowledgement.",
+        neededBy: "doors that keep a session's state in the client",
+        brokenBy: [.forgets, .believes],
+        adapter: EchoedState(),
+        vendor: EchoedState.vendor,
+        script: [
+            .track("a"), .pass(.seconds(1)), .track("b"), .pass(.seconds(60)), .track("c"), .pass(.seconds(60)),
+        ]
+    ) { trial in
+        trial.expectEffects(["a", "b", "c"])
+        let echoes = (trial.ledger.held["echoes"] ?? "").split(separator: " ").map { Int($0) ?? -1 }
+        trial.expect(!echoes.contains(-1), "a state came back that the vendor never gave")
+        trial.expect(echoes == echoes.sorted() && (echoes.last ?? 0) > 0, "states came back as \(echoes)")
+        if trial.disturbance == .none { trial.expect(echoes == [0, 1, 2], "states came back as \(echoes)") }
+    }
+}

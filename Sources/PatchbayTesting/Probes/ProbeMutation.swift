@@ -1,0 +1,156 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// A way to break any adapter, to see whether somebody notices.
+public enum ProbeMutation: String, Sendable, CaseIterable {
+    /// It remembers nothing.
+    case forgets
+    /// It does not know how far an operation has got.
+    case losesStep
+    /// It remembers through a doubt what it knew before.
+    case trustsMemory
+    /// It takes everything for accepted.
+    case believes
+    /// It takes no answer for a yes.
+    case takesSilenceForYes
+    /// It never waits.
+    case hurries
+    /// It puts everything into one queue.
+    case queuesTogether
+    /// It takes the newest first.
+    case readsBackwards
+    /// It drops what a reply asks for.
+    case dropsFollowUps
+    /// It lets requests leave that no journal knows.
+    case keepsNoJournal
+    /// It ignores what the app gives as credential.
+    case ignoresCredential
+    /// It does not stop for a person to act.
+    case neverStops
+    /// It holds where it should drop, and drops where it should hold.
+    case misplacesConsent
+
+    func breaking<Base: VendorAdapter>(_ base: Base) -> any VendorAdapter { Mutant(base, self) }
+}
+
+/// An adapter that does what another does, but for one thing.
+private struct Mutant<Base: VendorAdapter>: VendorAdapter {
+    typealias Settings = Base.Settings
+    typealias Memory = Base.Memory
+    typealias Step = Base.Step
+
+    struct Endpoint: AdapterEndpoint {
+        let base: Base.Endpoint
+        let isJournaled: Bool
+        static var allCases: [Endpoint] { Base.Endpoint.allCases.map { Endpoint($0, isJournaled: $0.isJournaled) } }
+        var rawValue: String { base.rawValue }
+
+        init(_ base: Base.Endpoint, isJournaled: Bool) { (self.base, self.isJournaled) = (base, isJournaled) }
+
+        init?(rawValue: String) {
+            guard let base = Base.Endpoint(rawValue: rawValue) else { return nil }
+            self.init(base, isJournaled: base.isJournaled)
+        }
+    }
+
+    private let base: Base
+    private let mutation: ProbeMutation?
+
+    static var descriptor: AdapterDescriptor { Base.descriptor }
+
+    init(_ base: Base, _ mutation: ProbeMutation) { (self.base, self.mutation) = (base, mutation) }
+
+    init(settings: Settings) throws(SettingsError) {
+        base = try Base(settings: settings)
+        mutation = nil
+    }
+
+    func examine(_ operation: EngagementOperation) -> [Finding] { base.examine(operation) }
+
+    func place(_ operation: EngagementOperation) -> Place {
+        var place = base.place(operation)
+        if mutation == .queuesTogether { place.queue = "" }
+        if mutation == .misplacesConsent { place.waitsForConsent.toggle() }
+        return place
+    }
+
+    func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        var moment = moment
+        if mutation == .hurries { moment.now = moment.now + .seconds(400 * 86_400) }
+        let window = mutation == .readsBackwards ? pending.reversed().map(shown) : pending.map(shown)
+        let known = mutation == .forgets ? Memory() : memory
+        switch base.plan(PendingOperations(window, hasMore: pending.hasMore), memory: known, at: moment) {
+        case .send(let transmission):
+            let carried = Set(transmission.operations)
+            let isJournaled = transmission.endpoint.isJournaled && mutation != .keepsNoJournal
+            let endpoint = Endpoint(transmission.endpoint, isJournaled: isJournaled)
+            guard !carried.isEmpty else { return .send(Transmission(chore: endpoint, transmission.request)) }
+            return .send(
+                Transmission(endpoint, transmission.request, carrying: pending.filter { carried.contains($0.id) })
+            )
+        case .settle(let verdicts, let remembering):
+            return .settle(verdicts.mapValues(said), remembering: remembering)
+        case .wait(let until, let because): return .wait(until: until, because: because)
+        }
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        var outcome = exchange.outcome
+        if mutation == .takesSilenceForYes, outcome.reply == nil { outcome = .replied(WireResponse(200)) }
+        let heard = Exchange<Base>(
+            endpoint: exchange.endpoint.base,
+            operations: exchange.operations.map(shown),
+            request: exchange.request,
+            outcome: outcome,
+            startedAt: exchange.startedAt,
+            moment: exchange.moment
+        )
+        let before = memory
+        let meaning = base.interpret(heard, memory: &memory)
+        if mutation == .forgets { memory = Memory() }
+        if mutation == .trustsMemory, exchange.mayHaveWorked { memory = before }
+        return Interpretation(
+            meaning.verdicts.mapValues(said),
+            followUps: mutation == .dropsFollowUps ? [] : meaning.followUps,
+            incoming: meaning.incoming,
+            park: mutation == .neverStops ? nil : meaning.park
+        )
+    }
+
+    private func shown(_ pending: Pending<Self>) -> Pending<Base> {
+        Pending(
+            operation: pending.operation,
+            sequence: pending.sequence,
+            since: pending.since,
+            queue: pending.queue,
+            isImmediate: pending.isImmediate,
+            step: mutation == .losesStep ? nil : pending.step,
+            failures: pending.failures,
+            refusals: pending.refusals,
+            credential: mutation == .ignoresCredential ? nil : pending.credential
+        )
+    }
+
+    private func said(_ verdict: Verdict<Base>) -> Verdict<Self> {
+        switch verdict {
+        case .accepted(let finding, let answer): .accepted(finding, answer: answer)
+        case .unchanged(let finding): .unchanged(finding)
+        case .superseded(let id): .superseded(by: id)
+        case .rejected(let finding, let answer):
+            mutation == .believes ? .accepted() : .rejected(finding, answer: answer)
+        case .dropped(let finding): .dropped(finding)
+        case .underway(let step, let when): mutation == .believes ? .accepted() : .underway(step, shortened(when))
+        case .retry(let when): mutation == .believes ? .accepted() : .retry(shortened(when))
+        }
+    }
+
+    private func shortened(_ when: When) -> When {
+        guard mutation == .hurries, let until = when.until else { return when }
+        return .at(min(until, Instant(milliseconds: 0)), orWoken: when.orWoken)
+    }
+
+    static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
+        try Base.upgrade(state, of: part, from: version)
+    }
+}

@@ -1,0 +1,105 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbaySimulation
+
+/// The settings of a probe: none.
+struct ProbeSettings: AdapterSettings {
+    static var table: SettingsTable<ProbeSettings> { SettingsTable([]) }
+}
+
+/// What a probe may say.
+enum ProbeFinding {
+    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "The vendor says no", remedy: "Mend it.")
+    static let unknown = FindingRow(
+        "probe.outcomeUnknown",
+        .error,
+        .outcomeUnknown,
+        reason: "Nobody knows whether the vendor did it",
+        remedy: "Look at the vendor, then replay it or not."
+    )
+    static let waiting = FindingRow("probe.waiting", .note, reason: "It is not time yet", remedy: "Wait.")
+    static let keyMissing = FindingRow("probe.keyMissing", .note, reason: "Nobody is there yet", remedy: "Log in.")
+    static let later = FindingRow("probe.later", .note, reason: "It shows later", remedy: "Nothing.")
+    static let gated = FindingRow("probe.gated", .note, reason: "A rule forbids it", remedy: "Nothing.")
+    static let stopped = FindingRow(
+        "probe.stopped",
+        .error,
+        .unauthenticated,
+        reason: "The account is closed to us",
+        remedy: "Open it, then resume the provider."
+    )
+}
+
+extension AdapterDescriptor {
+    /// A probe's descriptor.
+    static func probe(
+        _ memory: MemoryScope = .lane,
+        window: Int = 64,
+        concurrency: Int = 4,
+        usesCredentials: Bool = false
+    ) -> AdapterDescriptor {
+        AdapterDescriptor(
+            id: "probe",
+            title: "Probe",
+            door: memory == .lane ? .device : .server,
+            memory: memory,
+            window: window,
+            concurrency: concurrency,
+            usesCredentials: usesCredentials,
+            capabilities: [.operation(.track): .native()],
+            rules: [],
+            findings: [],
+            replies: ReplyTable([], otherwise: .otherwise(.retry, rule: RuleID("probe", "1")))
+        )
+    }
+}
+
+extension Plan {
+    /// Sends a text to an endpoint of the played vendor.
+    static func send(
+        _ endpoint: Adapter.Endpoint,
+        _ text: String,
+        for operations: some Collection<Pending<Adapter>>,
+        headers: [WireHeader] = []
+    ) -> Plan {
+        let ids = operations.map(\.id.rawValue).joined(separator: " ")
+        let request = WireRequest(
+            "POST",
+            "https://probe.example/\(endpoint.rawValue)",
+            headers: [WireHeader(Trial.operationsHeader, ids)] + headers,
+            body: Array(text.utf8)
+        )
+        guard !operations.isEmpty else { return .send(Transmission(chore: endpoint, request)) }
+        return .send(Transmission(endpoint, request, carrying: operations))
+    }
+}
+
+extension Exchange {
+    /// Whether the vendor said yes.
+    var isSuccess: Bool { outcome.reply?.isSuccess ?? false }
+    /// The vendor's status; nil without an answer.
+    var status: Int? { outcome.reply?.status }
+    /// Ten seconds after the outcome was known.
+    var soon: When { .at(moment.now + .seconds(10)) }
+}
+
+extension Pending {
+    /// The operation in a word.
+    var word: String { operation.word }
+}
+
+extension WireRequest {
+    /// The last part of the path.
+    var endpoint: String { URLText.path(of: url).split(separator: "/").last.map(String.init) ?? "" }
+    /// The body as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
+    /// The body's parts, which commas separate.
+    var words: [String] { text.split(separator: ",").map(String.init) }
+}
+
+extension WireResponse {
+    /// HTTP 200 with that text.
+    static func ok(_ text: String = "") -> WireResponse { WireResponse(200, body: Array(text.utf8)) }
+    /// The body as text.
+    var text: String { String(decoding: body, as: UTF8.self) }
+}

@@ -1,0 +1,61 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySimulation
+
+/// Two queues in a lane and a question: what is stopped holds up neither the other queue nor the question.
+struct Reads: VendorAdapter {
+    enum Endpoint: String, AdapterEndpoint { case track, changeAttributes, readBack }
+    static var descriptor: AdapterDescriptor { .probe() }
+
+    init(settings: ProbeSettings = ProbeSettings()) {}
+
+    func place(_ operation: EngagementOperation) -> Place {
+        Place(lane: operation.subject.rawValue, queue: operation.action.kind.rawValue)
+    }
+
+    func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
+        let head = pending[0]
+        let endpoint = Endpoint(rawValue: head.operation.action.kind.rawValue) ?? .track
+        return .send(endpoint, head.word, for: [head])
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { _ in
+            guard let reply = exchange.outcome.reply, reply.isSuccess else {
+                return .retry(exchange.status == 503 ? .woken : exchange.soon)
+            }
+            return .accepted(answer: .string(reply.text))
+        }
+    }
+
+    static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
+        if request.endpoint == "readBack" { return .ok("fine") }
+        if request.endpoint == "track", ledger.mood == "closed" { return WireResponse(503) }
+        ledger.note(request.text)
+        return .ok()
+    }
+}
+
+extension BehaviourProbe {
+    static let reads = BehaviourProbe(
+        "reads",
+        "A question passes a stopped queue of the same lane, and a queue that waits never hides another.",
+        neededBy: "doors that are asked while something waits, and all that have several streams",
+        brokenBy: [.queuesTogether],
+        adapter: Reads(),
+        vendor: Reads.vendor,
+        script: [
+            .vendor("closed"), .track("a", "b"), .pass(.seconds(1)), .set("tier=gold"), .ask("status"),
+            .pass(.seconds(30)), .vendor(""), .wake, .pass(.seconds(60)),
+        ]
+    ) { trial in
+        trial.expectEffects(["tier=gold", "a", "b"])
+        guard !trial.disturbance.endsProcess else { return }
+        trial.expect(trial.answer()?.answer == "fine", "the question has no answer")
+        let answered = trial.requests.first { $0.request.endpoint == "readBack" }?.number ?? .max
+        let opened = trial.ledger.effects.first { $0.text == "a" }?.request ?? 0
+        trial.expect(answered < opened, "the question waited for the stopped queue")
+    }
+}

@@ -1,0 +1,121 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbaySimulation
+
+/// When a vendor may be tried again: one law per vendor, as a function of the answer and the failures so far.
+struct RetryLaws: VendorAdapter {
+    enum Law: String, Sendable { case serverFaults, everyHalfMinute, doubling, untilWoken }
+    enum Endpoint: String, AdapterEndpoint { case event }
+    static var descriptor: AdapterDescriptor { .probe() }
+    let law: Law
+
+    init(_ law: Law) { self.law = law }
+    init(settings: ProbeSettings) { self.init(.serverFaults) }
+
+    func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
+        .send(.event, pending[0].word, for: [pending[0]])
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
+        let now = exchange.moment.now
+        return Interpretation(exchange.operations) { pending in
+            let status = exchange.status ?? 503
+            guard status != 200 else { return .accepted() }
+            switch law {
+            case .serverFaults where status >= 500: return .retry(.at(now + .seconds(10)))
+            case .everyHalfMinute where [408, 503, 504].contains(status): return .retry(.at(now + .seconds(30)))
+            case .doubling:
+                return .retry(.at(now + .seconds(min(60 << Int64(min(pending.failures, 20)), 86_400))))
+            case .untilWoken: return .retry(.woken)
+            default: return .rejected(ProbeFinding.refused.at())
+            }
+        }
+    }
+
+    /// A vendor that fails so often with that status before it takes an event; a refused one is never taken.
+    static func vendor(
+        failing times: Int,
+        _ status: Int
+    ) -> @Sendable (WireRequest, inout VendorLedger) -> WireResponse {
+        { request, ledger in
+            guard request.text != "wrong" else { return WireResponse(404) }
+            if ledger.count("tries of \(request.text)") <= times { return WireResponse(status) }
+            ledger.note(request.text)
+            return .ok()
+        }
+    }
+
+    /// The seconds between the tries of an event, answers taking 100 ms.
+    static func waits(of word: String, in trial: Trial) -> [Int64] {
+        let starts = trial.requests.filter { $0.request.text == word }.map(\.now)
+        return zip(starts, starts.dropFirst()).map { ($1 - $0).wholeMilliseconds / 1000 }
+    }
+}
+
+extension BehaviourProbe {
+    static let retryLaws: [BehaviourProbe] = [
+        BehaviourProbe(
+            "retry.serverFaults",
+            "Only faults of the vendor's side are tried again; every other answer is final.",
+            neededBy: "doors that repeat after 5xx alone",
+            brokenBy: [.believes, .hurries],
+            adapter: RetryLaws(.serverFaults),
+            vendor: RetryLaws.vendor(failing: 2, 500),
+            script: [.track("a", "wrong", "b"), .pass(.seconds(300))]
+        ) { trial in
+            trial.expectEffects(["a", "b"])
+            try trial.expect(trial.ending(of: "wrong")?.term == .rejected, "a final answer was not final")
+            guard trial.disturbance == .none else { return }
+            trial.expect(RetryLaws.waits(of: "a", in: trial) == [10, 10], "other waits than the law's")
+        },
+        BehaviourProbe(
+            "retry.everyHalfMinute",
+            "Three statuses and silence are tried again every 30 s, for ever and in order.",
+            neededBy: "doors with a strict order and a fixed interval",
+            brokenBy: [.believes, .hurries, .readsBackwards],
+            adapter: RetryLaws(.everyHalfMinute),
+            vendor: RetryLaws.vendor(failing: 9, 504),
+            script: [.track("a"), .pass(.seconds(45)), .track("b"), .pass(.seconds(600))]
+        ) { trial in
+            trial.expectEffects(["a", "b"])
+            guard trial.disturbance == .none else { return }
+            let waits = RetryLaws.waits(of: "a", in: trial)
+            trial.expect(waits == Array(repeating: 30, count: 9), "other waits than the law's: \(waits)")
+        },
+        BehaviourProbe(
+            "retry.doubling",
+            "The wait doubles from a minute to a day, then it is a day; restarts and clock jumps change nothing.",
+            neededBy: "doors that back off to once a day",
+            brokenBy: [.believes, .hurries],
+            adapter: RetryLaws(.doubling),
+            vendor: RetryLaws.vendor(failing: 13, 503),
+            script: [.track("a"), .pass(.seconds(300)), .pass(.seconds(10 * 86_400))]
+        ) { trial in
+            trial.expectEffects(["a"])
+            switch trial.disturbance {
+            case .none, .jump, .restart(2), .reboot(2):
+                let waits = RetryLaws.waits(of: "a", in: trial)
+                let law = (0..<13).map { Int64(min(60 << $0, 86_400)) }
+                trial.expect(waits == law, "other waits than the law's: \(waits)")
+            default: break
+            }
+        },
+        BehaviourProbe(
+            "retry.untilWoken",
+            "The queue stops without a timer, until something happens.",
+            neededBy: "doors that try again when the network or the app comes back",
+            brokenBy: [.believes],
+            adapter: RetryLaws(.untilWoken),
+            vendor: RetryLaws.vendor(failing: 1, 500),
+            script: [
+                .track("a"), .pass(.seconds(86_400)), .wake, .pass(.seconds(60)), .wake, .pass(.seconds(60)), .wake,
+                .pass(.seconds(60)),
+            ]
+        ) { trial in
+            trial.expectEffects(["a"])
+            guard trial.disturbance == .none else { return }
+            trial.expect(RetryLaws.waits(of: "a", in: trial) == [86_400], "it was tried without being woken")
+        },
+    ]
+}

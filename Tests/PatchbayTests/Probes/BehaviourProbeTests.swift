@@ -1,0 +1,29 @@
+import PatchbaySimulation
+import PatchbayTesting
+import Testing
+
+@Suite("Behaviour probes") struct BehaviourProbeTests {
+    @Test(arguments: BehaviourProbe.all)
+    func `a probe keeps its promise, whatever single thing goes wrong`(_ probe: BehaviourProbe) throws {
+        let disturbances = try probe.disturbances()
+        #expect(disturbances.contains { if case .death = $0 { true } else { false } })
+        for disturbance in disturbances {
+            let problems = try probe.problems(disturbance)
+            #expect(problems.isEmpty, "\(probe.name): \(problems.joined(separator: "\n"))")
+        }
+        print("\(probe.name): \(probe.behaviour) \(disturbances.count) runs, for \(probe.neededBy)")
+    }
+
+    @Test(arguments: BehaviourProbe.all.flatMap { probe in probe.brokenBy.map { (probe, $0) } })
+    func `a broken probe is caught`(_ probe: BehaviourProbe, by mutation: ProbeMutation) throws {
+        let isCaught = try probe.disturbances().contains { try !probe.problems($0, mutation: mutation).isEmpty }
+        #expect(isCaught, "\(probe.name) does not notice an adapter that \(mutation.rawValue).")
+    }
+
+    @Test func `every probe can fail, and has a name, a sentence and a need of its own`() {
+        #expect(BehaviourProbe.all.allSatisfy { !$0.brokenBy.isEmpty && $0.behaviour.hasSuffix(".") })
+        #expect(Set(BehaviourProbe.all.map(\.name)).count == BehaviourProbe.all.count)
+        #expect(Set(BehaviourProbe.all.map(\.behaviour)).count == BehaviourProbe.all.count)
+        #expect(Set(BehaviourProbe.all.flatMap(\.brokenBy)) == Set(ProbeMutation.allCases))
+    }
+}

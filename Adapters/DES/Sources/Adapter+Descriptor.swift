@@ -38,9 +38,13 @@ extension DESDevice {
         reason: "Apps can subscribe to push and messages inside the app alone."
     )
 
+    private static let noTopics = Support.unsupported(reason: "The vendor has no topics.")
+
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "the identifier that the setting contactIdentifier names"),
         .operation(.switchContact): .native(note: "the session is reported as ended and begun anew"),
+        .contact(.logIn): .native(note: "the setting contactProof says what proves it"),
+        .contact(.logOut): .native(note: "the contact becomes anonymous"),
         .operation(.registerDevice): .native(
             note: "registration, anonymous contact and push token, as far as they are new"
         ),
@@ -71,8 +75,12 @@ extension DESDevice {
         .subscription(.push): .native(note: "the push token is set or taken back"),
         .subscription(.inApp): .emulated(
             how: "dnd in each request with events",
-            cost: "nothing is stored at the vendor; topics are refused"
+            cost: "nothing is stored at the vendor"
         ),
+        .topics(.push): noTopics,
+        .topics(.inApp): noTopics,
+        .topics(.email): noChannel,
+        .topics(.sms): noChannel,
         .subscription(.email): noChannel,
         .subscription(.sms): noChannel,
         .identifier(.external): .native(note: "the value of the field contactFieldId"),

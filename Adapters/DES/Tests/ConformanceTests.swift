@@ -1,0 +1,12 @@
+import PatchbayDES
+import PatchbayTesting
+import Testing
+
+@Suite("DES conformance") struct DESConformanceTests {
+    let harness: AdapterHarness<DESDevice>
+
+    init() throws { harness = try Fixture.harness() }
+
+    @Test(arguments: ConformanceCheck.all)
+    func conforms(_ check: ConformanceCheck) throws { try check.run(on: harness) }
+}

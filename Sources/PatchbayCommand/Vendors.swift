@@ -1,14 +1,18 @@
 import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayAltcraftSimulator
+import PatchbayDES
+import PatchbayDESSimulator
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
 /// The vendors that this program is built with: the one place in the command that names them.
 enum Vendors {
     /// Adapters and file formats.
-    static let modules: [AdapterModule] = [.altcraft, .salesforce]
+    static let modules: [AdapterModule] = [.altcraft, .des, .salesforce]
 
     /// The vendors' other sides, for the sandbox and for looking ahead.
-    static let simulators: [any VendorSimulator.Type] = [AltcraftSimulator.self, SalesforceSimulator.self]
+    static let simulators: [any VendorSimulator.Type] = [
+        AltcraftSimulator.self, DESSimulator.self, SalesforceSimulator.self,
+    ]
 }

@@ -207,8 +207,8 @@ struct Planner {
             (step.leftToken, step.leftContact) = (false, false)
             return .settle([head.id: .underway(step)], remembering: next)
         }
-        let given = adapter.options(head.operation)["pushSettings"]?.object ?? [:]
-        guard let call = ClientCall(device, settings, given: given) else {
+        let given = adapter.options(head.operation)["pushSettings"] ?? memory.pushSettings
+        guard let call = ClientCall(device, settings, given: given?.object ?? [:]) else {
             return .settle([head.id: .rejected(FindingRow.factsMissing.at("action.device.facts"))])
         }
         RuleID.des("R5").fire()
@@ -223,7 +223,7 @@ struct Planner {
             if token != memory.pushToken, !step.hasToken { return setPushToken(token, head) }
         }
         var next = memory
-        (next.device, next.owesPushToken) = (device, false)
+        (next.device, next.pushSettings, next.owesPushToken) = (device, given, false)
         let finding = step.isAnonymousRefused ? FindingRow.anonymousRefused.at() : nil
         let isNew = step.isRegistered || step.hasContact || step.hasToken
         return .settle([head.id: isNew ? .accepted(finding) : .unchanged()], remembering: next)
@@ -361,7 +361,7 @@ struct Planner {
             let call = InlineCall(
                 viewIDs: [.string(read.arguments["viewId"]?.string ?? "")],
                 clicks: RowCall.list(memory.clicks, writer),
-                views: settings.inlineViews ? RowCall.list(memory.views, writer) : nil,
+                views: settings.inlineViews ? .some(RowCall.list(memory.views, writer)) : .none,
                 eventState: maker.usesV4 ? memory.eventState : nil
             )
             return send(.inlineMessages, maker.request(.inlineMessages, InlineCall.table, call), head)

@@ -73,7 +73,7 @@ enum AnswerAction {
             content["payload"] = json["payload"]?.object.map(JSONValue.object)
             self = .app(content)
         case "MECustomEvent":
-            guard let name = json["name"]?.string else { return nil }
+            guard let name = json["name"]?.string, !name.trimmed.isEmpty else { return nil }
             let members = json["payload"]?.object ?? [:]
             let pairs = members.filter { !$0.name.isEmpty }.map {
                 (AttributeName(rawValue: $0.name), AttributeValue(plain: $0.value))
@@ -92,19 +92,8 @@ enum AnswerAction {
 }
 
 extension AttributeValue {
-    /// A JSON value as it stands in an answer.
-    fileprivate init(plain json: JSONValue) {
-        switch json {
-        case .null: self = ""
-        case .bool(let value): self = .boolean(value)
-        case .string(let value): self = .string(value)
-        case .number(let number): self = .string(number.text)
-        case .array(let elements): self = .list(elements.map { AttributeValue(plain: $0) })
-        case .object(let members):
-            let pairs = members.map { (AttributeName(rawValue: $0.name), AttributeValue(plain: $0.value)) }
-            self = .object(Dictionary(pairs) { _, last in last })
-        }
-    }
+    /// A JSON value of an answer as an event's attribute: text stays, everything else becomes its text.
+    fileprivate init(plain json: JSONValue) { self = .string(json.string ?? json.text) }
 }
 
 /// What happens when something was seen that leads to actions.

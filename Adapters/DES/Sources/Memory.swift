@@ -44,6 +44,8 @@ public struct DESMemory: AdapterMemory {
     var registration: JSONValue?
     /// The newest registered installation, as neutral JSON.
     private var registered: JSONValue?
+    /// The push settings that the app last handed over.
+    var pushSettings: JSONValue?
     /// Sent back with every request.
     var clientState: String?
     /// Stands for the contact.
@@ -101,6 +103,7 @@ public struct DESMemory: AdapterMemory {
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()
         (next.clientID, next.registered, next.refusesPush) = (clientID, registered, refusesPush)
+        next.pushSettings = pushSettings
         (next.session, next.isDisplayPaused, next.remote) = (session, isDisplayPaused, remote)
         if keepingState { (next.eventState, next.views, next.clicks) = (eventState, views, clicks) }
         self = next

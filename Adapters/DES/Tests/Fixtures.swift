@@ -18,6 +18,7 @@ enum Fixture {
 
     /// The vendor's side: messages, an inbox and a configuration to ask for.
     static let account: JSONObject = [
+        "tokenLifetimeSeconds": 33_000,
         "inlineMessages": [["campaignId": "904418", "viewId": "Home-Hero", "html": "<html>Spring</html>"]],
         "inbox": [
             [
@@ -67,6 +68,10 @@ enum Fixture {
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: storedStep),
             ],
+            exemptions: [
+                // Merged events share their end.
+                Exemption(check: "a refused operation falls alone", sample: "track", rule: RuleID("des", "R32"))
+            ],
             goldens: Goldens()
         )
     }
@@ -75,6 +80,7 @@ enum Fixture {
     static let storedMemory: JSONValue = [
         "clientID": "3f2a8c1e-6b54-4d0f-9a77-51c0de2b8e90", "applicationCode": "ABCD1-234E6", "isRegistered": true,
         "registration": "{\"platform\":\"ios\"}", "registered": .string(Corpus.phone.json.text),
+        "pushSettings": "{\"importance\":4}",
         "clientState": "state-1", "contactToken": "contact-2", "refreshToken": "refresh-1",
         "identity": ["field": 2575, "value": "c-1001"], "isIdentityDoubtful": false, "pushToken": "0aa1",
         "isPushDoubtful": false, "owesPushToken": false, "refusesPush": false,

@@ -166,6 +166,7 @@ private struct Reading {
 
     private func rejected(_ finding: Finding, _ memory: inout DESMemory) -> Result {
         if heads.count > 1 { RuleID.des("R32").fire() }
+        if exchange.endpoint == .contact || exchange.endpoint == .anonymousContact { RuleID.des("R11").fire() }
         if heads.contains(where: \.isEvent) {
             RuleID.des("R27").fire()
             // The session went on, whether the vendor hears of it or not.
@@ -301,6 +302,7 @@ private struct Reading {
     private func answered(_ head: Head, _ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }
         func end(_ answer: JSONValue) -> Result { Result([head.id: .accepted(answer: answer)]) }
+        RuleID.des("R40").fire()
         let body = (reply.json ?? .null).withoutNulls
         switch exchange.endpoint {
         case .inlineMessages:

@@ -109,7 +109,9 @@ struct Planner {
         }
         guard let head = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }
         guard memory.isRegistered else { return begin() }
-        return plan(head)
+        // A registration that has begun comes to its end first, also where it overtook what waited for it.
+        let begun = stored.first { $0.operation.action.kind == .registerDevice && $0.step != nil }
+        return plan(begun ?? head)
     }
 
     /// Nothing is known at the vendor: the registration comes before everything.
@@ -290,8 +292,8 @@ struct Planner {
         } else {
             (call.value, identity.value) = (value, value)
         }
+        RuleID.des("R9").fire()
         if memory.identity == identity, !memory.isIdentityDoubtful {
-            RuleID.des("R9").fire()
             return .settle([head.id: .unchanged()])
         }
         return send(.contact, maker(head).request(.contact, ContactCall.table, call), head)

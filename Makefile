@@ -40,6 +40,7 @@ demo: tools ## an app's day, a kill, a switch and a migration against local vend
 goldens: tools ## rewrites the goldens; read the diff before you commit it
 	@if [ -n "$${CI:-}" ]; then echo 'make goldens is for people: CI compares, it never writes.' >&2; exit 2; fi
 	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Patchbay($(VENDORS))Tests'
+	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'RepositoryTests.WireSchemaTests'
 	UPDATE_GOLDENS=1 swift test --disable-xctest --package-path Examples/ToyVendor --scratch-path .build/examples
 	git status --short -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
 

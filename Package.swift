@@ -77,7 +77,8 @@ let adapters: [Target] = vendors.flatMap { vendor -> [Target] in
         .testTarget(
             name: "Patchbay\(vendor)Tests",
             dependencies: [
-                "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayTesting", "PatchbaySimulation",
+                "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayTesting",
+                "PatchbaySimulation",
                 .init(stringLiteral: "Patchbay\(vendor)"), .init(stringLiteral: "Patchbay\(vendor)Simulator"),
             ],
             path: "Adapters/\(vendor)/Tests",

@@ -67,7 +67,8 @@ extension OutboxStore {
     /// - Returns: The number of rows.
     @discardableResult
     package func release(provider: String?, subject: String, hold: String) throws(OutboxError) -> Int {
-        try change(
+        noteUpheaval()
+        return try change(
             """
             UPDATE route SET hold = NULL,
                 checksum = row_checksum('route', sequence, provider, lane, queue, NULL, step, failures, refusals)
@@ -85,7 +86,8 @@ extension OutboxStore {
     /// - Returns: The number of rows.
     @discardableResult
     package func hold(provider: String?, subject: String, hold: String) throws(OutboxError) -> Int {
-        try change(
+        noteUpheaval()
+        return try change(
             """
             UPDATE route SET hold = ?3,
                 checksum = row_checksum('route', sequence, provider, lane, queue, ?3, step, failures, refusals)

@@ -47,6 +47,8 @@ extension OutboxStore {
                 .integer(0),
                 .integer(0)
             )
+            // What is not new may stand before what an index knows.
+            if sequence != lastSequence { noteUpheaval() }
         }
     }
 

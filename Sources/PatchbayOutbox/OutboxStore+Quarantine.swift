@@ -79,6 +79,7 @@ extension OutboxStore {
             .integer(sequence),
             .text(provider)
         )
+        noteUpheaval()
         if try connection.run("DELETE FROM route WHERE \(condition)", .integer(sequence), .text(provider)) > 0 {
             try count(provider: provider, term: AccountTerm.quarantined, code: "checksum", by: 1)
         }

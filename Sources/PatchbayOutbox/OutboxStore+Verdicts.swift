@@ -1,12 +1,15 @@
 extension OutboxStore {
     /// Stores how far an operation got on its way to one provider.
+    ///
+    /// - Returns: Whether it is still on its way there.
+    @discardableResult
     package func progress(
         provider: String,
         sequence: Int64,
         step: [UInt8]?,
         failures: Int,
         refusals: Int
-    ) throws(OutboxError) {
+    ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             let changed = try connection.run(
                 """
@@ -21,6 +24,7 @@ extension OutboxStore {
                 .integer(refusals)
             )
             if changed == 0 { try quarantineIfDamaged(provider: provider, sequence: sequence) }
+            return changed > 0
         }
     }
 
@@ -28,7 +32,11 @@ extension OutboxStore {
     ///
     /// Deletes the route, adds one to the account, remembers the ending, keeps a copy when `reject` (the finding, as JSON) is
     /// given, and deletes the operation with its last route, unless more routes are to come (`keepingOperation`). Does
-    /// nothing when there is no such route.
+    /// nothing when there is no such route. A caller who tells the index of the lane says so (`isIndexed`); otherwise every
+    /// index is stale.
+    ///
+    /// - Returns: Whether it was on its way there.
+    @discardableResult
     package func end(
         provider: String,
         sequence: Int64,
@@ -36,8 +44,9 @@ extension OutboxStore {
         code: String,
         at: Int64,
         reject: [UInt8]? = nil,
-        keepingOperation: Bool = false
-    ) throws(OutboxError) {
+        keepingOperation: Bool = false,
+        isIndexed: Bool = false
+    ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             guard
                 try connection.number(
@@ -45,8 +54,8 @@ extension OutboxStore {
                     .integer(sequence),
                     .text(provider)
                 ) != nil
-            else { return }
-            if try quarantineIfDamaged(provider: provider, sequence: sequence) { return }
+            else { return false }
+            if try quarantineIfDamaged(provider: provider, sequence: sequence) { return false }
             try connection.run(
                 """
                 INSERT INTO history (provider, id, term, code, at, checksum)
@@ -75,20 +84,27 @@ extension OutboxStore {
                 _ = try seal(.reject)
             }
             try count(provider: provider, term: term, code: code, by: 1)
-            try remove(provider: provider, sequence: sequence)
+            try removeRoute(provider: provider, sequence: sequence)
+            if !isIndexed { noteUpheaval() }
             if !keepingOperation { try discardIfUnrouted(sequence) }
+            return true
         }
     }
 
     /// Takes a route away without booking it; the operation stays until `discardIfUnrouted`.
     package func remove(provider: String, sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            _ = try connection.run(
-                "DELETE FROM route WHERE sequence = ?1 AND provider = ?2",
-                .integer(sequence),
-                .text(provider)
-            )
+            try removeRoute(provider: provider, sequence: sequence)
+            noteUpheaval()
         }
+    }
+
+    private func removeRoute(provider: String, sequence: Int64) throws(OutboxError) {
+        _ = try connection.run(
+            "DELETE FROM route WHERE sequence = ?1 AND provider = ?2",
+            .integer(sequence),
+            .text(provider)
+        )
     }
 
     /// Gives the row just added its checksum, now that its number is known; returns the number.

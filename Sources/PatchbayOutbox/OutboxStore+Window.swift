@@ -31,49 +31,98 @@ extension OutboxStore {
         lane: String,
         limit: Int,
         closedQueues: Set<String>
-    ) throws(OutboxError) -> (rows: [OutboxRow], hasMore: Bool) {
+    ) throws -> (rows: [OutboxRow], hasMore: Bool) {
+        var index = LaneIndex()
+        var rows: [Int64: OutboxRow] = [:]
+        let window = try window(
+            provider: provider,
+            lane: lane,
+            limit: limit,
+            closedQueues: closedQueues,
+            index: &index
+        ) { sequence in
+            rows[sequence] = try row(sequence, provider: provider)
+            return rows[sequence].map { .row(group: $0.operation.group) } ?? .nothing
+        }
+        return (window.sequences.compactMap { rows[$0] }, window.hasMore)
+    }
+
+    /// What a loader of rows found.
+    package enum Loaded {
+        case row(group: String?)
+        /// No such row, or a damaged one.
+        case nothing
+    }
+
+    /// What may be planned next in a lane, for a caller that keeps the index of the lane and the rows from window to window.
+    ///
+    /// - Parameters:
+    ///   - index: What is known of the lane; read on where it is not enough, and built anew where it is stale.
+    ///   - load: Gets a row that is to be shown, from what the caller kept or with `row(_:provider:)`.
+    /// - Returns: The sequences, in order, and whether more may wait behind them in open queues.
+    package func window(
+        provider: String,
+        lane: String,
+        limit: Int,
+        closedQueues: Set<String>,
+        index: inout LaneIndex,
+        load: (Int64) throws -> Loaded
+    ) throws -> (sequences: [Int64], hasMore: Bool) {
         guard limit > 0 else { return ([], true) }
-        return try guarded { () throws(OutboxError) in
-            while true {
-                let before = damagedSoFar
-                var selection = QueueSelection(connection, provider: provider, lane: lane, limit: limit)
+        while true {
+            let before = damagedSoFar
+            let version = try guarded(indexVersion)
+            if index.version != version {
+                index = LaneIndex()
+                index.version = version
+            }
+            let reader = QueueReader(connection: connection, provider: provider, lane: lane)
+            var selection = QueueSelection(reader, limit: limit, index: index)
+            index = LaneIndex()
+            try guarded { () throws(OutboxError) in
                 try selection.findQueues(closed: closedQueues, resumingIn: &headSearch)
                 try selection.share()
-                var rows: [OutboxRow] = []
-                for index in selection.queues.indices {
-                    try rows.append(contentsOf: take(from: &selection, queue: index))
-                }
-                let hasMore = try selection.hasMore()
-                if damagedSoFar > before, !isReadOnly {
-                    try setDamagedRowsAside()
-                    continue
-                }
-                rows.sort { $0.operation.sequence < $1.operation.sequence }
-                return (rows, hasMore)
             }
+            var sequences: [Int64] = []
+            for place in selection.queues.indices {
+                try sequences.append(contentsOf: take(from: &selection, place, load))
+            }
+            let hasMore = try guarded { () throws(OutboxError) in try selection.hasMore() }
+            if damagedSoFar > before, !isReadOnly {
+                try guarded { () throws(OutboxError) in try setDamagedRowsAside() }
+                continue
+            }
+            index = selection.index
+            sequences.sort()
+            return (sequences, hasMore)
         }
     }
 
-    /// Reads the rows selected from one queue, and the rest of the group that the last of them belongs to.
-    private func take(from selection: inout QueueSelection, queue index: Int) throws(OutboxError) -> [OutboxRow] {
-        var rows: [OutboxRow] = []
-        for sequence in selection.queues[index].taken {
-            if let row = try row(sequence, provider: selection.provider) { rows.append(row) }
+    /// Loads the rows selected from one queue, and the rest of the group that the last of them belongs to.
+    private func take(
+        from selection: inout QueueSelection,
+        _ place: Int,
+        _ load: (Int64) throws -> Loaded
+    ) throws -> [Int64] {
+        var sequences: [Int64] = []
+        var last: String?
+        for sequence in selection.taken(place) {
+            last = nil
+            guard case .row(let group) = try load(sequence) else { continue }
+            last = group
+            sequences.append(sequence)
         }
-        guard let last = rows.last, let group = last.operation.group,
-            last.operation.sequence == selection.queues[index].taken.last
-        else { return rows }
-        while let sequence = try selection.peek(queue: index) {
-            guard let row = try row(sequence, provider: selection.provider) else { break }
-            guard row.operation.group == group else { break }
-            selection.queues[index].advance()
-            rows.append(row)
+        guard let last else { return sequences }
+        while let sequence = try guarded({ () throws(OutboxError) in try selection.peek(place) }) {
+            guard case .row(let group) = try load(sequence), group == last else { break }
+            selection.advance(place)
+            sequences.append(sequence)
         }
-        return rows
+        return sequences
     }
 
     /// One row by its key; nil when it is not there or is damaged, which is then noted.
-    func row(_ sequence: Int64, provider: String) throws(OutboxError) -> OutboxRow? {
+    package func row(_ sequence: Int64, provider: String) throws(OutboxError) -> OutboxRow? {
         let statement = try connection.statement(RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2")
         defer { statement.reset() }
         try statement.bind([.integer(sequence), .text(provider)])

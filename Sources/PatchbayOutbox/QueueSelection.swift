@@ -1,34 +1,160 @@
 /// Shares the places of a window between the open queues of a lane, from indexes alone.
 struct QueueSelection {
-    /// One open queue and what was taken from it.
+    /// One open queue and how many of its rows were taken.
     struct Queue {
         let name: String
         let head: Int64
-        /// Sequences in order; known so far.
-        var known: [Int64]
-        /// How many of `known` were taken.
         var count = 0
-        /// Nothing stands in the queue behind what is known.
-        var isComplete: Bool
-
-        var taken: ArraySlice<Int64> { known[..<count] }
-        mutating func advance() { count += 1 }
     }
 
-    let connection: Connection
-    let provider: String
-    let lane: String
+    let reader: QueueReader
     let limit: Int
-    var queues: [Queue] = []
+    var index: LaneIndex
+    /// The chosen queues, the oldest head first.
+    private(set) var queues: [Queue] = []
     /// More open queues than places were seen, or could not all be looked for.
     private var mayHaveOtherQueues = false
 
-    init(_ connection: Connection, provider: String, lane: String, limit: Int) {
-        self.connection = connection
-        self.provider = provider
-        self.lane = lane
-        self.limit = limit
+    init(_ reader: QueueReader, limit: Int, index: LaneIndex) {
+        (self.reader, self.limit, self.index) = (reader, limit, index)
     }
+
+    // MARK: Which queues
+
+    /// Finds the open queues with the oldest heads, at most `limit`.
+    ///
+    /// Where the index does not tell, a bounded look along the order of capture is enough in most lanes. When closed or long
+    /// queues fill it, the heads are looked up queue by queue; in a lane of very many queues that goes on, the next time, where
+    /// it stopped.
+    mutating func findQueues(closed: Set<String>, resumingIn places: inout [[String]: String]) throws(OutboxError) {
+        if !index.isEnough(for: limit, closed: closed) {
+            index.queues = [:]
+            try lookAlongOrder()
+            if !index.isEnough(for: limit, closed: closed) { try lookQueueByQueue(resumingIn: &places) }
+        }
+        try choose(closed: closed)
+    }
+
+    private mutating func lookAlongOrder() throws(OutboxError) {
+        let budget = 4 * limit + 64
+        let rows = try reader.inOrder(limit: budget)
+        let isAll = rows.count < budget
+        for (sequence, name) in rows {
+            index.queues[name, default: LaneIndex.Queue(known: [], last: 0, isComplete: isAll)].known.append(sequence)
+            index.queues[name]?.last = sequence
+        }
+        index.reach = isAll ? .everyQueue : .rows(upTo: rows.last?.sequence ?? 0)
+    }
+
+    private mutating func lookQueueByQueue(resumingIn places: inout [[String]: String]) throws(OutboxError) {
+        let lane = [reader.provider, reader.lane]
+        var budget = max(1_024, 8 * limit)
+        let start = places.removeValue(forKey: lane)
+        var hasWrapped = start == nil
+        index.reach = .everyQueue
+        var next = try reader.head(start.map { (.behind, $0) } ?? (.from, ""))
+        while true {
+            guard let (sequence, name) = next else {
+                if hasWrapped { return }
+                hasWrapped = true
+                next = try reader.head((.from, ""))
+                continue
+            }
+            if hasWrapped, let start, name > start { return }
+            guard budget > 0 else {
+                places[lane] = name
+                index.reach = .nothing
+                return
+            }
+            budget -= 1
+            if index.queues[name] == nil {
+                index.queues[name] = LaneIndex.Queue(known: [sequence], last: sequence, isComplete: false)
+            }
+            next = try reader.head((.behind, name))
+        }
+    }
+
+    private mutating func choose(closed: Set<String>) throws(OutboxError) {
+        for (name, queue) in index.queues where !closed.contains(name) {
+            if queue.known.isEmpty { try know(name, atLeast: 1) }
+            if let head = index.queues[name]?.known.first {
+                queues.append(Queue(name: name, head: head))
+            } else {
+                index.queues[name] = nil
+            }
+        }
+        queues.sort { $0.head < $1.head }
+        mayHaveOtherQueues = index.reach != .everyQueue || queues.count > limit
+        if queues.count > limit { queues.removeLast(queues.count - limit) }
+    }
+
+    // MARK: How many of each
+
+    /// Fills the places: equal shares, what one queue does not need goes to the rest, the last odd places to the oldest heads.
+    mutating func share() throws(OutboxError) {
+        var left = limit
+        var hungry = Array(queues.indices)
+        while left > 0, !hungry.isEmpty {
+            let share = max(1, left / hungry.count)
+            var still: [Int] = []
+            for place in hungry where left > 0 {
+                let wanted = min(share, left)
+                let count = queues[place].count
+                let given = min(wanted, try know(queues[place].name, atLeast: count + wanted) - count)
+                queues[place].count += given
+                left -= given
+                if given == wanted { still.append(place) }
+            }
+            hungry = still
+        }
+    }
+
+    /// The rows taken from a queue, in order.
+    func taken(_ place: Int) -> ArraySlice<Int64> {
+        index.queues[queues[place].name]?.known.prefix(queues[place].count) ?? []
+    }
+
+    /// Takes the next row of a queue too.
+    mutating func advance(_ place: Int) { queues[place].count += 1 }
+
+    /// The next row of a queue behind what was taken.
+    mutating func peek(_ place: Int) throws(OutboxError) -> Int64? {
+        let (name, count) = (queues[place].name, queues[place].count)
+        guard try know(name, atLeast: count + 1) > count, let known = index.queues[name]?.known else { return nil }
+        return known[known.startIndex + count]
+    }
+
+    /// Whether anything ready was left behind.
+    mutating func hasMore() throws(OutboxError) -> Bool {
+        if mayHaveOtherQueues { return true }
+        for place in queues.indices where try peek(place) != nil { return true }
+        return false
+    }
+
+    /// Reads on in a queue until `count` of its rows are known, or all; returns how many are known.
+    ///
+    /// Some more are read at once: the next windows will want them.
+    @discardableResult
+    private mutating func know(_ name: String, atLeast count: Int) throws(OutboxError) -> Int {
+        guard let queue = index.queues[name] else { return 0 }
+        guard !queue.isComplete, queue.known.count < count else { return queue.known.count }
+        let wanted = max(count - queue.known.count, min(limit, 64))
+        let found = try reader.rows(in: name, behind: queue.last, limit: wanted)
+        index.queues[name]?.known.append(contentsOf: found)
+        index.queues[name]?.last = found.last ?? queue.last
+        if found.count < wanted { index.queues[name]?.isComplete = true }
+        return queue.known.count + found.count
+    }
+}
+
+/// Asks the outbox which rows of a lane are ready, without reading the rows themselves.
+struct QueueReader {
+    let connection: Connection
+    let provider: String
+    let lane: String
+
+    /// Where the search for a queue begins: at a name, or behind it.
+    enum Start { case from, behind }
 
     /// Ready rows of a lane, oldest first.
     static let byOrder = """
@@ -52,136 +178,31 @@ struct QueueSelection {
         """
     }
 
-    /// Finds the open queues with the oldest heads, at most `limit`.
-    ///
-    /// A bounded look along the order of capture is enough in most lanes. When closed or long queues fill it, the heads are
-    /// looked up queue by queue; in a lane of very many queues that goes on, the next time, where it stopped.
-    mutating func findQueues(closed: Set<String>, resumingIn places: inout [[String]: String]) throws(OutboxError) {
-        if try lookAlongOrder(closed: closed) { return }
-        try lookQueueByQueue(closed: closed, resumingIn: &places)
-    }
-
-    /// True when the look showed all that is needed.
-    private mutating func lookAlongOrder(closed: Set<String>) throws(OutboxError) -> Bool {
-        let budget = 4 * limit + 64
+    /// The oldest ready rows of the lane.
+    func inOrder(limit: Int) throws(OutboxError) -> [(sequence: Int64, queue: String)] {
         let statement = try connection.statement(Self.byOrder)
         defer { statement.reset() }
-        try statement.bind([.text(provider), .text(lane), .integer(budget)])
-        var places: [String: Int] = [:]
-        var seen = 0
-        while try statement.step() {
-            seen += 1
-            let sequence = statement.integer(0)
-            let name = statement.text(1)
-            if let place = places[name] {
-                queues[place].known.append(sequence)
-            } else if closed.contains(name) {
-                continue
-            } else if queues.count < limit {
-                places[name] = queues.count
-                queues.append(Queue(name: name, head: sequence, known: [sequence], isComplete: false))
-            } else {
-                mayHaveOtherQueues = true
-            }
-        }
-        if seen < budget {
-            for index in queues.indices { queues[index].isComplete = true }
-            return true
-        }
-        if queues.count == limit { mayHaveOtherQueues = true }
-        return queues.count == limit
+        try statement.bind([.text(provider), .text(lane), .integer(limit)])
+        var rows: [(sequence: Int64, queue: String)] = []
+        while try statement.step() { rows.append((statement.integer(0), statement.text(1))) }
+        return rows
     }
 
-    private mutating func lookQueueByQueue(
-        closed: Set<String>,
-        resumingIn places: inout [[String]: String]
-    ) throws(OutboxError) {
-        let known = Set(queues.map(\.name))
-        var budget = max(1_024, 8 * limit)
-        let start = places.removeValue(forKey: [provider, lane])
-        var found: [Queue] = []
-        var wrapped = start == nil
-        var next = try head(start.map { (Self.followingQueue, $0) } ?? (Self.firstQueue, ""))
-        while true {
-            guard let (sequence, name) = next else {
-                if wrapped { break }
-                wrapped = true
-                next = try head((Self.firstQueue, ""))
-                continue
-            }
-            if wrapped, let start, name > start { break }
-            guard budget > 0 else {
-                places[[provider, lane]] = name
-                mayHaveOtherQueues = true
-                break
-            }
-            budget -= 1
-            if !known.contains(name), !closed.contains(name) {
-                found.append(Queue(name: name, head: sequence, known: [sequence], isComplete: false))
-            }
-            next = try head((Self.followingQueue, name))
-        }
-        queues.append(contentsOf: found)
-        queues.sort { $0.head < $1.head }
-        if queues.count > limit {
-            queues.removeLast(queues.count - limit)
-            mayHaveOtherQueues = true
-        }
-    }
-
-    private func head(_ query: (sql: String, name: String)) throws(OutboxError) -> (sequence: Int64, name: String)? {
-        let statement = try connection.statement(query.sql)
+    /// The head of the next queue, by name.
+    func head(_ start: (Start, name: String)) throws(OutboxError) -> (sequence: Int64, name: String)? {
+        let statement = try connection.statement(start.0 == .from ? Self.firstQueue : Self.followingQueue)
         defer { statement.reset() }
-        try statement.bind([.text(provider), .text(lane), .text(query.name)])
+        try statement.bind([.text(provider), .text(lane), .text(start.name)])
         return try statement.step() ? (statement.integer(0), statement.text(1)) : nil
     }
 
-    /// Fills the places: equal shares, what one queue does not need goes to the rest, the last odd places to the oldest heads.
-    mutating func share() throws(OutboxError) {
-        var left = limit
-        var hungry = Array(queues.indices)
-        while left > 0, !hungry.isEmpty {
-            let share = max(1, left / hungry.count)
-            var still: [Int] = []
-            for index in hungry where left > 0 {
-                let wanted = min(share, left)
-                try know(queue: index, atLeast: queues[index].count + wanted)
-                let given = min(wanted, queues[index].known.count - queues[index].count)
-                queues[index].count += given
-                left -= given
-                if given == wanted { still.append(index) }
-            }
-            hungry = still
-        }
-    }
-
-    /// Reads on in a queue until `count` of its rows are known, or all.
-    private mutating func know(queue index: Int, atLeast count: Int) throws(OutboxError) {
-        let queue = queues[index]
-        guard !queue.isComplete, queue.known.count < count, let last = queue.known.last else { return }
-        let wanted = count - queue.known.count
+    /// Ready rows of a queue behind a sequence, in order.
+    func rows(in queue: String, behind last: Int64, limit: Int) throws(OutboxError) -> [Int64] {
         let statement = try connection.statement(Self.inQueue)
         defer { statement.reset() }
-        try statement.bind([.text(provider), .text(lane), .text(queue.name), .integer(last), .integer(wanted)])
-        var found = 0
-        while try statement.step() {
-            queues[index].known.append(statement.integer(0))
-            found += 1
-        }
-        if found < wanted { queues[index].isComplete = true }
-    }
-
-    /// The next row of a queue behind what was taken.
-    mutating func peek(queue index: Int) throws(OutboxError) -> Int64? {
-        let count = queues[index].count
-        try know(queue: index, atLeast: count + 1)
-        return queues[index].known.count > count ? queues[index].known[count] : nil
-    }
-
-    /// Whether anything ready was left behind.
-    mutating func hasMore() throws(OutboxError) -> Bool {
-        if mayHaveOtherQueues || queues.contains(where: { $0.count < $0.known.count }) { return true }
-        for index in queues.indices where try peek(queue: index) != nil { return true }
-        return false
+        try statement.bind([.text(provider), .text(lane), .text(queue), .integer(last), .integer(limit)])
+        var rows: [Int64] = []
+        while try statement.step() { rows.append(statement.integer(0)) }
+        return rows
     }
 }

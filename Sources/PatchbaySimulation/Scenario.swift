@@ -1,3 +1,4 @@
+public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
@@ -49,10 +50,12 @@ public struct Scenario: Sendable {
 
     /// What becomes of a request.
     public struct Reply: Sendable {
-        /// The vendor's answer; nil for a transport's failure.
+        /// The answer that takes the place of the vendor's own.
         public var response: WireReply?
         /// The transport's failure.
         public var failure: (doubt: String, code: String)?
+        /// Whether the vendor works all the same, whatever answer takes the place of its own.
+        public var isProcessed: Bool
         /// How long it takes.
         public var after: Duration
     }
@@ -69,6 +72,12 @@ public struct Scenario: Sendable {
 
     /// What the story is about.
     public var title: String
+    /// The rules that must fire while it is played, if it is to show what it says.
+    public var shows: [RuleID]
+    /// What `${NAME}` in the configuration stands for: made-up secrets, so that the story needs nothing else.
+    public var environment: [String: String]
+    /// What each vendor's account is like, by the vendor's id: these vendors are played, others say yes to everything.
+    public var vendors: [AdapterID: JSONObject]
     /// The configuration, in the form of `Schemas/configuration`.
     public var configuration: JSONValue
     /// The wall clock at the beginning.
@@ -125,9 +134,14 @@ extension Scenario {
         let reader = try ObjectReader(
             json,
             at: "",
-            known: ["$schema", "title", "configuration", "start", "subject", "steps"]
+            known: [
+                "$schema", "title", "shows", "environment", "vendors", "configuration", "start", "subject", "steps",
+            ]
         )
         title = try reader.optional("title") ?? ""
+        shows = try Scenario.rules(reader.list("shows", of: String.self))
+        environment = try Scenario.texts(reader.optional("environment", as: JSONObject.self) ?? [:], at: "environment")
+        vendors = try reader.dictionary("vendors", of: JSONObject.self)
         configuration = try reader.required("configuration")
         start = try reader.optional("start") ?? Instant(milliseconds: 1_900_000_000_000)
         subject = try reader.optional("subject") ?? "installation-1"
@@ -136,6 +150,26 @@ extension Scenario {
         for (position, step) in list.enumerated() {
             steps.append(try Step(json: step, at: "steps[\(position)]"))
         }
+    }
+}
+
+extension Scenario {
+    private static func texts(_ object: JSONObject, at path: String) throws(ModelError) -> [String: String] {
+        var texts: [String: String] = [:]
+        for member in object { texts[member.name] = try String(json: member.value, at: path.dot(member.name)) }
+        return texts
+    }
+
+    private static func rules(_ texts: [String]) throws(ModelError) -> [RuleID] {
+        var rules: [RuleID] = []
+        for (position, text) in texts.enumerated() {
+            guard let rule = RuleID(text: text) else {
+                let remedy = "Write it as <adapter>/<number>."
+                throw ModelError(path: "shows[\(position)]", reason: "names no rule", remedy: remedy)
+            }
+            rules.append(rule)
+        }
+        return rules
     }
 }
 
@@ -217,13 +251,19 @@ extension Scenario.Step {
 }
 
 extension Scenario.Reply {
-    /// Reads `{"status": 200, "headers": {…}, "body": …}` or `{"failure": "lost", "code": "timedOut"}`, with `after` seconds.
+    /// Reads `{"status": 200, "headers": {…}, "body": …}` or `{"failure": "lost", "code": "timedOut"}`, with `after` seconds
+    /// and `processed`; with `after` alone the vendor's own answer takes that long.
     init(json: JSONValue, at path: String) throws(ModelError) {
-        let known = ["status", "headers", "body", "failure", "code", "after", "count"]
+        let known = ["status", "headers", "body", "failure", "code", "processed", "after", "count"]
         let reader = try ObjectReader(json, at: path, known: known)
         after =
             try json["after"].map { value throws(ModelError) in try Duration(seconds: value, at: path.dot("after")) }
             ?? .milliseconds(100)
+        isProcessed = try reader.optional("processed") ?? false
+        if Set(reader.object.names).isSubset(of: ["after", "count"]), json["after"] != nil {
+            (response, failure, isProcessed) = (nil, nil, true)
+            return
+        }
         if let doubt = try reader.optional("failure", as: String.self) {
             guard ["notSent", "lost"].contains(doubt) else {
                 throw ModelError(

@@ -1,5 +1,5 @@
 public import Patchbay
-import PatchbayAdapterKit
+public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
@@ -15,13 +15,11 @@ public struct ScenarioRun {
     private var contact: String?
     private var toldRequests = 0
     private var toldEvents = 0
+    private let network: ScenarioNetwork
     private let script = Script()
 
-    /// What the network and the app do at the moment; the world's closures look here.
+    /// What the app does at the moment; the world's closures look here.
     private final class Script {
-        var replies: [Scenario.Reply] = []
-        var standing: Scenario.Reply?
-        var isUp = true
         var credentials: [String?: Secret?] = [:]
         /// The process was told to die inside a transaction; whatever error comes out is that.
         var isDying = false
@@ -33,27 +31,26 @@ public struct ScenarioRun {
     ///
     /// - Parameters:
     ///   - scenario: the story.
+    ///   - simulators: the vendors that can be played.
     ///   - configure: reads a configuration.
     ///   - tell: takes each thing that happened, in order.
-    /// - Throws: what `configure` throws.
+    /// - Throws: what `configure` throws, ``ModelError`` for a vendor that nobody can play, and ``SettingsError`` for what
+    ///   is wrong with a vendor's account.
     public init(
         _ scenario: Scenario,
+        simulators: [any VendorSimulator.Type] = [],
         configure: @escaping (JSONValue) throws -> Configuration,
         tell: @escaping (JSONValue) throws -> Void
     ) throws {
         (self.scenario, self.configure, self.tell) = (scenario, configure, tell)
         configuration = try configure(scenario.configuration)
         world = try VirtualWorld(start: scenario.start)
+        network = try ScenarioNetwork(scenario, simulators: simulators)
     }
 
     /// Plays the scenario to its end, then tells the accounts, memory and mirror.
     public mutating func play() throws {
-        let script = script
-        world.network = { _ in
-            guard script.isUp else { return .outcome(.failed(TransportFailure(.notSent, "offline"))) }
-            let reply = script.replies.isEmpty ? script.standing : script.replies.removeFirst()
-            return reply?.fate ?? .outcome(.replied(WireResponse(200, json: [:])))
-        }
+        world.network = { [network] in network.fate(of: $0) }
         connect()
         try world.start(configuration.plan)
         try report()
@@ -73,6 +70,7 @@ public struct ScenarioRun {
 
     private func connect() {
         let (script, configuration) = (script, configuration)
+        network.providers = Dictionary(uniqueKeysWithValues: configuration.providers.map { ($0.name, $0.adapterID) })
         world.credentials = { provider, contact in
             if let given = script.credentials[contact] ?? script.credentials[nil] { return given }
             return configuration.credential(of: provider, for: contact)
@@ -84,8 +82,8 @@ public struct ScenarioRun {
         case .capture(let drafts): try capture(drafts)
         case .advance(let duration): try world.advance(by: duration)
         case .drain(let duration): try world.drain(atMost: duration)
-        case .reply(let reply, let count): script.replies += Array(repeating: reply, count: count)
-        case .defaultReply(let reply): script.standing = reply
+        case .reply(let reply, let count): network.replies += Array(repeating: reply, count: count)
+        case .defaultReply(let reply): network.standing = reply
         case .kill: world.kill()
         case .killAtSettle(let before):
             world.onStorage { [script] point in
@@ -100,7 +98,7 @@ public struct ScenarioRun {
         case .flush: try world.flush()
         case .wake: try world.wake()
         case .network(let isUp):
-            script.isUp = isUp
+            network.isUp = isUp
             if isUp { try world.wake() }
         case .appState(let state):
             appState = state
@@ -161,10 +159,17 @@ public struct ScenarioRun {
     /// Tells what left and what ended since the last look.
     private mutating func report() throws {
         var lines: [(Instant, Int, JSONValue)] = []
-        for sent in world.sent[toldRequests...] { lines.append((sent.date, lines.count, sent.json)) }
+        for sent in world.sent[toldRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
         for told in world.told[toldEvents...] { lines.append((told.date, lines.count, told.json)) }
         (toldRequests, toldEvents) = (world.sent.count, world.told.count)
         for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try tell(line) }
+    }
+
+    /// The request, with the reply that it gets if nobody dies before.
+    private func line(of sent: VirtualWorld.Sent) -> JSONValue {
+        var line = sent.json.object ?? [:]
+        line["reply"] = network.fates[sent.number]?.json
+        return .object(line)
     }
 
     private func conclude() throws {
@@ -173,76 +178,18 @@ public struct ScenarioRun {
                 ["provider": .string(provider.name), "lane": .string(lane), "memory": try JSONValue(parsing: text)]
             }
         }
-        try tell(
-            [
-                "end": .string(world.host.date().text),
-                "accounts": .array(try world.accounts().map(\.json)),
-                "mirror": try world.mirror(of: scenario.subject)?.json ?? [:],
-                "memory": .array(memory),
-            ]
-        )
+        let pending = try configuration.providers.flatMap { try world.store.pendingLines(of: $0.name) }
+        var end: JSONObject = [
+            "end": .string(world.host.date().text),
+            "accounts": .array(try world.accounts().map(\.json)),
+            "pending": .array(pending),
+            "mirror": try world.mirror(of: scenario.subject)?.json ?? [:],
+            "memory": .array(memory),
+        ]
+        if !network.vendors.isEmpty { end["vendors"] = try network.vendorStates }
+        try tell(.object(end))
     }
 }
 
 @available(*, unavailable)
 extension ScenarioRun: Sendable {}
-
-extension Scenario.Reply {
-    var fate: VirtualWorld.Fate {
-        if let response {
-            let headers = response.headers.map { WireHeader($0.0, $0.1) }
-            return .outcome(
-                .replied(WireResponse(response.status, headers: headers, body: response.body)),
-                after: after
-            )
-        }
-        let doubt = failure.flatMap { TransportFailure.Doubt(rawValue: $0.doubt) } ?? .lost
-        return .outcome(.failed(TransportFailure(doubt, failure?.code ?? "timedOut")), after: after)
-    }
-}
-
-extension VirtualWorld.Sent {
-    /// The request as a person reads it: without secrets, with its body as JSON where it is JSON.
-    public var json: JSONValue {
-        let headers = request.redacted.headers.map { ($0.name, JSONValue.string($0.value)) }
-        var json: JSONObject = [
-            "at": .string(date.text), "provider": .string(provider), "method": .string(request.method),
-            "url": .string(request.url), "headers": .object(JSONObject(headers)),
-        ]
-        if !request.body.isEmpty {
-            json["body"] = request.json ?? .string(String(decoding: request.body, as: UTF8.self))
-        }
-        return .object(json)
-    }
-}
-
-extension VirtualWorld.Told {
-    /// The event as JSON.
-    public var json: JSONValue {
-        func line(_ provider: String, _ members: JSONObject) -> JSONValue {
-            var json: JSONObject = ["at": .string(date.text), "provider": .string(provider)]
-            for member in members { json[member.name] = member.value }
-            return .object(json)
-        }
-        func ending(_ id: OperationID, _ outcome: OperationOutcome) -> JSONObject {
-            var json: JSONObject = ["operation": .string(id.rawValue), "verdict": .string(outcome.term.rawValue)]
-            json["finding"] = outcome.finding?.json
-            json["answer"] = outcome.answer
-            return json
-        }
-        switch event {
-        case .ended(let id, let provider, let outcome): return line(provider, ending(id, outcome))
-        case .answered(let id, let provider, let outcome):
-            var json = ending(id, outcome)
-            json["read"] = true
-            return line(provider, json)
-        case .incoming(let provider, let content): return line(provider, ["incoming": content])
-        case .parked(let provider, let finding): return line(provider, ["stopped": finding.json])
-        case .noticed(let provider, let finding): return line(provider, ["finding": finding.json])
-        case .passedOver(let id, let provider, let finding):
-            return line(provider, ["operation": .string(id.rawValue), "passedOver": finding.json])
-        case .storageFailed(let error):
-            return ["at": .string(date.text), "storage": .string(error.description)]
-        }
-    }
-}

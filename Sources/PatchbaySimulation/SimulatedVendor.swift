@@ -1,4 +1,6 @@
+import Foundation
 public import PatchbayAdapterKit
+public import PatchbayJSON
 public import PatchbayModel
 
 /// A vendor's simulator with its state, of any vendor.
@@ -6,7 +8,7 @@ public final class SimulatedVendor {
     /// The vendor that it plays.
     public let id: AdapterID
     private let answer: (WireRequest, Instant) -> WireResponse
-    private let look: () -> any Sendable
+    private let look: () -> any Encodable & Sendable
 
     /// A simulator in its initial state.
     public init<Simulator: VendorSimulator>(_ simulator: Simulator) {
@@ -18,6 +20,15 @@ public final class SimulatedVendor {
 
     /// Processes a request.
     public func respond(to request: WireRequest, now: Instant) -> WireResponse { answer(request, now) }
+
+    /// The state as JSON, members by name.
+    public var stateJSON: JSONValue {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return try JSONValue(parsing: Array(encoder.encode(look())))
+        }
+    }
 
     /// The state, if it is of that type.
     public func state<State>(as type: State.Type = State.self) -> State? { look() as? State }

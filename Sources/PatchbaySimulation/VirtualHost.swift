@@ -7,6 +7,8 @@ public final class VirtualHost: EngineHost {
     private struct State {
         var uptime: Instant
         var wallOffset: Duration
+        /// How far jumps have moved the wall clock.
+        var jumped = Duration.zero
         var bootNumber = 1
         var processNumber = 1
         var idNumber = 0
@@ -26,6 +28,8 @@ public final class VirtualHost: EngineHost {
     }
 
     public func date() -> Instant { state.withLock { $0.uptime + $0.wallOffset } }
+    /// The wall clock of everybody else: what this one would show without its jumps.
+    public var trueDate: Instant { state.withLock { $0.uptime + ($0.wallOffset - $0.jumped) } }
     public func uptime() -> Instant { state.withLock { $0.uptime } }
     public var boot: String { state.withLock { "boot-\($0.bootNumber)" } }
     public var process: String { state.withLock { "process-\($0.processNumber)" } }
@@ -49,7 +53,12 @@ public final class VirtualHost: EngineHost {
     public func advance(by duration: Duration) { state.withLock { $0.uptime = $0.uptime + duration } }
 
     /// Moves the wall clock without time passing, as a person or a time server does.
-    public func jump(by duration: Duration) { state.withLock { $0.wallOffset += duration } }
+    public func jump(by duration: Duration) {
+        state.withLock { state in
+            state.wallOffset += duration
+            state.jumped += duration
+        }
+    }
 
     /// The process ends and another begins.
     public func beginProcess() { state.withLock { $0.processNumber += 1 } }

@@ -16,6 +16,8 @@ public final class VirtualWorld {
         public let date: Instant
         /// When, by the engine's timeline.
         public let now: Instant
+        /// When, by the clock of a vendor: it does not jump with the clock of this machine.
+        public let vendorDate: Instant
         /// For which provider.
         public let provider: String
         /// The request.
@@ -227,6 +229,7 @@ public final class VirtualWorld {
             number: self.sent.count + 1,
             date: host.date(),
             now: now,
+            vendorDate: host.trueDate,
             provider: dispatch.provider,
             request: dispatch.request
         )

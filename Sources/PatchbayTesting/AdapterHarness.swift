@@ -28,6 +28,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
     public let exemptions: [Exemption]
     let cache = DriveCache()
+    /// The vendor's other side; nil where the vendor is played by answers alone.
+    let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
 
     /// An adapter under test.
@@ -75,10 +77,13 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
             wireSchemas
             ?? goldens.folder.appendingPathComponent("../../../Schemas/wire/\(family)").standardizedFileURL
         self.preparation = preparation ?? (Adapter.descriptor.door == .device ? corpus.installation : [])
+        simulatorType = simulator.map { Swift.type(of: $0) }
         makeVendor = {
             if let simulator { AdapterHarness.play(simulator) } else { AnsweringVendor(answer: answer) }
         }
     }
+
+    var adapterType: any VendorAdapter.Type { Adapter.self }
 
     /// One sample as its golden shows it: what leaves, or why nothing leaves.
     public func text(of sample: Sample) -> String {
@@ -138,7 +143,8 @@ protocol ConformanceSubject: Sendable {
 }
 
 extension ConformanceSubject {
-    /// The first sample of each kind of operation and event: enough where the vendor, not the value, makes the difference.
+    /// The first sample of each set of kinds, alone and in a row: enough where the vendor, not the value, makes the
+    /// difference.
     var representatives: [Sample] {
         var seen: Set<[String]> = []
         return samples.filter { sample in
@@ -149,7 +155,8 @@ extension ConformanceSubject {
                     operation.action.kind.rawValue
                 }
             }
-            return seen.insert(kinds + [sample.startsAfresh ? "afresh" : ""]).inserted
+            let sort = Set(kinds).sorted() + [sample.startsAfresh ? "afresh" : "", kinds.count > 1 ? "in a row" : ""]
+            return seen.insert(sort).inserted
         }
     }
 

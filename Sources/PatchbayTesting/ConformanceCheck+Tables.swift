@@ -127,6 +127,17 @@ extension ConformanceCheck {
             let twice = Dictionary(grouping: subject.samples, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
             return twice.map { Problem($0, "two samples have that name.") }
         },
+        ConformanceCheck("every conversation has its scenario", "goldens") { subject in
+            // `.txt` is the form of conversations that a test writes by itself.
+            let goldens = subject.goldens
+            goldens.checkNoOrphans(
+                .conversations,
+                ending: ".ndjson",
+                expected: goldens.names(of: .conversations, ending: ".json"),
+                sourceLocation: #_sourceLocation
+            )
+            return []
+        },
         ConformanceCheck("every endpoint is sent in some sample", "A20") { subject in
             var open = Set(subject.endpoints)
             for sample in subject.samples {

@@ -4,11 +4,12 @@ extension Corpus {
     /// All samples.
     public var samples: [Sample] {
         deviceSamples + contactSamples + attributeSamples + hostileSamples + tagSamples + permissionSamples
-            + pushSamples + eventSamples + lifeSamples
+            + pushSamples + eventSamples + lifeSamples + changingDeviceSamples + changingPeopleSamples
+            + changingMindSamples + momentSamples
     }
 
     /// One operation under its own sample's name.
-    private func one(
+    func one(
         _ number: Int,
         _ name: String,
         _ summary: String,
@@ -108,8 +109,7 @@ extension Corpus {
             one(
                 27,
                 "log-out",
-                "Aino logs out; some vendors never forget a person.",
-                isOrdinary: false,
+                "Aino logs out.",
                 contact: nil,
                 .switchContact(ContactSwitch(.logOut))
             ),
@@ -126,12 +126,12 @@ extension Corpus {
         [
             attribute(30, .string, "favourite_colour", "blue"),
             attribute(31, .integer, "visits", 42),
-            attribute(32, .decimal, "lifetime_value", decimal("1249.90")),
+            attribute(32, .decimal, "lifetime_value", Corpus.typed("1249.90", .decimal)),
             attribute(33, .boolean, "newsletter_reader", true),
-            attribute(34, .date, "first_purchase", typed("2028-02-29", .date)),
-            attribute(35, .time, "delivery_hour", typed("08:30", .time)),
-            attribute(36, .timestamp, "last_visit", typed("2031-03-08T22:15:00.250Z", .timestamp)),
-            attribute(37, .country, "shipping_country", typed("FI", .country)),
+            attribute(34, .date, "first_purchase", Corpus.typed("2028-02-29", .date)),
+            attribute(35, .time, "delivery_hour", Corpus.typed("08:30", .time)),
+            attribute(36, .timestamp, "last_visit", Corpus.typed("2031-03-08T22:15:00.250Z", .timestamp)),
+            attribute(37, .country, "shipping_country", Corpus.typed("FI", .country)),
             attribute(38, .choices, "interests", .choices(["gardening", "sailing"])),
             attribute(39, .list, "recent_orders", .list(["A-1007", "A-1013"])),
             attribute(40, .object, "address", .object(["street": "Aleksanterinkatu 52", "postal_code": "00100"])),
@@ -141,8 +141,8 @@ extension Corpus {
                 "Several attributes of a person at once.",
                 .changeAttributes([
                     .givenName: .set("Aino"), .familyName: .set("Virtanen"),
-                    .birthDate: .set(typed("1990-04-01", .date)),
-                    .country: .set(typed("FI", .country)), .city: .set("Helsinki"), .loyaltyTier: .set("gold"),
+                    .birthDate: .set(Corpus.typed("1990-04-01", .date)),
+                    .country: .set(Corpus.typed("FI", .country)), .city: .set("Helsinki"), .loyaltyTier: .set("gold"),
                 ])
             ),
             one(
@@ -190,7 +190,8 @@ extension Corpus {
                 "The largest and the most exact numbers.",
                 isOrdinary: false,
                 .changeAttributes([
-                    "visits": .set(.integer(.max)), "lifetime_value": .set(decimal("-0.000000000000000000001")),
+                    "visits": .set(.integer(.max)),
+                    "lifetime_value": .set(Corpus.typed("-0.000000000000000000001", .decimal)),
                 ])
             ),
         ]
@@ -375,8 +376,9 @@ extension Corpus {
     static let order = TrackingEvent.custom(
         name: "Order Placed",
         attributes: [
-            "order_id": "A-1020", "total": decimal("49.90"), "currency": "EUR", "items": 3, "gift": false,
-            "placed_at": typed("2031-03-09T07:05:11.042Z", .timestamp),
+            "order_id": "A-1020", "total": Corpus.typed("49.90", .decimal), "currency": "EUR", "items": 3,
+            "gift": false,
+            "placed_at": Corpus.typed("2031-03-09T07:05:11.042Z", .timestamp),
         ]
     )
 
@@ -415,12 +417,4 @@ extension Corpus {
             one(125, "read-back", "The vendor is asked.", .readBack(readBack)),
         ]
     }
-}
-
-/// An exact decimal from a text of this file.
-private func decimal(_ text: String) -> AttributeValue { typed(text, .decimal) }
-
-/// A value from a text of this file; a text that does not fit would show in the corpus's own test.
-private func typed(_ text: String, _ type: AttributeType) -> AttributeValue {
-    AttributeValue(text: text, as: type) ?? .string(text)
 }

@@ -113,6 +113,11 @@ public struct Corpus: Sendable {
         allowsBackgroundPush: true
     )
 
+    /// A value from a text of the corpus; a text that does not fit would show in its golden.
+    static func typed(_ text: String, _ type: AttributeType) -> AttributeValue {
+        AttributeValue(text: text, as: type) ?? .string(text)
+    }
+
     /// Texts that break careless encoders.
     public static let hostileTexts: [(name: String, text: String)] = [
         ("quotes", #"He said "no", she said 'yes' \ maybe"#),
@@ -121,6 +126,7 @@ public struct Corpus: Sendable {
         ("right_to_left", "\u{202E}שלום עולם\u{202C} مرحبا"),
         ("lines", "one\r\ntwo\tthree\u{0}\u{1F}\u{2028}four"),
         ("separators", "a;b,c|d&e=f?g#h%20+i/j"),
+        ("spaces", "  two before,  two between, one after "),
     ]
 
     /// A text of 10,000 characters.

@@ -14,7 +14,7 @@ public struct Goldens: Sendable {
         case refusals = "Refusals"
         /// What a reply means.
         case replies = "Replies"
-        /// A talk of several requests, with times.
+        /// A talk of several requests over time: a scenario, and what playing it tells.
         case conversations = "Conversations"
         /// A record of an export or import file.
         case records = "Records"
@@ -58,7 +58,11 @@ public struct Goldens: Sendable {
         _ name: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let label = "\(kind.rawValue)/\(name).txt"
+        check(text, kind, file: "\(name).txt", sourceLocation: sourceLocation)
+    }
+
+    func check(_ text: String, _ kind: Kind, file: String, sourceLocation: SourceLocation) {
+        let label = "\(kind.rawValue)/\(file)"
         guard !isUpdating || !isCI else {
             Issue.record(
                 "UPDATE_GOLDENS is refused where CI is set. Run `make goldens` at your desk, read the diff, commit it.",
@@ -67,13 +71,13 @@ public struct Goldens: Sendable {
             return
         }
         let actual = Data((text + "\n").utf8)
-        let golden = try? Data(contentsOf: url(kind, name))
+        let golden = try? Data(contentsOf: url(kind, file))
         guard golden != actual else { return }
         if isUpdating {
-            write(actual, to: url(kind, name), label, sourceLocation)
+            write(actual, to: url(kind, file), label, sourceLocation)
             return
         }
-        Attachment.record(text + "\n", named: "\(kind.rawValue)-\(name).actual.txt", sourceLocation: sourceLocation)
+        Attachment.record(text + "\n", named: "\(kind.rawValue)-\(file).actual.txt", sourceLocation: sourceLocation)
         let what = golden.map { difference($0, actual) } ?? "there is no golden yet."
         Issue.record(
             "\(label): \(what) If the new text is right, run `make goldens`, read the diff and commit it.",
@@ -82,10 +86,12 @@ public struct Goldens: Sendable {
     }
 
     /// The names of the goldens of a kind that are there.
-    public func names(of kind: Kind) -> Set<String> {
+    public func names(of kind: Kind) -> Set<String> { names(of: kind, ending: ".txt") }
+
+    func names(of kind: Kind, ending: String) -> Set<String> {
         let files =
             (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(kind.rawValue).path))
-        return Set((files ?? []).filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) })
+        return Set((files ?? []).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) })
     }
 
     /// Finds goldens that no sample has; rewriting removes them.
@@ -99,17 +105,21 @@ public struct Goldens: Sendable {
         expected: Set<String>,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        for name in names(of: kind).subtracting(expected).sorted() {
-            let label = "\(kind.rawValue)/\(name).txt"
+        checkNoOrphans(kind, ending: ".txt", expected: expected, sourceLocation: sourceLocation)
+    }
+
+    func checkNoOrphans(_ kind: Kind, ending: String, expected: Set<String>, sourceLocation: SourceLocation) {
+        for name in names(of: kind, ending: ending).subtracting(expected).sorted() {
+            let label = "\(kind.rawValue)/\(name)\(ending)"
             guard isRewriting else {
                 Issue.record(
-                    "\(label) belongs to no sample. Run `make goldens` to remove it, or bring its sample back.",
+                    "\(label) belongs to nothing. Run `make goldens` to remove it, or bring back what it belonged to.",
                     sourceLocation: sourceLocation
                 )
                 continue
             }
             do {
-                try FileManager.default.removeItem(at: url(kind, name))
+                try FileManager.default.removeItem(at: url(kind, name + ending))
                 Issue.record("\(label) was removed.", severity: .warning, sourceLocation: sourceLocation)
             } catch {
                 Issue.record(error, "\(label) can't be removed.", sourceLocation: sourceLocation)
@@ -117,8 +127,8 @@ public struct Goldens: Sendable {
         }
     }
 
-    private func url(_ kind: Kind, _ name: String) -> URL {
-        folder.appendingPathComponent(kind.rawValue).appendingPathComponent("\(name).txt")
+    func url(_ kind: Kind, _ file: String) -> URL {
+        folder.appendingPathComponent(kind.rawValue).appendingPathComponent(file)
     }
 
     private func write(_ data: Data, to url: URL, _ label: String, _ sourceLocation: SourceLocation) {

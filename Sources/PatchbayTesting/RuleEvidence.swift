@@ -44,9 +44,11 @@ public struct RuleEvidence: Sendable, Equatable {
     /// This process's file in each folder.
     private static let files = Mutex<[String: FileHandle]>([:])
 
-    static func note(_ rules: [RuleID], test: Test) {
+    static func note(_ rules: [RuleID], test: Test) { note(rules, test: name(of: test)) }
+
+    static func note(_ rules: [RuleID], test: String) {
         guard let folder = ProcessInfo.processInfo.environment["PATCHBAY_EVIDENCE"], !folder.isEmpty else { return }
-        note(rules, test: name(of: test), folder: URL(fileURLWithPath: folder))
+        note(rules, test: test, folder: URL(fileURLWithPath: folder))
     }
 
     /// Appends one line per rule; a line is written in one piece.

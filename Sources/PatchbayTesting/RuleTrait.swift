@@ -41,15 +41,24 @@ public struct RuleTrait: TestTrait, SuiteTrait, TestScoping {
         }
         for rule in recorder.fired { outer?.record(rule) }
 
-        var shown: [RuleID] = []
+        let judged = RuleClaims(claims, of: adapter, fired: recorder.fired)
+        for reason in judged.refuted { Issue.record("\(reason)", sourceLocation: sourceLocation) }
+        if !failure.isRaised, judged.refuted.isEmpty { RuleEvidence.note(judged.shown, test: test) }
+    }
+}
+
+/// Claims to show rules, held against the rules that fired.
+struct RuleClaims {
+    private(set) var shown: [RuleID] = []
+    /// Why the others do not hold.
+    private(set) var refuted: [String] = []
+
+    init(_ claims: [String], of adapter: (any VendorAdapter.Type)?, fired: Set<RuleID>) {
         for claim in claims {
-            switch judge(claim, fired: recorder.fired) {
+            switch RuleClaims.judge(claim, adapter, fired) {
             case .shown(let rule): shown.append(rule)
-            case .refuted(let reason): Issue.record("\(reason)", sourceLocation: sourceLocation)
+            case .refuted(let reason): refuted.append(reason)
             }
-        }
-        if !failure.isRaised, shown.count == claims.count {
-            RuleEvidence.note(shown, test: test)
         }
     }
 
@@ -58,7 +67,9 @@ public struct RuleTrait: TestTrait, SuiteTrait, TestScoping {
         case refuted(String)
     }
 
-    private func judge(_ claim: String, fired: Set<RuleID>) -> Judgement {
+    private static func judge(_ claim: String, _ adapter: (any VendorAdapter.Type)?, _ fired: Set<RuleID>)
+        -> Judgement
+    {
         guard let rule = RuleID(text: claim) else {
             return .refuted("The test claims \"\(claim)\", which names no rule. Write it as <adapter>/<number>.")
         }

@@ -114,6 +114,8 @@ class Check:
                     self.check_body(path, vendor, index, line, headers, body)
             for path in sorted(goldens.glob("Records/*.ndjson")):
                 self.check_records(path, index)
+            for path in sorted(goldens.glob("Conversations/*.json")):
+                self.check_conversation(path, vendor, index)
 
     def check_body(self, path, vendor, index, line, headers, body):
         if not body or "json" not in headers.get("content-type", "json"):
@@ -127,6 +129,17 @@ class Check:
 
     def wire(self, path, vendor, name):
         return SCHEMAS / "wire" / vendor.lower() / name
+
+    def check_conversation(self, path, vendor, index):
+        """The scenario fits its schema, and every request that its lines tell of fits the vendor's."""
+        self.count(f"conversations of {vendor}")
+        for error in self.errors(json.loads(path.read_text(encoding="utf-8")), SCHEMAS / "scenario" / "scenario.schema.json"):
+            self.problem(path, error)
+        lines = path.with_suffix(".ndjson")
+        for line in map(json.loads, lines.read_text(encoding="utf-8").splitlines()):
+            if "method" in line and isinstance(line.get("body"), (dict, list)):
+                headers = {name.lower(): value for name, value in line["headers"].items()}
+                self.check_body(lines, vendor, index, f"{line['method']} {line['url']}", headers, json.dumps(line["body"]))
 
     def check_records(self, path, index):
         vendor = path.parent.parent.parent.name

@@ -22,13 +22,34 @@ import Testing
 
     @Test(arguments: examples)
     func `a scenario gives its expected lines`(_ name: String) async throws {
-        let result = try await play("examples/\(name)")
-        #expect(result.status == 0, "\(result.talk)")
-        let expected = try text("examples/\(name).expected.ndjson").split(separator: "\n")
-        let lines = result.output.split(separator: "\n")
-        for (line, expected) in zip(lines, expected) { #expect(line == expected) }
-        #expect(lines.count == expected.count)
+        compare(try await play("examples/\(name)"), try text("examples/\(name).expected.ndjson"))
     }
+
+    private func compare(_ result: CommandRun.Result, _ expected: String) {
+        #expect(result.status == 0, "\(result.talk)")
+        let (lines, expectedLines) = (result.output.split(separator: "\n"), expected.split(separator: "\n"))
+        for (line, expected) in zip(lines, expectedLines) { #expect(line == expected) }
+        #expect(lines.count == expectedLines.count)
+    }
+
+    /// The conversations among the adapters' goldens, as `<Vendor>/Goldens/Conversations/<name>`.
+    private static let conversations: [String] = {
+        let adapters = Workbench.house.appending(path: "Adapters")
+        let files = FileManager.default.enumerator(atPath: adapters.path)?.compactMap { $0 as? String } ?? []
+        return files.filter { $0.contains("/Conversations/") && $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
+            .sorted()
+    }()
+
+    @Test(arguments: conversations)
+    func `the command tells an adapter's conversation as its tests do`(_ path: String) async throws {
+        let file = Workbench.house.appending(path: "Adapters/\(path)").path
+        let golden = try String(contentsOfFile: "\(file).ndjson", encoding: .utf8)
+        let result = try await Workbench().run("simulate", "\(file).json")
+        compare(result, golden)
+        #expect(result.output == golden)
+    }
+
+    @Test func `adapters have conversations`() { #expect(!Self.conversations.isEmpty) }
 
     @Test(arguments: names(in: "examples/invalid"))
     func `a bad scenario is refused with place and remedy`(_ name: String) async throws {
@@ -36,6 +57,16 @@ import Testing
         #expect(result.status == 78)
         #expect(result.output.isEmpty)
         #expect(result.talk.contains(": scenario.invalid at "))
+    }
+
+    @Test func `a vendor that nobody can play is named with those that can be played`() async throws {
+        let bench = try Workbench()
+        var story = try #require(JSONValue(parsing: text("examples/step.wake.json")).object)
+        story["vendors"] = ["nosuch": [:]]
+        let result = try await bench.run("simulate", bench.write("story.json", JSONValue.object(story).text))
+        #expect(result.status == 78)
+        #expect(result.talk.contains("scenario.invalid at vendors.nosuch"))
+        #expect(result.talk.contains("salesforce"))
     }
 
     @Test func `the schema, the command and the examples know the same steps`() async throws {

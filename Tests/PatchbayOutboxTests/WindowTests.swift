@@ -151,7 +151,7 @@ import Testing
         }
         try store.connection.script("ANALYZE")
         let queries = [
-            QueueSelection.byOrder, QueueSelection.firstQueue, QueueSelection.followingQueue, QueueSelection.inQueue,
+            QueueReader.byOrder, QueueReader.firstQueue, QueueReader.followingQueue, QueueReader.inQueue,
             RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2",
             "SELECT lane FROM route WHERE provider = ?1 AND lane > ?2 ORDER BY provider, lane LIMIT 1",
             "SELECT sequence FROM operation WHERE id = ?1",
@@ -164,9 +164,9 @@ import Testing
                 #expect(!line.contains("TEMP B-TREE"), "\(line) in \(query)")
             }
         }
-        let inQueue = try queryPlan(QueueSelection.inQueue).joined()
+        let inQueue = try queryPlan(QueueReader.inQueue).joined()
         #expect(inQueue.contains("provider=? AND lane=? AND hold=? AND queue=? AND sequence>?"))
-        let nextQueue = try queryPlan(QueueSelection.followingQueue).joined()
+        let nextQueue = try queryPlan(QueueReader.followingQueue).joined()
         #expect(nextQueue.contains("provider=? AND lane=? AND hold=? AND queue>?"))
     }
 
@@ -185,12 +185,12 @@ import Testing
                 )
             }
         }
-        let statement = try store.connection.statement(QueueSelection.inQueue)
+        let statement = try store.connection.statement(QueueReader.inQueue)
         _ = statement.takeSteps()
         let window = try store.window(provider: "acoustic", lane: "device", limit: 256, closedQueues: ["events"])
         #expect(window.rows.count == 100)
         // Virtual machine steps grow with rows touched: 50,000 closed rows would cost some 200,000.
-        let queries = [QueueSelection.byOrder, QueueSelection.followingQueue, QueueSelection.inQueue]
+        let queries = [QueueReader.byOrder, QueueReader.followingQueue, QueueReader.inQueue]
         let steps = try queries.map { try store.connection.statement($0).takeSteps() }.reduce(0, +)
         #expect(steps < 25_000)
     }

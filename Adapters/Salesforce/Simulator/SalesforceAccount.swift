@@ -30,6 +30,12 @@ public struct SalesforceAccount: Codable, Sendable, Equatable {
         change(&devices[place])
     }
 
+    /// The contact of a device that was registered with this push token.
+    func owner(of token: JSONValue?) -> String? {
+        guard let token else { return nil }
+        return devices.first { $0.registration?["device_Token"] == token }?.contactKey
+    }
+
     mutating func note(_ contact: String) {
         let place = contacts.firstIndex { $0 >= contact } ?? contacts.endIndex
         if place == contacts.endIndex || contacts[place] != contact { contacts.insert(contact, at: place) }
@@ -46,6 +52,16 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
     public var isActive = false
     /// The last registration that was processed.
     public var registration: JSONValue?
+    /// The last registration that shows in the account's own pages and sends.
+    public var visible: JSONValue?
+    /// Registrations that were processed and do not show yet, oldest first.
+    public var spreading: [Spreading] = []
+    /// Every attribute that was ever sent, by name: what a registration leaves out keeps its value.
+    public var attributes: [String: String] = [:]
+    /// When push was last switched on; nil if never.
+    public var optedInAt: Instant?
+    /// When push was last switched off; nil if never.
+    public var optedOutAt: Instant?
     /// Registrations that were received.
     public var received = 0
     /// When the last one came.
@@ -58,8 +74,29 @@ public struct SimulatedDevice: Codable, Sendable, Equatable {
     public var events: [SimulatedEvent] = []
     /// Events that came again with the id of an earlier one.
     public var repeatedEvents = 0
+    /// Events that the account does not define, and that had no effect.
+    public var undefinedEvents = 0
 
     init(_ id: String) { self.id = id }
+
+    /// The registration that shows at a time: up to a quarter of an hour behind the one that was processed.
+    public func visible(at now: Instant) -> JSONValue? {
+        spreading.last { $0.visibleAt <= now }?.registration ?? visible
+    }
+
+    /// Whether messages can be sent to it: of opt-in and opt-out the newer counts.
+    public var isReachable: Bool {
+        guard isActive, let optedInAt else { return false }
+        return optedOutAt.map { optedInAt > $0 } ?? true
+    }
+
+    /// A registration on its way through the account's servers.
+    public struct Spreading: Codable, Sendable, Equatable {
+        /// When it shows.
+        public var visibleAt: Instant
+        /// What it says.
+        public var registration: JSONValue
+    }
 
     /// A registration that was received and not processed.
     public struct Refusal: Codable, Sendable, Equatable {
@@ -88,6 +125,8 @@ public struct SimulatedEvent: Codable, Sendable, Equatable {
     public var date: String
     /// Its attributes.
     public var attributes: JSONValue
+    /// The contact that the device belonged to when it came.
+    public var contactKey: String?
 }
 
 /// A rule that a client broke.

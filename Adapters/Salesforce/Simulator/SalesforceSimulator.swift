@@ -5,7 +5,7 @@ public import PatchbayModel
 /// The device host of one MobilePush account, played by a pure value.
 ///
 /// A registration that can be read is always answered with 201, as the vendor does: what is wrong inside shows later, in
-/// `refusedLater` and in `violations`. Where the vendor's answers are not documented, the choices are: wrong or no token
+/// `refusedLater` and in `violations`, and what is right shows in the account a quarter of an hour later. Where the vendor's answers are not documented, the choices are: wrong or no token
 /// 401, another application or an unknown path or device 404, another method 405, another content type 415, no
 /// `X-SDK-Version` or a body that is no JSON object 400, too many events 413; events that are taken 201.
 public struct SalesforceSimulator: VendorSimulator {
@@ -65,15 +65,24 @@ public struct SalesforceSimulator: VendorSimulator {
         WireResponse(status, json: ["message": .string(message)])
     }
 
-    /// The token that a device's events must carry.
-    private func subscriberToken(_ device: String) -> String { "subscriber-\(device.lowercased())" }
+    /// The token that a device's events must carry, handed out at that time.
+    private func subscriberToken(_ device: String, _ issued: Instant) -> String {
+        "subscriber-\(device.lowercased())-\(issued.milliseconds)"
+    }
+
+    private func isGood(_ token: String?, _ device: String, _ now: Instant) -> Bool {
+        guard let token, let issued = token.split(separator: "-").last.flatMap({ Int64($0) }),
+            token == subscriberToken(device, Instant(milliseconds: issued))
+        else { return false }
+        return settings.tokenLifetime == 0 || now.milliseconds < issued + Int64(settings.tokenLifetime)
+    }
 
     // MARK: Registrations
 
     private static let registration: [(name: String, shape: Shape, isRequired: Bool)] = [
         ("etAppId", .uuid, true), ("deviceID", .uuid, true), ("registrationId", .uuid, false), ("uuid", .uuid, false),
         ("registrationDateUtc", .utcDate, false), ("subscriberKey", .trimmedText, false),
-        ("device_Token", .trimmedText, false), ("signedString", .text, false), ("push_Enabled", .flag, true),
+        ("device_Token", .pushToken, false), ("signedString", .text, false), ("push_Enabled", .flag, true),
         ("quietPushEnabled", .flag, true), ("location_Enabled", .flag, true), ("proximity_Enabled", .flag, true),
         ("platform", .platform, true), ("platform_Version", .text, true), ("hwid", .text, true),
         ("app_Version", .text, true), ("sdk_Version", .text, true), ("locale", .locale, true),
@@ -97,6 +106,7 @@ public struct SalesforceSimulator: VendorSimulator {
         let reasons = problems(of: body)
         state.violations += reasons.map { Violation(at: now, device: id, what: $0) }
         let unknown = undefinedAttributes(of: body)
+        let owner = body["subscriberKey"]?.string ?? state.owner(of: body["device_Token"])
         state.update(id) { device in
             device.received += 1
             device.lastReceived = now
@@ -105,26 +115,55 @@ public struct SalesforceSimulator: VendorSimulator {
                 if !reasons.isEmpty { device.isActive = false }
                 return
             }
-            process(body, &device, now)
+            process(body, &device, owner, now)
         }
         if let contact = state.device(id)?.contactKey { state.note(contact) }
-        return WireResponse(201, headers: [WireHeader("X-Subscriber-Token", subscriberToken(id), isSecret: true)])
+        return WireResponse(201, headers: [WireHeader("X-Subscriber-Token", subscriberToken(id, now), isSecret: true)])
     }
 
-    private func process(_ body: JSONObject, _ device: inout SimulatedDevice, _ now: Instant) {
+    private func process(_ body: JSONObject, _ device: inout SimulatedDevice, _ owner: String?, _ now: Instant) {
+        device.visible = device.visible(at: now)
+        device.spreading.removeAll { $0.visibleAt <= now }
+        device.spreading.append(
+            .init(visibleAt: now + .milliseconds(settings.propagation), registration: .object(body))
+        )
+        for pair in body["attributes"]?.array ?? [] {
+            device.attributes[pair["key"]?.string ?? ""] = pair["value"]?.string
+        }
+        let isOn = body["push_Enabled"]?.bool
+        if isOn != device.registration?["push_Enabled"]?.bool {
+            if isOn == true { device.optedInAt = now } else { device.optedOutAt = now }
+        }
         let old = device.registration?.object ?? [:]
         let keys = body.names.filter { body[$0] != old[$0] } + old.names.filter { body[$0] == nil }
         device.changes.append(.init(at: now, keys: keys))
         device.registration = .object(body)
         device.isActive = true
-        device.contactKey = body["subscriberKey"]?.string ?? device.contactKey ?? "invented-\(device.id.lowercased())"
+        let named = body["subscriberKey"]?.string
+        device.contactKey = named ?? device.contactKey ?? owner ?? "invented-\(device.id.lowercased())"
     }
 
     private func problems(of body: JSONObject) -> [String] {
-        Self.registration.compactMap { name, shape, isRequired in
+        let wrong = Self.registration.compactMap { name, shape, isRequired -> String? in
             guard let value = body[name] else { return isRequired ? "\(name) is missing." : nil }
             return shape.matches(value) ? nil : "\(name) is not \(shape.name)."
         }
+        return wrong.isEmpty ? contradictions(of: body) : wrong
+    }
+
+    /// What is wrong although each key alone is right.
+    private func contradictions(of body: JSONObject) -> [String] {
+        var problems: [String] = []
+        let automatic = body["platform"] == "Android" ? "Android" : "IOS"
+        if let tags = body["tags"]?.array, !tags.contains(.string(automatic)) {
+            problems.append("tags is without the platform's own tag \(automatic).")
+        }
+        let token = body["device_Token"]?.string ?? ""
+        if automatic == "IOS", !token.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
+            problems.append("device_Token is not hexadecimal.")
+        }
+        if body["registrationId"] != nil, body["uuid"] != nil { problems.append("uuid is a second id.") }
+        return problems
     }
 
     private func undefinedAttributes(of body: JSONObject) -> [String] {
@@ -145,7 +184,7 @@ public struct SalesforceSimulator: VendorSimulator {
             return error(404, "No such application.")
         }
         guard let id = body["deviceId"]?.string, state.device(id) != nil else { return error(404, "No such device.") }
-        guard request[header: "X-Subscriber-Token"] == subscriberToken(id) else {
+        guard isGood(request[header: "X-Subscriber-Token"], id, now) else {
             return error(401, "The subscriber token is wrong.")
         }
         guard let node = body["nodes"]?[0], node["name"]?.string == "event", node["version"]?.integer == 1,
@@ -154,9 +193,13 @@ public struct SalesforceSimulator: VendorSimulator {
         guard items.count <= settings.eventLimit else { return error(413, "Too many events.") }
         for item in items {
             switch event(item) {
-            case .success(let event):
-                state.update(id) { device in
-                    if device.events.contains(where: { $0.id == event.id }) {
+            case .success(var event):
+                event.contactKey = state.device(id)?.contactKey
+                let isDefined = isDefined(event.name)
+                state.update(id) { [event] device in
+                    if !isDefined {
+                        device.undefinedEvents += 1
+                    } else if device.events.contains(where: { $0.id == event.id }) {
                         device.repeatedEvents += 1
                     } else {
                         device.events.append(event)
@@ -166,6 +209,11 @@ public struct SalesforceSimulator: VendorSimulator {
             }
         }
         return WireResponse(201)
+    }
+
+    /// Whether the account has an event of that name; letter case does not count.
+    private func isDefined(_ name: String) -> Bool {
+        settings.accountEvents.isEmpty || settings.accountEvents.contains { $0.lowercased() == name.lowercased() }
     }
 
     private struct Problem: Error { var what: String }
@@ -180,7 +228,9 @@ public struct SalesforceSimulator: VendorSimulator {
         guard let name = event["eventName"]?.string, Shape.trimmedText.matches(.string(name)),
             name.utf8.allSatisfy(Self.isNameByte)
         else { return .failure(Problem(what: "An event's name is wrong.")) }
-        guard let attributes = event["attributes"]?.object, attributes.allSatisfy(Self.isAttribute) else {
+        guard let attributes = event["attributes"]?.object, attributes.allSatisfy(Self.isAttribute),
+            Set(attributes.names.map { $0.lowercased() }).count == attributes.count
+        else {
             return .failure(Problem(what: "An event's attribute is wrong."))
         }
         return .success(
@@ -217,7 +267,10 @@ struct SalesforceSimulatorSettings: AdapterSettings {
     var applicationText = ""
     var accessToken: Secret?
     var accountAttributes: [String] = []
+    var accountEvents: [String] = []
     var minimumSpacing = 60_000
+    var propagation = 900_000
+    var tokenLifetime = 0
     var eventLimit = 1000
 
     static let table = SettingsTable<SalesforceSimulatorSettings>([
@@ -234,6 +287,26 @@ struct SalesforceSimulatorSettings: AdapterSettings {
             default: "[]",
             "The attributes that the account defines. If given, a registration with another one is answered with 201 "
                 + "and refused later."
+        ),
+        .list(
+            "accountEvents",
+            \.accountEvents,
+            default: "[]",
+            "The events that the account defines. If given, others are taken and have no effect."
+        ),
+        .integer(
+            "propagation",
+            \.propagation,
+            in: 0...86_400_000,
+            default: 900_000,
+            "Milliseconds from a registration to its effect in the account."
+        ),
+        .integer(
+            "tokenLifetime",
+            \.tokenLifetime,
+            in: 0...86_400_000,
+            default: 0,
+            "Milliseconds for which a subscriber token is good; 0 for ever. Each registration hands out a new one."
         ),
         .integer(
             "minimumSpacing",

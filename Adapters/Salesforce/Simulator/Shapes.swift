@@ -12,6 +12,9 @@ struct Shape: Sendable {
     static let trimmedText = Shape(name: "trimmed text that is not blank") {
         $0.string.map { !$0.isEmpty && $0.trimmed == $0 } ?? false
     }
+    static let pushToken = Shape(name: "a push token without white space") {
+        $0.string.map { !$0.isEmpty && !$0.contains(where: \.isWhitespace) } ?? false
+    }
     static let uuid = Shape(name: "a UUID") {
         $0.string.map { fits($0, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") } ?? false
     }
@@ -26,11 +29,16 @@ struct Shape: Sendable {
         value.string.map { !$0.isEmpty && !$0.contains("-") } ?? false
     }
     static let platform = Shape(name: "iOS or Android") { $0.string == "iOS" || $0.string == "Android" }
-    static let attributes = Shape(name: "an array of {key, value} pairs of texts with different keys") { value in
+    static let attributes = Shape(
+        name: "an array of {key, value} pairs of trimmed texts with different keys, none reserved"
+    ) {
+        value in
         guard let pairs = value.array else { return false }
         let keys = pairs.compactMap { pair -> String? in
-            guard let object = pair.object, object.names.sorted() == ["key", "value"], object["value"]?.string != nil,
-                let key = object["key"]?.string, !key.isEmpty, key.trimmed == key, key.utf16.count <= 128
+            guard let object = pair.object, object.names.sorted() == ["key", "value"],
+                let text = object["value"]?.string, text.trimmed == text,
+                let key = object["key"]?.string, !key.isEmpty, key.trimmed == key, key.utf16.count <= 128,
+                !reserved.contains(key.lowercased())
             else { return nil }
             return key
         }
@@ -38,8 +46,22 @@ struct Shape: Sendable {
     }
     static let tags = Shape(name: "an array of different tags with ALL among them") { value in
         guard let tags = value.array?.compactMap(\.string), tags.count == value.array?.count else { return false }
-        return Set(tags).count == tags.count && tags.contains("ALL") && tags.allSatisfy { !$0.trimmed.isEmpty }
+        return Set(tags).count == tags.count && tags.contains("ALL")
+            && tags.allSatisfy { !$0.isEmpty && $0.trimmed == $0 }
     }
+
+    /// Names of attributes that the vendor keeps for itself, in lower case; written down a second time, because the
+    /// simulator judges the adapter.
+    private static let reserved = Set(
+        """
+        addressid alias apid backgroundrefreshenabled badge channel contactid contactkey createdby createddate
+        customobjectkey device deviceid devicetype gcmsenderid hardwareid ishonordst lastappopen lastmessageopen lastsend
+        locationenabled messageopencount modifiedby modifieddate optindate optinmethodid optinstatusid optoutdate
+        optoutmethodid optoutstatusid platform platformversion providertoken proximityenabled pushaddressextensionid
+        pushapplicationid sdkversion sendcount source sourceobjectid status systemtoken timezone utcoffset
+        signedstring quietpushenabled hwid
+        """.split(whereSeparator: \.isWhitespace).map(String.init)
+    )
 }
 
 /// A text as a pattern of its characters: `0` any digit, `x` any hexadecimal digit, the rest itself.

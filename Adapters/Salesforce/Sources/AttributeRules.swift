@@ -79,8 +79,7 @@ enum AttributeRules: Sendable {
     ) -> Result<String?, Problem> {
         switch change {
         case .set(let value): text(of: value).map(Optional.some)
-        case .unset where settings.unset == .stopSending: .success(nil)
-        case .unset: .success(blank())
+        case .unset: .success(removed(settings.unset))
         case .increment, .append, .remove: .failure(Problem(row: .attributeArithmetic))
         }
     }
@@ -97,6 +96,12 @@ enum AttributeRules: Sendable {
         let trimmed = text.trimmed
         if trimmed != text { RuleID.salesforce("A6").fire() }
         return .success(trimmed.isEmpty ? blank() : trimmed)
+    }
+
+    /// What stands for an attribute that is removed: a value is never null.
+    private static func removed(_ unset: SalesforceSettings.Unset) -> String? {
+        RuleID.salesforce("A5").fire()
+        return unset == .blank ? blank() : nil
     }
 
     private static func blank() -> String {

@@ -5,17 +5,19 @@ extension FindingRow {
     /// Every row, for the descriptor.
     static let salesforce: [FindingRow] = [
         contactKeyMissing, contactKeyNotGiven, contactKeyBlank, contactKeyNotCleared, contactKeyLong, contactKeyShared,
-        contactKeyChanged, contactKeyLate, identifierIgnored,
+        contactKeyChanged, contactKeyOfAnother, contactKeyLacking, contactKeyLate, identifierIgnored,
         attributesEmpty, attributeNameBlank, attributeReserved, attributeNameLong, attributeUndefined,
         attributeNameSpaced, attributeCollision, attributeNested, attributeSeparator, attributeArithmetic,
         attributesCarriedOver,
         tagsEmpty, tagBlank, tagReserved,
         subscriptionChannel, subscriptionTopic, subscriptionSuspended, subscriptionDetails,
-        deviceFactBlank, deviceFactsMissing, deviceIDInvalid, tokenBlank, tokenNotHex, tokenService,
+        deviceFactBlank, deviceFactsMissing, devicePlatform, deviceLocale, deviceLocaleRespelt, deviceOffset,
+        deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
         signedStringInvalid, optionUnknown,
         capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
         eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
-        eventAttributeRepeated, eventNeedsDefinition, subscriberTokenMissing,
+        eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
+        subscriberTokenRefused,
         consentKept, readBackImpossible, actionUnknown,
         replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply,
         fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowKeyBlank, rowDate,
@@ -70,7 +72,9 @@ extension FindingRow {
         .warning,
         .invalid,
         rule: .salesforce("K4"),
-        reason: "The contact key looks like a placeholder that many people would share",
+        reason:
+            "The contact key looks like a placeholder that many people would share: they would be one billed contact, and "
+            + "it loses each device whose person gets a key of their own",
         remedy: "Leave an unknown contact unidentified, and give each known one a key of its own."
     )
     static let contactKeyChanged = FindingRow(
@@ -78,18 +82,40 @@ extension FindingRow {
         .warning,
         rule: .salesforce("K9"),
         reason:
-            "The device moved to another contact, which shows after up to 15 minutes; the earlier contact may be left "
-            + "without a device and is still billed",
-        remedy: "Nothing, if another person uses the device; otherwise keep one key per person."
+            "The contact key changed, so the device moved to another contact, which shows after up to 15 minutes; without "
+            + "another device the earlier contact is orphaned: out of reach, and billed like every distinct key",
+        remedy: "Keep one key per person for ever; delete the orphaned contact in the account."
+    )
+    static let contactKeyOfAnother = FindingRow(
+        "salesforce.contactKey.ofAnother",
+        .warning,
+        rule: .salesforce("K11"),
+        reason:
+            "Several people use this device, which belongs to the last one logged in, after up to 15 minutes; without "
+            + "another device the person before is orphaned: out of reach, and billed like every distinct key",
+        remedy: "Nothing on the device: no setting avoids it. Reach the person before through other channels."
+    )
+    static let contactKeyLacking = FindingRow(
+        "salesforce.contactKey.lacking",
+        .warning,
+        rule: .salesforce("K6"),
+        reason:
+            "The device was registered without a contact key; if the vendor knows no contact of its push token, it makes "
+            + "one up, which is billed and orphaned as soon as a key is set",
+        remedy:
+            "If every install belongs to a known contact, set delayRegistrationUntilContactKeyIsSet to true; it helps new "
+            + "installs."
     )
     static let contactKeyLate = FindingRow(
         "salesforce.contactKey.late",
         .warning,
         rule: .salesforce("K6"),
         reason:
-            "The device was registered before its contact key was known, so the vendor may have made a contact that is "
-            + "now without a device and is billed",
-        remedy: "If every install belongs to a known contact, set delayRegistrationUntilContactKeyIsSet to true."
+            "The device was registered before its contact key was known, so the vendor may have made up a contact that is "
+            + "now orphaned: without a device, out of reach, and billed like every distinct key",
+        remedy:
+            "If every install belongs to a known contact, set delayRegistrationUntilContactKeyIsSet to true; it helps new "
+            + "installs. Delete the orphaned contact in the account."
     )
     static let identifierIgnored = FindingRow(
         "salesforce.identifier.ignored",
@@ -273,6 +299,48 @@ extension FindingRow {
         reason: "The adopted identity salesforce.deviceID is no UUID, so a new device id is made",
         remedy: "Give the device id of the vendor's own SDK as it is."
     )
+    static let deviceIDLate = FindingRow(
+        "salesforce.device.idLate",
+        .warning,
+        .conflict,
+        rule: .salesforce("W2"),
+        reason:
+            "The device was registered under another id before salesforce.deviceID was handed over, and keeps that one: a "
+            + "change would make a second device",
+        remedy:
+            "Hand the identity over with the first registration after the switch; delete the old device in the account."
+    )
+    static let devicePlatform = FindingRow(
+        "salesforce.device.platform",
+        .error,
+        .unsupported,
+        rule: .salesforce("W11"),
+        reason: "The vendor has no platform of this name",
+        remedy: "Give iOS, iPadOS or Android."
+    )
+    static let deviceLocale = FindingRow(
+        "salesforce.device.locale",
+        .error,
+        .invalid,
+        rule: .salesforce("W21"),
+        reason: "The locale is no language with its region, so the vendor would make the device inactive",
+        remedy: "Give it like fi_FI."
+    )
+    static let deviceLocaleRespelt = FindingRow(
+        "salesforce.device.localeRespelt",
+        .note,
+        rule: .salesforce("W21"),
+        reason: "The locale is sent with underscores and without what follows its region",
+        remedy: "Nothing, or give it like fi_FI."
+    )
+    static let deviceOffset = FindingRow(
+        "salesforce.device.offset",
+        .error,
+        .invalid,
+        rule: .salesforce("W19"),
+        reason: "The offset from UTC is a day or more, so it is not in seconds",
+        remedy: "Give seconds east of UTC."
+    )
     static let tokenBlank = FindingRow(
         "salesforce.device.tokenBlank",
         .warning,
@@ -281,21 +349,23 @@ extension FindingRow {
         reason: "The push token is blank and is left out",
         remedy: "Register the device again when the token is known."
     )
-    static let tokenNotHex = FindingRow(
-        "salesforce.device.tokenNotHex",
+    static let tokenInvalid = FindingRow(
+        "salesforce.device.tokenInvalid",
         .warning,
         .invalid,
         rule: .salesforce("W6"),
-        reason: "The push token is not the hexadecimal text that Apple's service issues; it is sent as it is",
-        remedy: "Write the token's bytes as two hexadecimal digits each."
+        reason: "The push token is not what its service issues, so it is left out: no push could arrive",
+        remedy: "Write the bytes of Apple's token as two hexadecimal digits each, and Google's token as it is."
     )
     static let tokenService = FindingRow(
         "salesforce.device.tokenService",
         .warning,
         .unsupported,
         rule: .salesforce("W6"),
-        reason: "The vendor sends push through Apple's and Google's services alone, so this token is left out",
-        remedy: "Register a token of one of these services."
+        reason:
+            "The vendor sends push through Apple's service to iOS and through Google's to Android, so this token is left "
+            + "out",
+        remedy: "Register the token of the platform's own service."
     )
     static let signedStringInvalid = FindingRow(
         "salesforce.option.signedString",
@@ -413,8 +483,9 @@ extension FindingRow {
         "salesforce.event.kind",
         .error,
         .unsupported,
-        rule: .salesforce("E1"),
-        reason: "The vendor publishes no form for events of this kind",
+        rule: .salesforce("E15"),
+        reason:
+            "The vendor publishes no meaning for the codes by which its analytics tell events of this kind, so none is sent",
         remedy: "Track a custom event that the account defines."
     )
     static let eventPushForeign = FindingRow(
@@ -475,13 +546,30 @@ extension FindingRow {
         reason: "The vendor has received the event; it has an effect only if the account defines one of that name",
         remedy: "Define the event with its attributes in Journey Builder."
     )
+    static let eventAfterHandOver = FindingRow(
+        "salesforce.event.afterHandOver",
+        .note,
+        rule: .salesforce("D6"),
+        reason:
+            "The event came after a change of the contact that the vendor does not hold yet, and would be booked to the "
+            + "contact before",
+        remedy: "Wait for the registration."
+    )
+    static let subscriberTokenRefused = FindingRow(
+        "salesforce.subscriberToken.refused",
+        .note,
+        .unauthenticated,
+        rule: .salesforce("E14"),
+        reason: "The vendor refused the token that events carry, and a registration asks for a new one",
+        remedy: "Wait; if it happens again and again, check accessToken and applicationId."
+    )
     static let subscriberTokenMissing = FindingRow(
         "salesforce.subscriberToken.missing",
         .note,
         .missing,
         rule: .salesforce("E10"),
         reason: "Events wait for the token that the vendor hands out with a registration's reply",
-        remedy: "Wait for the first registration."
+        remedy: "Wait for the next registration."
     )
 
     // MARK: Replies

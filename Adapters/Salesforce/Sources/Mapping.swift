@@ -6,6 +6,8 @@ import PatchbayModel
 struct Registration: Codable, Sendable, Equatable {
     /// The device id that the vendor's own SDK made here before, if one was adopted.
     var adoptedID: String?
+    /// The device id that a registration has left with: from then on it is the device's, whatever is adopted later.
+    var knownAs: String?
     /// The contact key; nil until one is known, never nil again.
     var contactKey: String?
     /// The app's opaque token.
@@ -37,9 +39,10 @@ struct Registration: Codable, Sendable, Equatable {
         var appVersion: String
 
         init(_ facts: DeviceFacts) {
-            (platform, platformVersion, model) = (facts.platform, facts.platformVersion, facts.model)
-            (locale, utcOffsetSeconds) = (facts.locale, facts.utcOffsetSeconds)
-            (isDaylightSaving, appID, appVersion) = (facts.isDaylightSaving, facts.appID, facts.appVersion)
+            platform = FactRules.platform(facts.platform) ?? facts.platform
+            (platformVersion, model) = (facts.platformVersion.trimmed, facts.model.trimmed)
+            (locale, utcOffsetSeconds) = (FactRules.locale(facts.locale), facts.utcOffsetSeconds)
+            (isDaylightSaving, appID, appVersion) = (facts.isDaylightSaving, facts.appID, facts.appVersion.trimmed)
         }
     }
 
@@ -54,6 +57,12 @@ struct Registration: Codable, Sendable, Equatable {
     /// Whether push is wanted and permitted (W7).
     var isPushEnabled: Bool {
         permissions.push && !hasLeft && (pushState == nil || pushState == .subscribed)
+    }
+
+    /// The warning that a device id was handed over too late to be adopted.
+    func adoptionFinding(of device: Device) -> Finding? {
+        guard let knownAs, let adopted = DeviceRules.adoptedID(of: device), adopted != knownAs else { return nil }
+        return FindingRow.deviceIDLate.at("action.device.identities.\(DeviceRules.identityName.rawValue)")
     }
 
     /// The state after these operations, each as far as the vendor takes it.
@@ -127,35 +136,36 @@ enum DeviceRules: Sendable {
 
     /// The push token, if the vendor can use it.
     static func token(of device: Device) -> String? {
-        guard let token = device.pushToken, problem(of: token) != .tokenService else { return nil }
-        let text = token.value.trimmed
-        return text.isEmpty ? nil : text
+        guard let token = device.pushToken, problem(of: token, on: device.facts?.platform) == nil else { return nil }
+        return token.value.trimmed
     }
 
     /// What is to be said of a device.
     static func judge(_ device: Device) -> [Finding] {
-        var findings: [Finding] = []
-        let facts: [(String, KeyPath<DeviceFacts, String>)] = [
-            ("platform", \.platform), ("platformVersion", \.platformVersion), ("model", \.model), ("locale", \.locale),
-            ("appVersion", \.appVersion),
-        ]
-        for (name, path) in facts where device.facts?[keyPath: path].trimmed.isEmpty == true {
-            findings.append(FindingRow.deviceFactBlank.at("action.device.facts.\(name)"))
-        }
+        var findings = device.facts.map(FactRules.judge) ?? []
         if device.identities[identityName] != nil, adoptedID(of: device) == nil {
             findings.append(FindingRow.deviceIDInvalid.at("action.device.identities.\(identityName.rawValue)"))
         }
-        if let token = device.pushToken, let row = problem(of: token) {
+        if let token = device.pushToken, let row = problem(of: token, on: device.facts?.platform) {
             findings.append(row.at("action.device.pushToken"))
         }
         return findings
     }
 
-    private static func problem(of token: PushToken) -> FindingRow? {
-        if token.service != .apns, token.service != .fcm { return .tokenService }
+    /// The push service of each platform.
+    private static let services: [String: PushToken.Service] = ["iOS": .apns, "Android": .fcm]
+
+    private static func problem(of token: PushToken, on platform: String?) -> FindingRow? {
+        let service = platform.flatMap(FactRules.platform).flatMap { services[$0] }
+        guard services.values.contains(token.service), service == nil || service == token.service else {
+            return .tokenService
+        }
         let text = token.value.trimmed
         if text.isEmpty { return .tokenBlank }
-        return token.service == .fcm || text.allSatisfy(\.isHexDigit) ? nil : .tokenNotHex
+        let isFine =
+            token.service == .apns
+            ? text.utf8.allSatisfy(UUIDText.isHexDigit) : !text.contains(where: \.isWhitespace)
+        return isFine ? nil : .tokenInvalid
     }
 }
 

@@ -22,8 +22,21 @@ extension SalesforceDevice {
         var closedUntil: [String: Instant] = [:]
         /// Lets events through; the vendor hands it out with a reply.
         var subscriberToken: Secret?
+        /// Whether the vendor refused the last token, so that a registration has to ask for another (E14).
+        var mustRenewToken: Bool?
 
         /// Nothing known.
         public init() {}
+
+        /// The vendor's pacing stays, and nothing of the person (D7).
+        public var afterErase: SalesforceDevice.Memory {
+            RuleID.salesforce("D7").fire()
+            var memory = SalesforceDevice.Memory()
+            (memory.lastStart, memory.lastTried, memory.closedUntil) = (lastStart, lastTried, closedUntil)
+            return memory
+        }
+
+        /// Whether no registration of this life can have reached the vendor.
+        var isUnheardOf: Bool { registration.knownAs == nil && acceptedAs == nil }
     }
 }

@@ -30,7 +30,11 @@ enum SalesforceRules: Sendable {
         ("S2", "Later changes are sent within 60 s of the first unsent one; a flush skips this wait.", userData),
         ("S3", "Two registration requests start at least 60 s apart.", userData),
         ("S4", "Changes inside the same window ride along and do not push it back.", userData),
-        ("S5", "Contact key, attributes, tags, subscription and device facts all cause a registration.", userData),
+        (
+            "S5",
+            "A registration is caused by contact key, tags, attributes, the push subscription, and whatever the device says "
+                + "of itself: push permission, time zone, locale, versions of app, system and sender.", userData
+        ),
         ("S6", "A registration equal to the last one that was received is not sent.", strings),
         ("S7", "A failed registration is tried again until it succeeds, without limit.", userData),
         ("S8", "Delays start at 60 s and double up to 86,400 s.", android),
@@ -40,13 +44,16 @@ enum SalesforceRules: Sendable {
         ("S12", "In delay mode nothing is sent before a contact key is known.", userData),
         ("S13", "A registration's effect shows after up to 15 minutes.", userData),
         ("S14", "Contact data should change in the foreground alone.", userData),
+        ("S15", "A change that a later one replaces in the same registration is superseded, not accepted.", ours),
+        ("S16", "A retry carries everything that changed in the meantime.", ours),
         ("K1", "A blank contact key is refused and the old one stays.", userData),
         ("K2", "White space around a contact key is removed.", userData),
         ("K3", "A contact key can be changed, never cleared.", userData),
         ("K4", "A contact key belongs to one person, never to a placeholder.", userData),
         ("K5", "Any unique identifier can be the contact key; a setting names its kind.", userData),
         (
-            "K6", "Without a contact key the registration leaves it out, and the vendor finds or makes a contact.",
+            "K6",
+            "Without a contact key the registration leaves it out; the vendor takes the contact of its push token or makes one up, and never tells which.",
             userData
         ),
         ("K7", "Contact keys are compared exactly; letter case counts.", ours),
@@ -56,6 +63,11 @@ enum SalesforceRules: Sendable {
             userData
         ),
         ("K10", "The signed string is removed by null and not changed by a blank.", android),
+        (
+            "K11", "Each log-in of another person on a device may orphan the contact before; no setting avoids it.",
+            userData
+        ),
+        ("K12", "Every distinct contact key is billed as a contact, orphaned ones too.", userData),
         ("A1", "An attribute's name is not blank.", userData),
         ("A2", "White space around an attribute's name is removed.", userData),
         (
@@ -63,6 +75,7 @@ enum SalesforceRules: Sendable {
             strings
         ),
         ("A4", "An attribute's name has at most 128 UTF-16 units; a longer one is left out.", android),
+        ("A5", "An attribute's value is never null; a removal is said by an empty value or by silence.", userData),
         ("A6", "White space around an attribute's value is removed.", userData),
         ("A7", "A blank value is sent and empties the attribute at the vendor.", header),
         (
@@ -106,9 +119,20 @@ enum SalesforceRules: Sendable {
             "E13", "An event's inner keys are named after the entities of the vendor's binary.",
             "Names in the published binary (inferred)"
         ),
+        (
+            "E14",
+            "A subscriber token that was refused with 401 or 403 is forgotten; the registration, sent again, asks for another.",
+            ours
+        ),
+        (
+            "E15",
+            "Engagement analytics tell events by number codes; their meanings are not published, so none is sent.",
+            "Public collection of the vendor's requests (confirmed)"
+        ),
         ("W1", "`etAppId` is the application's GUID, trimmed.", userData),
         (
-            "W2", "`deviceID` is an upper-case UUID, stable for the installation; an adopted one stays as it is.",
+            "W2",
+            "`deviceID` is an upper-case UUID, stable for the installation; one adopted before the first registration stays as it is.",
             userData
         ),
         (
@@ -122,7 +146,7 @@ enum SalesforceRules: Sendable {
         ("W8", "`quietPushEnabled` says whether background push is possible.", userData),
         ("W9", "`location_Enabled` says whether geofences are on.", userData),
         ("W10", "`proximity_Enabled` says whether beacons are on.", userData),
-        ("W11", "`platform` is iOS or Android.", userData),
+        ("W11", "`platform` is iOS or Android; a device of another platform is refused.", userData),
         (
             "W12",
             "A registration without its required fields makes the device inactive, so none is sent without them.",
@@ -134,11 +158,12 @@ enum SalesforceRules: Sendable {
         ("W16", "`sdk_Version` names the sender honestly.", userData),
         ("W17", "`attributes` is an array of pairs of texts, ordered by name.", userData),
         ("W18", "`tags` is an array of texts.", userData),
-        ("W19", "`timeZone` is the offset from UTC in seconds, as text.", userData),
+        ("W19", "`timeZone` is the offset from UTC in seconds, daylight saving included, as text.", userData),
         ("W20", "`dST` says whether daylight saving is in force.", userData),
         ("W21", "`locale` is a locale with an underscore.", userData),
         ("W22", "`language` repeats the locale.", userData),
         ("W23", "`signedString` is an opaque token of the app, left out when unset.", android),
+        ("W24", "Requests are JSON and name the sender honestly in User-Agent and X-SDK-Version.", ours),
         ("W25", "Requests go to the account's own device host.", strings),
         ("W26", "Requests carry the 24-character access token as bearer.", strings),
         ("W27", "The subscriber token of a reply is kept and sent from then on.", android),
@@ -148,6 +173,7 @@ enum SalesforceRules: Sendable {
         ("R4", "Other refusals are tried again like every failure.", userData),
         ("R5", "408 and 5xx may have worked, so nothing is suppressed until the next success.", ours),
         ("R6", "Without an answer the registration stays pending.", userData),
+        ("R7", "After a 2xx answer, and only then, the app can hear of the registration as it was sent.", userData),
         ("D1", "Nothing can be read on the device door.", userData),
         (
             "D2",
@@ -160,6 +186,12 @@ enum SalesforceRules: Sendable {
             "MobilePush data privacy page (confirmed)"
         ),
         ("D5", "A topic of the push channel is a tag of its name: the vendor's way to send to interests.", ours),
+        (
+            "D6",
+            "An event captured after a change of the contact waits until the vendor holds that change: events name no contact.",
+            ours
+        ),
+        ("D7", "After an erase the vendor's pacing stays remembered, and nothing of the person.", ours),
         ("F1", "Exports are comma, tab or bar separated text in UTF-8, with or without a byte-order mark.", extract),
         ("F2", "Fields may be quoted, doubled quotes stand for one, and lines end with CR LF or LF.", loader),
         ("F3", "A header is needed; columns are found by name.", loader),

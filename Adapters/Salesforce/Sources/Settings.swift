@@ -40,6 +40,8 @@ public struct SalesforceSettings: AdapterSettings {
     public var tagsIgnoreCase = true
     /// Whether this is a debug build, which carries the tag DEBUG.
     public var isDebugBuild = false
+    /// Whether a subscriber token that the vendor refuses is renewed by sending the registration again.
+    public var renewSubscriberToken = true
     /// What the id of a registration is called.
     public var registrationIDKey = RegistrationIDKey.registrationId
 
@@ -71,12 +73,13 @@ public struct SalesforceSettings: AdapterSettings {
             rule: .salesforce("W26"),
             "The app's MobilePush access token, exactly 24 characters.",
             check: { text in
-                text.utf8.count == 24
-                    ? nil
-                    : .init(
-                        "It has \(text.utf8.count) characters, not 24.",
-                        "Copy the access token from the MobilePush administration page."
-                    )
+                let isFine = text.utf8.count == 24 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+                let reason =
+                    text.count == 24
+                    ? "It holds spaces, control characters or other scripts."
+                    : "It has \(text.count) characters, not 24."
+                return isFine
+                    ? nil : .init(reason, "Copy the access token from the MobilePush administration page.")
             }
         ),
         .flag(
@@ -128,6 +131,13 @@ public struct SalesforceSettings: AdapterSettings {
             default: false,
             rule: .salesforce("T5"),
             "A debug build: adds the automatic tag `DEBUG`."
+        ),
+        .flag(
+            "renewSubscriberToken",
+            \.renewSubscriberToken,
+            default: true,
+            rule: .salesforce("E14"),
+            "When events are refused with 401 or 403, ask for a new subscriber token by sending the registration again."
         ),
         .choice(
             "registrationIdKey",

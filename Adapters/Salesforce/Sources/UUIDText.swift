@@ -24,7 +24,8 @@ enum UUIDText: Sendable {
             .map(\.hexText).joined(separator: "-")
     }
 
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
+    /// Whether a byte is a hexadecimal digit of ASCII.
+    static func isHexDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
         default: false

@@ -43,9 +43,11 @@ struct RegistrationRecord: Equatable, Sendable {
         tags = (automatic + state.tags).sorted(by: UnicodeOrder.precedes)
     }
 
-    /// The device id: an adopted one as it is, else the subject if it is a UUID, else one made from it (W2).
+    /// The device id: the one that is known already, else an adopted one as it is, else the subject if it is a UUID,
+    /// else one made from it (W2).
     static func deviceID(of subject: Subject, _ state: Registration) -> String {
-        state.adoptedID ?? UUIDText.named(subject.rawValue, in: "patchbay.salesforce.device").uppercased()
+        state.knownAs ?? state.adoptedID
+            ?? UUIDText.named(subject.rawValue, in: "patchbay.salesforce.device").uppercased()
     }
 
     /// The keys of a registration.
@@ -135,11 +137,14 @@ struct RegistrationRecord: Equatable, Sendable {
         return RegistrationRecord.table.object(self)
     }
 
+    private var bytes: [UInt8] { Array(JSONValue.object(RegistrationRecord.table.object(self)).text.utf8) }
+
     /// Whether two records say the same to the vendor. The date changes with every build and does not count (S6).
     func saysTheSame(as other: RegistrationRecord?) -> Bool {
         guard var other else { return false }
         other.date = date
-        return other == self
+        // Texts that look alike are equal to Swift and different to the vendor.
+        return other == self && other.bytes == bytes
     }
 }
 
@@ -230,6 +235,7 @@ extension SalesforceSettings {
     {
         RuleID.salesforce("W25").fire()
         RuleID.salesforce("W26").fire()
+        RuleID.salesforce("W24").fire()
         var headers = [
             WireHeader("Authorization", "Bearer \(accessToken?.value ?? "")", isSecret: true),
             WireHeader("Content-Type", "application/json"),

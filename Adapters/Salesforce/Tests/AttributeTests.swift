@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        .shows("salesforce/A7", "salesforce/A11"),
+        .shows("salesforce/A5", "salesforce/A7", "salesforce/A11"),
         arguments: [
             ("blank", ["city=Turku", "tier="]), ("stopSending", ["city=Turku"]),
         ]

@@ -164,8 +164,14 @@ struct Bench {
         case .unchanged(let finding): finding.map { "unchanged \($0.code)" } ?? "unchanged"
         case .dropped(let finding): "dropped \(finding.code)"
         case .rejected(let finding, _): "rejected \(finding.code)"
-        case .superseded, .underway, .retry, nil: nil
+        case .superseded(let later): "superseded by \(later.rawValue)"
+        case .underway, .retry, nil: nil
         }
+    }
+
+    /// What the app is handed when an operation was accepted.
+    func answer(_ id: OperationID) -> JSONValue? {
+        if case .accepted(_, let answer) = ended[id] { answer } else { nil }
     }
 }
 
@@ -173,6 +179,15 @@ struct Bench {
 struct Surprise: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
+}
+
+extension RegistrationRecord {
+    /// What a registration of that device alone says.
+    static func of(_ device: Device) -> JSONObject? {
+        guard var bench = try? Bench() else { return nil }
+        bench.capture(.registerDevice(device), at: 0)
+        return try? bench.body(at: 0).object
+    }
 }
 
 extension Device {
@@ -192,6 +207,9 @@ extension Device {
 
 extension Action {
     static func identify(_ key: String) -> Action { .identify([Identifier(.external, key)]) }
+    static func logIn(_ key: String) -> Action {
+        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, key)]))
+    }
     static func set(_ name: AttributeName, _ value: AttributeValue) -> Action { .changeAttributes([name: .set(value)]) }
     static func add(_ tags: PatchbayModel.Tag...) -> Action { .changeTags(TagChange(add: tags)) }
     static func remove(_ tags: PatchbayModel.Tag...) -> Action { .changeTags(TagChange(remove: tags)) }

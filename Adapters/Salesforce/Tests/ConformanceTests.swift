@@ -12,6 +12,11 @@ import Testing
         try check.run(on: harness())
     }
 
+    @Test(arguments: Conversation.all())
+    func `a conversation goes as its golden says`(_ conversation: Conversation) throws {
+        try conversation.check(on: harness())
+    }
+
     private func harness() throws -> AdapterHarness<SalesforceDevice> {
         let token: JSONValue = "q1w2e3r4t5y6u7i8o9p0zxcv"
         return try AdapterHarness(

@@ -87,9 +87,13 @@ import Testing
         #expect(bench.words(.track(.push(.tapped, payload: ["aps": [:]]))) == ["foreign salesforce.event.pushForeign"])
     }
 
-    @Test(arguments: [
-        TrackingEvent.sessionStarted, .sessionEnded, .messageViewed(messageID: "m"), .messageClicked(messageID: "m"),
-    ])
+    @Test(
+        .shows("salesforce/E15"),
+        arguments: [
+            TrackingEvent.sessionStarted, .sessionEnded, .messageViewed(messageID: "m"),
+            .messageClicked(messageID: "m"),
+        ]
+    )
     func `other events are refused with a remedy`(_ event: TrackingEvent) throws {
         let findings = try Bench().examine(.track(event))
         #expect(findings.map(\.code) == ["salesforce.event.kind"])
@@ -132,6 +136,86 @@ import Testing
             #expect(Array(verdicts.values) == [.retry(.at(Bench.at(seconds)))])
         }
         #expect(try bench.transmission(at: 60).request.body == transmission.request.body)
+    }
+
+    @Test(.shows("salesforce/D6"), arguments: [Action.identify("member-2"), .logIn("member-2"), .erase])
+    func `what another contact did waits until the vendor knows of the hand-over`(_ handOver: Action) throws {
+        var bench = try Bench.registered([:], .identify("member-1"))
+        let early = bench.capture(lesson, at: 10)
+        bench.capture(handOver, at: 11)
+        let late = bench.capture(lesson, at: 12)
+        #expect(try bench.transmission(at: 12).operations == [early])
+        try bench.exchange(at: 12)
+        #expect(bench.due(at: 12) == 71)
+        #expect(try bench.transmission(at: 71).endpoint == .registration)
+        try bench.exchange(at: 71)
+        #expect(try bench.transmission(at: 71).operations == [late])
+    }
+
+    @Test(.shows("salesforce/D6")) func `changes that leave the contact hold up no event`() throws {
+        var bench = try Bench.registered([:], .identify("member-1"))
+        bench.capture(.identify("member-1"), at: 10)
+        bench.capture(.add("sports"), at: 10)
+        let event = bench.capture(lesson, at: 11)
+        #expect(try bench.transmission(at: 11).operations == [event])
+        // The rule at work: the same with another contact waits.
+        bench.capture(.identify("member-2"), at: 12)
+        try bench.exchange(at: 12)
+        bench.capture(lesson, at: 13)
+        #expect(bench.due(at: 13) == 70)
+        bench.pending.removeAll { $0.queue != SalesforceDevice.Endpoint.events.rawValue || $0.id == event }
+        #expect(try bench.transmission(at: 13).endpoint == .events)
+    }
+
+    @Test(.shows("salesforce/E14", "salesforce/W27"), arguments: [401, 403])
+    func `a refused subscriber token is renewed by the registration, and the event goes`(_ status: Int) throws {
+        var bench = try Bench.registered([:], .set("tier", "gold"))
+        let id = bench.capture(lesson, at: 10)
+        try bench.exchange(at: 10, WireResponse(status))
+        #expect(bench.memory.subscriberToken == nil)
+        #expect(bench.reason(at: 11) == "salesforce.subscriberToken.refused")
+        let renewal = try bench.exchange(
+            at: 70,
+            WireResponse(201, headers: [WireHeader("X-Subscriber-Token", "jwt-2")])
+        )
+        #expect(renewal.url.hasSuffix("/device/v1/registration"))
+        #expect(renewal.json?.pairs == ["tier=gold"])
+        #expect(bench.ending(id) == nil)
+        #expect(try bench.exchange(at: 70)[header: "X-Subscriber-Token"] == "jwt-2")
+        #expect(bench.ending(id)?.hasPrefix("accepted") == true)
+    }
+
+    @Test(.shows("salesforce/E14")) func `a renewal keeps the vendor's pace, and is given up where no token comes`()
+        throws
+    {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 0)
+        try bench.exchange(at: 60)
+        bench.capture(lesson, at: 61)
+        try bench.exchange(at: 61, WireResponse(401))
+        #expect(bench.due(at: 61) == 120)
+        try bench.exchange(at: 120, WireResponse(503))
+        #expect(bench.due(at: 120) == 180)
+        try bench.exchange(at: 180, WireResponse(201))
+        #expect(bench.plan(at: 180) == .wait(until: nil, because: FindingRow.subscriberTokenMissing.at()))
+    }
+
+    @Test(.shows("salesforce/E14")) func `a change that leaves anyway renews the token`() throws {
+        var bench = try Bench.registered()
+        bench.capture(lesson, at: 10)
+        try bench.exchange(at: 10, WireResponse(401))
+        let tag = bench.capture(.add("sports"), at: 20)
+        #expect(bench.due(at: 20) == 80)
+        try bench.exchange(at: 80, WireResponse(201, headers: [WireHeader("X-Subscriber-Token", "jwt-2")]))
+        #expect(bench.ending(tag)?.hasPrefix("accepted") == true)
+        #expect(try bench.transmission(at: 80).endpoint == .events)
+    }
+
+    @Test(.shows("salesforce/E14")) func `a setting keeps a refused token`() throws {
+        var bench = try Bench.registered(["renewSubscriberToken": false])
+        bench.capture(lesson, at: 10)
+        try bench.exchange(at: 10, WireResponse(401))
+        #expect(try bench.transmission(at: 70).request[header: "X-Subscriber-Token"] == "jwt-1")
     }
 
     @Test(.shows("salesforce/S11")) func `Retry-After closes one endpoint, not the other`() throws {

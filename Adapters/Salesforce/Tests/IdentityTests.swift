@@ -50,21 +50,6 @@ import Testing
         #expect(try bench.body(at: 0).object?.names.contains("subscriberKey") == false)
     }
 
-    @Test(.shows("salesforce/K6")) func `a key after an anonymous registration may orphan a contact`() throws {
-        var bench = try Bench.registered()
-        let id = bench.capture(.identify("member-1"), at: 0)
-        try bench.exchange(at: 60)
-        #expect(bench.ending(id) == "accepted salesforce.contactKey.late")
-    }
-
-    @Test(.shows("salesforce/K7", "salesforce/K9"), arguments: ["member-2", "Member-1"])
-    func `a move to another contact is said, letter case counts`(_ key: String) throws {
-        var bench = try Bench.registered([:], .identify("member-1"))
-        let id = bench.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, key)])), at: 0)
-        try bench.exchange(at: 60)
-        #expect(bench.ending(id) == "accepted salesforce.contactKey.changed")
-    }
-
     @Test(.shows("salesforce/K8")) func `a long key is doubtful, and its text is not shown`() throws {
         let key = String(repeating: "k", count: 255)
         let findings = try Bench().examine(.identify(key))

@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -62,6 +63,31 @@ import Testing
         #expect(body["device_Token"] == nil)
         #expect(bench.ending(id) == "accepted salesforce.erase.byHand")
         #expect(bench.pending.map(\.id) == [later])
+    }
+
+    @Test(.shows("salesforce/D7", "salesforce/S1", "salesforce/S3"))
+    func `a new life after an erase begins at once, as far as the pacing allows`() throws {
+        var bench = try Bench.registered([:], .identify("member-1"), .set("tier", "gold"))
+        bench.capture(.erase, at: 0)
+        try bench.exchange(at: 60, WireResponse(201, headers: [WireHeader("Retry-After", "90")]))
+        bench.memory = bench.memory.afterErase
+        let text = String(decoding: try JSONEncoder().encode(bench.memory), as: UTF8.self)
+        #expect(!text.contains("member-1") && !text.contains("gold") && !text.contains("jwt"))
+        bench.capture(.registerDevice(.sample), at: 61)
+        #expect(bench.due(at: 61) == 150)
+        bench.memory.closedUntil = [:]
+        #expect(bench.due(at: 61) == 120)
+        let body = try bench.body(at: 120)
+        #expect(body.pairs == [] && body["subscriberKey"] == nil && body["push_Enabled"] == true)
+    }
+
+    @Test(.shows("salesforce/D2")) func `a device that was refused without doubt is not registered to leave`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, WireResponse(400))
+        let id = bench.capture(.farewell, at: 1)
+        try bench.settle(at: 1)
+        #expect(bench.ending(id) == "unchanged salesforce.nothingToLeave")
     }
 
     @Test(.shows("salesforce/D3")) func `an erase of a device that nobody knows asks for the hand alone`() throws {

@@ -53,6 +53,49 @@ import Testing
         #expect(bench.ending(id)?.hasPrefix("accepted") == true)
     }
 
+    @Test(.shows("salesforce/S5", "salesforce/W13", "salesforce/W15", "salesforce/W20"), arguments: Device.changed)
+    func `everything that a device says of itself causes a registration, and nothing else`(_ change: Device.Change)
+        throws
+    {
+        var bench = try Bench.registered([:], .identify("member-1"))
+        let id = bench.capture(.registerDevice(change.device), at: 0)
+        guard !change.keys.isEmpty else {
+            try bench.settle(at: 0)
+            return #expect(bench.ending(id) == "unchanged")
+        }
+        let before = try #require(RegistrationRecord.of(.sample))
+        let body = try #require(bench.exchange(at: 60).json?.object)
+        let keys = body.names.filter { body[$0] != before[$0] && $0 != "subscriberKey" && $0 != "registrationDateUtc" }
+        #expect(keys == change.keys)
+    }
+
+    @Test(.shows("salesforce/S5", "salesforce/W16"))
+    func `a new version of the sender causes a registration at the next start`() throws {
+        var bench = try Bench.registered()
+        bench.memory.acceptedAs = bench.memory.acceptedAs?.replacing(Sender.name, with: "Patchbay/0.9.0")
+        bench.capture(.registerDevice(.sample), at: 0)
+        #expect(bench.due(at: 0) == 60)
+    }
+
+    @Test(.shows("salesforce/S16")) func `a retry carries what changed in the meantime`() throws {
+        var bench = try Bench.registered()
+        bench.capture(.add("sports"), at: 0)
+        try bench.exchange(at: 60, WireResponse(503))
+        bench.capture(.add("music"), at: 70)
+        #expect(bench.due(at: 70) == 120)
+        #expect(try bench.exchange(at: 120).json?.tags == ["ALL", "IOS", "music", "sports"])
+    }
+
+    @Test(.shows("salesforce/S14")) func `a time stamp at every start costs a registration a start`() throws {
+        var bench = try Bench.registered()
+        for start in 1...5 {
+            let operation = Bench.operation(.set("last_used", .integer(Int64(start))), appState: .background)
+            #expect(bench.adapter.examine(operation).map(\.code) == ["salesforce.capturedInBackground"])
+            bench.capture(operation.action, at: start * 1000)
+            try bench.exchange(at: start * 1000 + 60)
+        }
+    }
+
     @Test(
         .shows("salesforce/S6"),
         arguments: [
@@ -181,7 +224,8 @@ import Testing
 
     @Test(.shows("salesforce/S13")) func `an accepted change shows later`() throws {
         var bench = try Bench()
-        let id = bench.capture(.registerDevice(.sample), at: 0)
+        bench.capture(.registerDevice(.sample), at: 0)
+        let id = bench.capture(.add("sports"), at: 0)
         try bench.exchange(at: 0)
         #expect(bench.ending(id) == "accepted salesforce.visibleLater")
     }
@@ -237,6 +281,35 @@ import Testing
 }
 
 extension Device {
+    /// A change of the sample, with the keys of a registration that it changes.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let name: String
+        let device: Device
+        let keys: [String]
+        var testDescription: String { name }
+    }
+
+    static let changed: [Change] = [
+        change("time zone", "timeZone") { $0.facts?.utcOffsetSeconds = -18_000 },
+        change("daylight saving", "dST") { $0.facts?.isDaylightSaving = true },
+        change("locale", "locale", "language") { $0.facts?.locale = "sv_FI" },
+        change("app version", "app_Version") { $0.facts?.appVersion = "4.12.0" },
+        change("system version", "platform_Version") { $0.facts?.platformVersion = "19.3" },
+        change("model", "hwid") { $0.facts?.model = "iPhone18,1" },
+        change("push permission", "push_Enabled") { $0.allowsPush = false },
+        change("background push", "quietPushEnabled") { $0.allowsBackgroundPush = true },
+        change("location", "location_Enabled") { $0.allowsLocation = true },
+        change("proximity", "proximity_Enabled") { $0.allowsProximity = true },
+        change("push token", "device_Token") { $0.pushToken = PushToken("ff00") },
+        change("what the vendor does not ask") { $0.facts?.deviceName = "Aino's phone" },
+    ]
+
+    private static func change(_ name: String, _ keys: String..., by change: (inout Device) -> Void) -> Change {
+        var device = Device.sample
+        change(&device)
+        return Change(name: name, device: device, keys: keys)
+    }
+
     var travelling: Device {
         var device = self
         device.facts?.utcOffsetSeconds = 20_700

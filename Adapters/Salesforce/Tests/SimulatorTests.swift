@@ -60,7 +60,11 @@ import Testing
             ("attributes", [["key": "a", "value": "1"], ["key": "a", "value": "2"]]), ("tags", ["ALL", "ALL"]),
             ("tags", ["IOS"]), ("tags", "ALL"), ("subscriberKey", nil), ("subscriberKey", ""), ("push_Enabled", "true"),
             ("etAppId", "\tc0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d"), ("registrationId", "7"), ("locale", "fi-FI"),
-            ("platform", "ios"), ("device_Token", ""), ("dST", 0), ("registrationDateUtc", "2031-03-09T07:05:11Z"),
+            ("attributes", [["key": "Status", "value": "x"]]), ("attributes", [["key": "a", "value": " x"]]),
+            ("tags", ["ALL", "IOS", " x"]), ("tags", ["ALL", "Android"]),
+            ("uuid", "6b0c7e51-2f6d-4d0b-9a51-0e5e7b1c9d22"),
+            ("device_Token", "0f 1e"), ("device_Token", "f:x"), ("platform", "ios"), ("device_Token", ""), ("dST", 0),
+            ("registrationDateUtc", "2031-03-09T07:05:11Z"),
         ] as [(String, JSONValue)]
     )
     func `a wrong shape is received and refused later`(name: String, value: JSONValue) throws {
@@ -153,6 +157,93 @@ import Testing
         #expect(device.events.map(\.name) == ["Order Placed"])
         #expect(device.repeatedEvents == 1)
         #expect(host.state.violations == [])
+    }
+
+    @Test func `a registration shows a quarter of an hour later, one after the other`() throws {
+        var host = try Host()
+        host.send(try registration(.set("tier", "silver")))
+        host.send(try registration(.set("tier", "gold")), at: 60)
+        host.send(try registration(.set("tier", "black")), at: 900)
+        let device = try #require(host.state.device(Self.device))
+        func shown(_ seconds: Int) -> [String]? { device.visible(at: Bench.at(seconds))?.pairs }
+        #expect(device.registration?.pairs == ["tier=black"])
+        #expect(
+            [900, 959, 960, 1799, 1800].map { shown($0) }
+                == ["silver", "silver", "gold", "gold", "black"].map { ["tier=\($0)"] }
+        )
+        #expect(device.spreading.count == 2)
+        var hasty = try Host(["propagation": 0])
+        hasty.send(try registration(.set("tier", "silver")))
+        #expect(hasty.state.device(Self.device)?.visible(at: Bench.at(0))?.pairs == ["tier=silver"])
+        var patient = try Host()
+        patient.send(try registration())
+        #expect(patient.state.device(Self.device)?.visible(at: Bench.at(899)) == nil)
+    }
+
+    @Test func `a device without a key takes the contact of its push token`() throws {
+        var host = try Host()
+        host.send(try registration(.identify("member-1")))
+        let other = try changed(registration()) { $0["deviceID"] = "00000000-2F6D-4D0B-9A51-0E5E7B1C9D22" }
+        host.send(other, at: 60)
+        #expect(host.state.device("00000000-2F6D-4D0B-9A51-0E5E7B1C9D22")?.contactKey == "member-1")
+        let stranger = try changed(other) {
+            ($0["deviceID"], $0["device_Token"]) = ("00000000-2F6D-4D0B-9A51-0E5E7B1C9D23", "ff00")
+        }
+        host.send(stranger, at: 120)
+        #expect(host.state.contacts == ["invented-00000000-2f6d-4d0b-9a51-0e5e7b1c9d23", "member-1"])
+    }
+
+    @Test func `what a registration leaves out keeps its value, a blank empties it`() throws {
+        var host = try Host()
+        host.send(try registration(.set("tier", "gold"), .set("city", "Turku")))
+        host.send(try registration(.set("city", "")), at: 60)
+        #expect(host.state.device(Self.device)?.attributes == ["tier": "gold", "city": ""])
+    }
+
+    @Test func `the newer of opt-in and opt-out counts`() throws {
+        var host = try Host()
+        let on = try registration()
+        let off = try registration(.push(.unsubscribed))
+        var reachable: [Bool?] = []
+        for (place, request) in [on, off, off, on].enumerated() {
+            host.send(request, at: place * 60)
+            reachable.append(host.state.device(Self.device)?.isReachable)
+        }
+        #expect(reachable == [true, false, false, true])
+        #expect(host.state.device(Self.device)?.optedOutAt == Bench.at(60))
+        #expect(host.state.device(Self.device)?.optedInAt == Bench.at(180))
+    }
+
+    @Test func `a subscriber token ends, and the adapter comes by another`() throws {
+        var host = try Host(["tokenLifetime": 100_000])
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        func exchange(at seconds: Int) throws -> WireResponse {
+            let reply = host.send(try bench.transmission(at: seconds).request, at: seconds)
+            try bench.exchange(at: seconds, reply)
+            return reply
+        }
+        #expect(try exchange(at: 0).status == 201)
+        bench.capture(.track(.custom(name: "Order Placed")), at: 99)
+        #expect(try exchange(at: 99).status == 201)
+        bench.capture(.track(.custom(name: "Order Placed")), at: 100)
+        #expect(try exchange(at: 100).status == 401)
+        #expect(try exchange(at: 160).status == 201)
+        #expect(try exchange(at: 160).status == 201)
+        let device = try #require(host.state.device(Self.device))
+        #expect(device.events.count == 2 && device.received == 2 && bench.pending.isEmpty)
+        #expect(host.state.violations == [])
+    }
+
+    @Test func `an event that the account does not define has no effect`() throws {
+        var host = try Host(["accountEvents": ["Order Placed"]])
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, host.send(try bench.transmission(at: 0).request))
+        for name in ["order placed", "Other"] { bench.capture(.track(.custom(name: name)), at: 1) }
+        #expect(host.send(try bench.transmission(at: 1).request, at: 1).status == 201)
+        let device = try #require(host.state.device(Self.device))
+        #expect(device.events.map(\.name) == ["order placed"] && device.undefinedEvents == 1)
     }
 
     @Test func `the state survives storage`() throws {

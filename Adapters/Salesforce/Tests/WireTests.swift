@@ -16,6 +16,7 @@ import Testing
             "salesforce/W20",
             "salesforce/W21",
             "salesforce/W22",
+            "salesforce/W24",
             "salesforce/W25",
             "salesforce/W26"
         )
@@ -51,6 +52,7 @@ import Testing
                 "X-SDK-Version: Patchbay/1.0.0",
             ]
         )
+        #expect(request[header: "User-Agent"]?.hasPrefix(Sender.name) == true)
         #expect(request.headers.filter(\.isSecret).map(\.name) == ["Authorization"])
     }
 
@@ -70,7 +72,8 @@ import Testing
         bench.capture(.registerDevice(device), at: 0)
         #expect(try bench.body(at: 0)["device_Token"] == nil)
         let tokens = [
-            PushToken(" "), PushToken("not hex"), PushToken("x", service: .hms), PushToken("f:x", service: .fcm),
+            PushToken(" "), PushToken("not hex"), PushToken("ａｆ"), PushToken("x", service: .hms),
+            PushToken("f:x", service: .fcm),
         ]
         let words = tokens.map { token in
             device.pushToken = token
@@ -78,10 +81,21 @@ import Testing
         }
         #expect(
             words == [
-                ["warning salesforce.device.tokenBlank"], ["warning salesforce.device.tokenNotHex"],
-                ["warning salesforce.device.tokenService"], [],
+                ["warning salesforce.device.tokenBlank"], ["warning salesforce.device.tokenInvalid"],
+                ["warning salesforce.device.tokenInvalid"], ["warning salesforce.device.tokenService"],
+                ["warning salesforce.device.tokenService"],
             ]
         )
+        let sent = tokens.map { token in
+            device.pushToken = token
+            return RegistrationRecord.of(device)?["device_Token"]?.string
+        }
+        #expect(sent == [nil, nil, nil, nil, nil])
+        device.facts?.platform = "Android"
+        for (token, sent) in [("f:x", "f:x"), ("f x", nil)] {
+            device.pushToken = PushToken(token, service: .fcm)
+            #expect(RegistrationRecord.of(device)?["device_Token"]?.string == sent)
+        }
     }
 
     @Test(.shows("salesforce/W3")) func `the registration's id can be called uuid`() throws {
@@ -108,6 +122,30 @@ import Testing
         try bench.settle(at: 0)
         device.identities = ["salesforce.deviceID": "not-a-uuid"]
         #expect(bench.words(.registerDevice(device)) == ["warning salesforce.device.idInvalid"])
+    }
+
+    @Test(.shows("salesforce/W2")) func `a device id handed over too late makes no second device`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        let own = try bench.exchange(at: 0, lost).json?["deviceID"]
+        var device = Device.sample
+        device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
+        let id = bench.capture(.registerDevice(device), at: 1)
+        #expect(try bench.exchange(at: 61).json?["deviceID"] == own)
+        #expect(bench.ending(id) == "accepted salesforce.device.idLate")
+        let again = bench.capture(.registerDevice(device), at: 200)
+        try bench.settle(at: 200)
+        #expect(bench.ending(again) == "unchanged salesforce.device.idLate")
+    }
+
+    @Test func `an id that was refused without doubt may still be adopted`() throws {
+        var bench = try Bench()
+        bench.capture(.registerDevice(.sample), at: 0)
+        try bench.exchange(at: 0, WireResponse(400))
+        var device = Device.sample
+        device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
+        bench.capture(.registerDevice(device), at: 1)
+        #expect(try bench.exchange(at: 61).json?["deviceID"] == "A1B2C3D4-0000-4000-8000-00000000D001")
     }
 
     @Test func `a subject that is no UUID gets one of version 8, always the same`() {

@@ -24,7 +24,8 @@ public final class EngagementClient: Sendable {
     private let buffer = CaptureBuffer()
     private let loop: DeliveryLoop
     private let host: any EngineHost
-    private let providers: Set<String>
+    /// The providers with a route, and all that may know a push as theirs.
+    private let providers, pushProviders: Set<String>
     private let receipts = Mutex(ReceiptBook())
     private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
     private let reads = WaitingList<OperationID, OperationOutcome>()
@@ -60,6 +61,7 @@ public final class EngagementClient: Sendable {
     ) async throws {
         self.host = host
         providers = Set(plan.providers.filter(\.isRouted).map(\.name))
+        pushProviders = Set(plan.providers.map(\.name))
         current = Mutex(Current(subject: subject))
         let relay = EventRelay()
         self.relay = relay
@@ -96,7 +98,7 @@ public final class EngagementClient: Sendable {
     /// - Throws: ``CaptureError`` if the client is closed.
     @discardableResult
     public func capture(_ operation: EngagementOperation) throws(CaptureError) -> Receipt {
-        let receipt = Receipt(id: operation.id, providers: providers)
+        let receipt = Receipt(id: operation.id, providers: operation.action.isPush ? pushProviders : providers)
         receipts.withLock { $0.add(receipt) }
         let entry = CaptureBuffer.Entry(capture: Engine.Capture(operation, uptime: host.uptime()), receipt: receipt)
         if try buffer.append(entry) { loop.noteCaptures() }

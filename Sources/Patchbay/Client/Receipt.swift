@@ -31,7 +31,8 @@ public final class Receipt: Sendable {
 
     /// Returns what became of the operation on a provider's route, with the vendor's answer if it has one.
     ///
-    /// It may take as long as the vendor's law says: a day, or until consent is given.
+    /// It may take as long as the vendor's law says: a day, or until consent is given. For a push, a provider without a
+    /// route may be asked too; one that does not know the push as its own says so (`dropped`, with its finding).
     ///
     /// - Parameter provider: the provider's name in the configuration.
     /// - Returns: the outcome.

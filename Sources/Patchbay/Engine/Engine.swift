@@ -118,8 +118,9 @@ package final class Engine {
             for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
             try batch.finish()
         }
+        batch.tellRunners()
         for (runner, lanes) in batch.touched {
-            for lane in lanes { runners[runner].noteEntered(lane: lane) }
+            for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
         }
     }
 
@@ -131,6 +132,11 @@ package final class Engine {
         guard let runner = runners.first(where: { $0.name == provider }) else { return false }
         if let finding = runner.examine(operation).first(where: { $0.severity == .error }) {
             context.emit([.answered(operation.id, provider: provider, OperationOutcome(.rejected, finding: finding))])
+            return true
+        }
+        if let refusal = try? context.gate.refusal(toRead: context.mirror(of: operation.subject)) {
+            let outcome = OperationOutcome(.dropped, finding: refusal)
+            context.emit([.answered(operation.id, provider: provider, outcome)])
             return true
         }
         runner.read(operation, deadline: context.now + timeout)
@@ -215,9 +221,9 @@ package final class Engine {
         }
         try context.transaction(.full) {
             for runner in runners {
-                guard let provider = routed[runner.name] else { continue }
+                guard let provider = plan.providers.first(where: { $0.name == runner.name }) else { continue }
                 let record = known[runner.name]
-                if record?.state != "live" {
+                if provider.isRouted, record?.state != "live" {
                     try welcome(runner, record, provider)
                 } else if var record, record.settingsDigest != provider.settingsDigest {
                     try runner.placeAgain()
@@ -250,15 +256,7 @@ package final class Engine {
         )
         try forEachMirror { subject, mirror in
             for action in mirror.replay {
-                let operation = EngagementOperation(
-                    id: context.host.makeID(),
-                    subject: subject,
-                    contact: mirror.contact,
-                    capturedAt: context.date,
-                    appState: .active,
-                    action: action
-                )
-                try createIfWanted(operation, because: "mirror", runner, mirror)
+                try context.create(action, for: subject, mirror, because: "mirror", runner)
             }
         }
     }
@@ -297,32 +295,8 @@ package final class Engine {
             return context.emit([.noticed(provider: record.name, FindingRow.Engine.providerGone.at())])
         }
         try forEachMirror { subject, mirror in
-            let farewell = EngagementOperation(
-                id: context.host.makeID(),
-                subject: subject,
-                contact: mirror.contact,
-                capturedAt: context.date,
-                appState: .active,
-                action: .farewell
-            )
-            try createIfWanted(farewell, because: "farewell", runner, mirror)
+            try context.create(.farewell, for: subject, mirror, because: "farewell", runner)
         }
-    }
-
-    /// Stores an operation that a switch makes. What the vendor has no door for is no loss of anything captured: it ends at
-    /// once, with its reason and no copy.
-    private func createIfWanted(
-        _ operation: EngagementOperation,
-        because reason: String,
-        _ runner: any ProviderRunner,
-        _ mirror: SubjectMirror
-    ) throws {
-        let findings = runner.examine(operation)
-        if findings.contains(where: { $0.severity == .foreign }) { return }
-        let sequence = try context.store.insert(OutboxOperation(operation, since: context.now))
-        try context.store.count(provider: runner.name, term: "created", code: reason, by: 1)
-        _ = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
-        try context.store.discardIfUnrouted(sequence)
     }
 
     /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.
@@ -340,9 +314,11 @@ package final class Engine {
             if case .farewell = operation.action { return }
             let sequence = row.operation.sequence
             let mirror = try context.mirror(of: operation.subject)
-            for runner in routed where heard[runner.name]?.contains(row.operation.id) != true {
-                let findings = runner.examine(operation)
-                if findings.contains(where: { $0.severity == .foreign }) { continue }
+            let examined = routed.map { ($0, $0.examine(operation)) }
+            let takers = examined.filter { !$0.1.contains { $0.severity == .foreign } }
+            // A push of the old vendor's is nobody else's: it stays.
+            if takers.isEmpty { return }
+            for (runner, findings) in takers where heard[runner.name]?.contains(row.operation.id) != true {
                 try context.store.count(provider: runner.name, term: "created", code: "retargeted", by: 1)
                 _ = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
             }

@@ -75,8 +75,8 @@ final class EngineContext {
 
     /// Stores an operation that a reply asked for, and puts it on its way to that provider alone.
     ///
-    /// Returns the lane it entered; nil if the person does not allow it.
-    func enter(_ action: Action, causedBy cause: EngagementOperation, runner: any ProviderRunner) throws -> String? {
+    /// It ends there at once if the person does not allow it.
+    func enter(_ action: Action, causedBy cause: EngagementOperation, runner: any ProviderRunner) throws -> Entry {
         let operation = EngagementOperation(
             id: host.makeID(),
             subject: cause.subject,
@@ -89,7 +89,46 @@ final class EngineContext {
         try store.count(provider: runner.name, term: "created", code: "followUp", by: 1)
         let entry = try enter(operation, sequence, runner, mirror(of: cause.subject), findings: [], keepsRejects: false)
         try store.discardIfUnrouted(sequence)
-        return entry.end == nil ? entry.lane : nil
+        return entry
+    }
+
+    /// Stores an operation that nobody captured: a part of the mirror, a farewell.
+    ///
+    /// What the vendor has no door for is no loss of anything captured: it ends at once, with its reason and no copy.
+    ///
+    /// - Returns: how it entered the route; nil if it is none of the provider's business.
+    @discardableResult
+    func create(
+        _ action: Action,
+        for subject: Subject,
+        _ mirror: SubjectMirror,
+        because reason: String,
+        _ runner: any ProviderRunner
+    ) throws -> Entry? {
+        let operation = EngagementOperation(
+            id: host.makeID(),
+            subject: subject,
+            contact: mirror.contact,
+            capturedAt: date,
+            appState: .active,
+            action: action
+        )
+        let findings = runner.examine(operation)
+        if findings.contains(where: { $0.severity == .foreign }) { return nil }
+        let sequence = try store.insert(OutboxOperation(operation, since: now))
+        try store.count(provider: runner.name, term: "created", code: reason, by: 1)
+        let entry = try enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: false)
+        try store.discardIfUnrouted(sequence)
+        return entry
+    }
+
+    /// How an operation entered a route.
+    struct Entry {
+        let lane: String
+        /// Its end, if it was refused or is not allowed.
+        let end: OperationOutcome?
+        /// What the lane's window is told; nil if the operation has ended or is held back.
+        let ready: LaneEntry?
     }
 
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
@@ -101,7 +140,7 @@ final class EngineContext {
         _ mirror: SubjectMirror,
         findings: [Finding],
         keepsRejects: Bool
-    ) throws -> (lane: String, end: OperationOutcome?) {
+    ) throws -> Entry {
         let place = runner.place(operation)
         var hold: String?
         var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
@@ -114,7 +153,10 @@ final class EngineContext {
             }
         }
         try store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: hold)
-        guard let end else { return (place.lane, nil) }
+        guard let end else {
+            let ready = hold == nil ? LaneEntry(sequence: sequence, queue: place.queue) : nil
+            return Entry(lane: place.lane, end: nil, ready: ready)
+        }
         try store.end(
             provider: runner.name,
             sequence: sequence,
@@ -122,10 +164,11 @@ final class EngineContext {
             code: end.finding?.code ?? "",
             at: date.milliseconds,
             reject: keepsRejects && end.term == .rejected ? end.finding?.jsonBytes : nil,
-            keepingOperation: true
+            keepingOperation: true,
+            isIndexed: true
         )
         emit([.ended(operation.id, provider: runner.name, end)])
-        return (place.lane, end)
+        return Entry(lane: place.lane, end: end, ready: nil)
     }
 }
 

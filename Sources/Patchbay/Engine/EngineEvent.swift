@@ -119,6 +119,13 @@ extension FindingRow {
             reason: "The person does not allow it",
             remedy: "Nothing: it must not be sent."
         )
+        static let consentWithdrawn = FindingRow(
+            "engine.consent.withdrawn",
+            .error,
+            .consent,
+            reason: "The person said no while it was under way, so what the vendor made of it is not recorded",
+            remedy: "Nothing: it is not sent again."
+        )
         static let providerParked = FindingRow(
             "engine.provider.stopped",
             .error,

@@ -24,7 +24,7 @@ protocol ProviderRunner: AnyObject {
     func placeAgain() throws
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
-    func noteEntered(lane: String)
+    func noteEntered(lane: String, _ entries: [LaneEntry])
     func plan(_ send: (Dispatch) -> Void) throws
     func expireReads()
     func finish(_ ticket: Int, _ outcome: Outcome) throws
@@ -34,4 +34,14 @@ protocol ProviderRunner: AnyObject {
     func resume() throws
     func read(_ operation: EngagementOperation, deadline: Instant)
     func isCommitted(_ operation: OperationID) -> Bool
+    func forget(lane: String) throws -> Bool
+    /// What another hand changed in the outbox is read again.
+    func reread(lane: String)
+    func refuseReads(of subject: Subject, because: Finding)
+}
+
+/// An operation that was just stored in a lane, and is ready.
+struct LaneEntry {
+    let sequence: Int64
+    let queue: String
 }

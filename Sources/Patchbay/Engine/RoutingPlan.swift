@@ -25,7 +25,7 @@ public struct RoutingPlan: Sendable {
         public var name: String
         /// Its adapter, settings read.
         public var adapter: any VendorAdapter
-        /// How it is served; nil if it is only drained.
+        /// How it is served; nil without a route: it is drained, and hears of late pushes that it knows as its own.
         public var mode: Mode?
         /// Tells one set of settings from another.
         public var settingsDigest: String

@@ -31,8 +31,6 @@ extension Runner {
         var wakeAt: Instant?
         /// A chore that another lane does is waited for.
         var awaitsChore = false
-        /// Operations of the last window, decoded.
-        var decoded: [Int64: EngagementOperation] = [:]
 
         /// Wants to be planned at that instant, or earlier if it did already.
         mutating func want(_ instant: Instant) { due = min(due ?? instant, instant) }

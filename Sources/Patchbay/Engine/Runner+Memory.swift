@@ -21,6 +21,17 @@ extension Runner {
         return memory
     }
 
+    /// A person said no: what their vendor side is known to hold is forgotten, inside the caller's transaction, but for the
+    /// vendor's pacing. False if there was nothing to forget; what can't be read stays as it is.
+    func forget(lane key: String) throws -> Bool {
+        guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
+            let known = try? JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body)),
+            known != known.afterErase
+        else { return false }
+        try save(known.afterErase, key: key)
+        return true
+    }
+
     func save(_ memory: Adapter.Memory, key: String) throws {
         try context.store.setMemory(
             provider: name,

@@ -1,9 +1,8 @@
-import Foundation
 import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 
-/// Windows, plans, and what leaves.
+/// Plans, and what leaves.
 extension Runner {
     /// Plans every lane that wants it; the requests must leave at once.
     ///
@@ -129,82 +128,17 @@ extension Runner {
         return Dispatch(ticket: ticket, provider: name, request: transmission.request, timeout: descriptor.timeout)
     }
 
-    /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
-    func window(lane key: String, now: Instant) throws -> (PendingOperations<Adapter>, Instant?)? {
-        var lane = try lane(key)
-        var closed: Set<String> = []
-        var nextUnblock = lane.wakeAt
-        for (queue, when) in lane.blocks {
-            if let until = when.until {
-                guard until > now else { continue }
-                nextUnblock = min(nextUnblock ?? until, until)
-            }
-            closed.insert(queue)
-        }
-        var operations: [Pending<Adapter>] = []
-        for read in lane.reads {
-            if let until = read.block.until, until > now {
-                nextUnblock = min(nextUnblock ?? until, until)
-            } else if read.block.isNow || read.block.until != nil {
-                operations.append(pending(read))
-            }
-        }
-        let stored = try context.store.window(
-            provider: name,
-            lane: key,
-            limit: descriptor.window,
-            closedQueues: closed
-        )
-        var decoded: [Int64: EngagementOperation] = [:]
-        var unreadable: [OutboxRow] = []
-        for row in stored.rows {
-            let sequence = row.operation.sequence
-            guard let operation = lane.decoded[sequence] ?? (try? EngagementOperation(jsonBytes: row.operation.body))
-            else {
-                unreadable.append(row)
-                continue
-            }
-            guard let step = step(of: row) else {
-                try park(FindingRow.Engine.stateUnreadable.at())
-                return nil
-            }
-            decoded[sequence] = operation
-            operations.append(pending(row, operation, step))
-        }
-        guard unreadable.isEmpty else {
-            try reject(unreadable)
-            return try window(lane: key, now: now)
-        }
-        lane.decoded = decoded
-        lane.due = nextUnblock
-        if operations.isEmpty {
-            lane.because = nil
-            if closed.isEmpty { lane.flush = false }
-        }
-        lanes[key] = lane
-        guard !operations.isEmpty else { return nil }
-        return (PendingOperations(operations, hasMore: stored.hasMore), nextUnblock)
-    }
-
-    func reject(_ unreadable: [OutboxRow]) throws {
-        let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.bodyUnreadable.at())
-        try store {
-            try context.requireLease()
-            for row in unreadable { try end(row.operation.sequence, outcome) }
-        }
-        context.emit(
-            unreadable.map { .ended(OperationID(rawValue: $0.operation.id), provider: name, outcome) }
-        )
-    }
-
-    func end(_ sequence: Int64, _ outcome: OperationOutcome) throws {
+    /// Ends a stored operation; `isIndexed` if the lane's window is told of it. False if it has ended already.
+    @discardableResult
+    func end(_ sequence: Int64, _ outcome: OperationOutcome, isIndexed: Bool = false) throws -> Bool {
         try context.store.end(
             provider: name,
             sequence: sequence,
             term: outcome.term.rawValue,
             code: outcome.finding?.code ?? "",
             at: context.date.milliseconds,
-            reject: outcome.term == .rejected ? outcome.finding?.jsonBytes : nil
+            reject: outcome.term == .rejected ? outcome.finding?.jsonBytes : nil,
+            isIndexed: isIndexed
         )
     }
 
@@ -216,39 +150,5 @@ extension Runner {
             spins = lane.spins
         }
         return spins > 3 * descriptor.window + 64
-    }
-
-    /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
-    func step(of row: OutboxRow) -> Adapter.Step?? {
-        guard let bytes = row.step else { return .some(nil) }
-        guard let step = try? JSONDecoder().decode(Adapter.Step.self, from: Data(bytes)) else { return nil }
-        return .some(step)
-    }
-
-    func pending(_ row: OutboxRow, _ operation: EngagementOperation, _ step: Adapter.Step?) -> Pending<Adapter> {
-        Pending(
-            operation: operation,
-            sequence: row.operation.sequence,
-            since: Instant(milliseconds: row.operation.since),
-            queue: row.queue,
-            step: step,
-            failures: row.failures,
-            refusals: row.refusals,
-            credential: descriptor.usesCredentials ? context.credential(name, operation.contact) : nil
-        )
-    }
-
-    func pending(_ read: Read) -> Pending<Adapter> {
-        Pending(
-            operation: read.operation,
-            sequence: -1,
-            since: read.since,
-            queue: adapter.place(read.operation).queue,
-            isImmediate: true,
-            step: read.step,
-            failures: read.failures,
-            refusals: read.refusals,
-            credential: descriptor.usesCredentials ? context.credential(name, read.operation.contact) : nil
-        )
     }
 }

@@ -101,15 +101,18 @@ extension Runner {
         let memoryKey = descriptor.memory == .lane ? key : ""
         guard let before = try memory(lane: key) else { return }
         var lane = try lane(key)
-        var events = meaning.incoming.map { EngineEvent.incoming(provider: name, $0) }
+        var events: [EngineEvent] = []
         var verdicts: [(pending: Pending<Adapter>, verdict: Verdict<Adapter>)] = []
         for pending in operations {
             let verdict = meaning.verdicts[pending.id] ?? (answered == nil ? nil : missing(pending, &events))
             if let verdict { verdicts.append((pending, verdict)) }
         }
         let erased = verdicts.filter { $0.pending.operation.action == .erase && $0.verdict.isFinal }
-        let after = erased.isEmpty ? remembered ?? before : (remembered ?? before).afterErase
-        var entered: Set<String> = []
+        var after = remembered ?? before
+        // What a person's word ended while it was in flight: what the vendor says of it changes nothing any more.
+        var withdrawn: Set<OperationID> = []
+        var entered: [String: [LaneEntry]] = [:]
+        var advanced: [Pending<Adapter>] = []
         try context.transaction(.normal) {
             try context.requireLease()
             for (pending, _) in erased {
@@ -118,11 +121,16 @@ extension Runner {
             // An ending opens its queue before any verdict closes it: what is to wait waits, whoever else got through.
             for (pending, verdict) in verdicts {
                 guard let outcome = verdict.outcome else { continue }
-                if let event = try end(pending, outcome, &lane, lane: key) { events.append(event) }
+                if let event = try end(pending, outcome, &lane, lane: key) {
+                    events.append(event)
+                } else if !pending.isImmediate {
+                    withdrawn.insert(pending.id)
+                }
             }
             var closed: [String: When] = [:]
             for (pending, verdict) in verdicts where verdict.outcome == nil {
-                let when = try progress(verdict, pending, &lane, answered: answered ?? false)
+                let (now, when) = try progress(verdict, pending, &lane, answered: answered ?? false)
+                if let now { advanced.append(now) } else if !pending.isImmediate { withdrawn.insert(pending.id) }
                 if !pending.isImmediate, !when.isNow {
                     closed[pending.queue] = closed[pending.queue].map { $0.later(when) } ?? when
                 }
@@ -137,24 +145,39 @@ extension Runner {
                     orWoken: when.orWoken
                 )
             }
-            for followUp in meaning.followUps {
+            for followUp in meaning.followUps where !withdrawn.contains(followUp.cause) {
                 guard let cause = operations.first(where: { $0.id == followUp.cause })?.operation else { continue }
-                if let lane = try context.enter(followUp.action, causedBy: cause, runner: self) { entered.insert(lane) }
+                let entry = try context.enter(followUp.action, causedBy: cause, runner: self)
+                if let ready = entry.ready { entered[entry.lane, default: []].append(ready) }
+            }
+            if try !erased.isEmpty || operations.contains(where: { try withdrawn.contains($0.id) && isDenied($0) }) {
+                after = after.afterErase
             }
             if after != before { try save(after, key: memoryKey) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
         }
         memories[memoryKey] = after
+        if withdrawn.isEmpty || withdrawn.count < operations.count {
+            events = meaning.incoming.map { .incoming(provider: name, $0) } + events
+        }
         if verdicts.contains(where: { $0.verdict.isFinal }) { lane.spins = 0 }
         lane.wokenInFlight = false
         lanes[key] = lane
+        for (pending, verdict) in verdicts where verdict.outcome != nil { windows[key]?.leave(pending) }
+        for pending in advanced where !pending.isImmediate { windows[key]?.rows[pending.sequence] = pending }
         if let park = meaning.park {
             parked = park
             events.append(.parked(provider: name, park))
         }
-        for key in entered { noteEntered(lane: key) }
+        for (key, entries) in entered { noteEntered(lane: key, entries) }
         context.emit(events)
+    }
+
+    /// Whether the person does not allow it now.
+    private func isDenied(_ pending: Pending<Adapter>) throws -> Bool {
+        let mirror = try context.mirror(of: pending.operation.subject)
+        return if case .deny = context.gate.decision(for: pending.operation, mirror) { true } else { false }
     }
 
     func missing(_ pending: Pending<Adapter>, _ events: inout [EngineEvent]) -> Verdict<Adapter> {
@@ -162,7 +185,7 @@ extension Runner {
         return .retry(.at(context.now + .seconds(60)))
     }
 
-    /// Ends an operation or a read; what is to be told of it, unless the caller has given up waiting.
+    /// Ends an operation or a read; what is to be told of it, unless the caller has given up or the person withdrew it.
     func end(
         _ pending: Pending<Adapter>,
         _ outcome: OperationOutcome,
@@ -174,21 +197,21 @@ extension Runner {
             lane.reads.remove(at: place)
             return .answered(pending.id, provider: name, outcome)
         }
-        try end(pending.sequence, outcome)
+        guard try end(pending.sequence, outcome, isIndexed: true) else { return nil }
         if lane.blocks.removeValue(forKey: pending.queue) != nil {
             try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
         }
-        lane.decoded[pending.sequence] = nil
         return .ended(pending.id, provider: name, outcome)
     }
 
-    /// Notes how far an operation or a read got; returns how long its queue is closed.
+    /// Notes how far an operation or a read got; returns it as it is now (nil: it has ended), and how long its queue is
+    /// closed.
     func progress(
         _ verdict: Verdict<Adapter>,
         _ pending: Pending<Adapter>,
         _ lane: inout Lane,
         answered: Bool
-    ) throws -> When {
+    ) throws -> (Pending<Adapter>?, When) {
         let (step, said, failures, refusals): (Adapter.Step?, When, Int, Int) =
             switch verdict {
             case .underway(let step, let when): (step, when, 0, 0)
@@ -196,20 +219,23 @@ extension Runner {
             default: (nil, .now, 0, 0)
             }
         let when = said.orWoken && lane.wokenInFlight ? .now : said
+        let now = pending.advanced(to: step, failures: failures, refusals: refusals)
         if pending.isImmediate {
-            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return when }
+            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
+                return (nil, when)
+            }
             (lane.reads[place].step, lane.reads[place].block) = (step, when)
             (lane.reads[place].failures, lane.reads[place].refusals) = (failures, refusals)
-        } else {
-            try context.store.progress(
-                provider: name,
-                sequence: pending.sequence,
-                step: try step.map(encode),
-                failures: failures,
-                refusals: refusals
-            )
+            return (now, when)
         }
-        return when
+        let isPending = try context.store.progress(
+            provider: name,
+            sequence: pending.sequence,
+            step: try step.map(encode),
+            failures: failures,
+            refusals: refusals
+        )
+        return (isPending ? now : nil, when)
     }
 }
 

@@ -16,7 +16,7 @@ extension Runner {
 
     /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
     func abandon() {
-        (flights, memories, choresInFlight) = ([:], [:], [])
+        (flights, memories, choresInFlight, windows) = ([:], [:], [], [:])
         lanes = lanes.compactMapValues { lane in
             guard !lane.reads.isEmpty else { return nil }
             var kept = Lane()
@@ -110,6 +110,10 @@ extension Runner {
             return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
+        // Everything it carried has ended by the person's word: there is nothing left to ask about.
+        if rows.isEmpty, !entry.operations.isEmpty {
+            return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
+        }
         var operations: [Pending<Adapter>] = []
         for row in rows {
             guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }

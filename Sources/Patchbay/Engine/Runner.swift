@@ -9,6 +9,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     let descriptor = Adapter.descriptor
     let context: EngineContext
     var lanes: [String: Lane] = [:]
+    var windows: [String: KeptWindow] = [:]
     var memories: [String: Adapter.Memory] = [:]
     var choresInFlight: Set<Adapter.Endpoint> = []
     var flights: [Int: String] = [:]
@@ -35,8 +36,11 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 
-    /// A capture entered a lane: it wakes the lane, at most once a second while the vendor is failing.
-    func noteEntered(lane key: String) {
+    /// Captures entered a lane: they wake the lane, at most once a second while the vendor is failing.
+    func noteEntered(lane key: String, _ entries: [LaneEntry]) {
+        if windows[key] != nil {
+            for entry in entries { windows[key]?.index.enter(entry.sequence, queue: entry.queue) }
+        }
         let now = context.now
         let isPutOff = update(key) { lane in
             guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return false }
@@ -55,8 +59,9 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         }
     }
 
-    /// Another process may have captured: every lane with pending work is planned once.
+    /// Another process may have captured: every lane with pending work is planned once, on the memory as it is stored.
     func lookAround() throws {
+        for key in memories.keys where descriptor.memory == .lane && lanes[key]?.flight == nil { memories[key] = nil }
         for key in try context.store.lanes(provider: name) { update(key) { $0.want(context.now) } }
     }
 
@@ -88,7 +93,20 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         unblockWoken(key)
     }
 
-    /// Whether an operation is in flight, or its outcome not yet stored: its verdict is already on the way.
+    func reread(lane key: String) { memories[key] = nil }
+
+    /// Answers callers who ask about a person at once.
+    func refuseReads(of subject: Subject, because finding: Finding) {
+        for (key, lane) in lanes {
+            let ended = lane.reads.filter { $0.operation.subject == subject }
+            guard !ended.isEmpty else { continue }
+            update(key) { lane in lane.reads.removeAll { $0.operation.subject == subject } }
+            let outcome = OperationOutcome(.dropped, finding: finding)
+            context.emit(ended.map { .answered($0.operation.id, provider: name, outcome) })
+        }
+    }
+
+    /// Whether an operation is in flight, or its outcome not yet stored.
     func isCommitted(_ operation: OperationID) -> Bool {
         lanes.values.contains { lane in
             (lane.flight ?? lane.unsettled?.flight)?.operations.contains { $0.id == operation } ?? false

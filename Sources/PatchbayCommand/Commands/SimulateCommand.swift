@@ -22,11 +22,13 @@ extension Command {
             let scenario = try Scenario(json: session.json(path))
             var run = try ScenarioRun(
                 scenario,
+                simulators: Vendors.simulators,
                 configure: { json in
                     if let name = json.string {
-                        return try session.loadConfiguration(name.hasPrefix("/") ? name : folder + name)
+                        let file = name.hasPrefix("/") ? name : folder + name
+                        return try session.loadConfiguration(file, with: scenario.environment)
                     }
-                    return try session.configuration(json, of: path)
+                    return try session.configuration(json, of: path, with: scenario.environment)
                 },
                 tell: { try session.console.data($0) }
             )

@@ -37,22 +37,32 @@ import PatchbaySimulation
         return configuration
     }
 
-    /// Reads a configuration.
+    /// Reads a configuration; variables of the story that it belongs to go before the environment's.
     ///
     /// - Throws: ``ConfigurationError``, also for a file that can't be read.
-    func loadConfiguration(_ path: String) throws(ConfigurationError) -> Configuration {
+    func loadConfiguration(_ path: String, with variables: [String: String] = [:]) throws(ConfigurationError)
+        -> Configuration
+    {
         let bytes: [UInt8]
         do {
             bytes = try FileSource.contents(of: path)
         } catch {
             throw ConfigurationError(file: path, error.finding)
         }
-        return try .load(bytes: bytes, path: path, environment: environment, modules: Vendors.modules)
+        return try load(bytes, path, variables)
     }
 
     /// A configuration that stands inside another file.
-    func configuration(_ json: JSONValue, of path: String) throws(ConfigurationError) -> Configuration {
-        let bytes = Array(json.prettyText.utf8)
+    func configuration(_ json: JSONValue, of path: String, with variables: [String: String])
+        throws(ConfigurationError) -> Configuration
+    {
+        try load(Array(json.prettyText.utf8), path, variables)
+    }
+
+    private func load(_ bytes: [UInt8], _ path: String, _ variables: [String: String]) throws(ConfigurationError)
+        -> Configuration
+    {
+        let environment = environment.merging(variables) { _, own in own }
         return try .load(bytes: bytes, path: path, environment: environment, modules: Vendors.modules)
     }
 

@@ -6,7 +6,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("The delivery engine") struct EngineTests {
+@Suite("The delivery engine") struct EngineObligationBasics {
     @Test func `what is captured leaves in order and is accounted for`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
@@ -20,7 +20,7 @@ import Testing
         #expect(try world.store.verify().isSound)
     }
 
-    @Test func `one request is in flight per lane, and lanes run side by side`() throws {
+    @Test func `one request is in flight per lane, and lanes run side by side (E4)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         for subject: Subject in ["a", "a", "b", "b"] { try world.capture(.event("e"), subject: subject) }
@@ -58,7 +58,7 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a failing queue waits and does not hide its neighbour`() throws {
+    @Test func `a failing queue waits and does not hide its neighbour (E7)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in
             sent.request.url.hasSuffix("/track")
@@ -72,7 +72,7 @@ import Testing
         #expect(try world.account("p").pending == 100)
     }
 
-    @Test func `a retry waits as the verdict says, or until it is woken`() throws {
+    @Test func `a retry waits as the verdict says, or until it is woken (E9)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(500))) }
         try world.start(.probe())
@@ -107,7 +107,7 @@ import Testing
         #expect(world.sent.map { $0.request[header: "Authorization"] } == ["token of anna", "token of bo"])
     }
 
-    @Test func `courtesy ends at its instant, and a flush skips it`() throws {
+    @Test func `courtesy ends at its instant, and a flush skips it (E6)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 30_000 })
         try world.capture(.event("a"))
@@ -121,7 +121,7 @@ import Testing
         #expect(world.sent.count == 2)
     }
 
-    @Test func `unchanged is settled without a request, from memory that survives a restart`() throws {
+    @Test func `unchanged is settled without a request, from memory that survives a restart (E1)`() throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan.probe { $0.suppresses = true }
         try world.start(plan)
@@ -134,7 +134,7 @@ import Testing
         #expect(world.outcome(of: again.id, on: "p")?.term == .unchanged)
     }
 
-    @Test func `a read passes a blocked queue, and ends at its deadline`() throws {
+    @Test func `a read passes a blocked queue, and ends at its deadline (E11)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in
             sent.request.url.hasSuffix("/readBack")
@@ -162,8 +162,8 @@ import Testing
     }
 }
 
-@Suite("The engine and faulty adapters") struct FaultyAdapterTests {
-    @Test func `an adapter that plans in circles is parked and its data kept`() throws {
+@Suite("The engine and faulty adapters") struct EngineObligationFaultyAdapters {
+    @Test func `an adapter that plans in circles is parked and its data kept (E10)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.circles = true })
         try world.capture(.event("e"))
@@ -174,7 +174,7 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `a missing verdict is a retry in a minute, and a finding`() throws {
+    @Test func `a missing verdict is a retry in a minute, and a finding (E10)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.isMute = true })
         try world.capture(.event("e"))
@@ -190,8 +190,8 @@ import Testing
     }
 }
 
-@Suite("The engine and time") struct EngineTimeTests {
-    @Test(arguments: [-1_000_000, 1_000_000]) func `a jump of the wall clock moves no wait`(seconds: Int) throws {
+@Suite("The engine and time") struct EngineObligationTime {
+    @Test(arguments: [-1_000_000, 1_000_000]) func `a jump of the wall clock moves no wait (E8)`(seconds: Int) throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 30_000 })
         try world.capture(.event("a"))
@@ -202,7 +202,7 @@ import Testing
         #expect(world.sent.count == 1)
     }
 
-    @Test func `time goes on while no process runs, over a reboot too, and never back`() throws {
+    @Test func `time goes on while no process runs, over a reboot too, and never back (E8)`() throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan.probe { $0.courtesy = 3_600_000 }
         try world.start(plan)
@@ -221,10 +221,10 @@ import Testing
     }
 }
 
-@Suite("The engine and death") struct EngineDeathTests {
+@Suite("The engine and death") struct EngineObligationDeath {
     struct Death: Error {}
 
-    @Test func `what was captured but not sent goes at the next start`() throws {
+    @Test func `what was captured but not sent goes at the next start (E3)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 1000 })
         try world.capture(.event("a"))
@@ -233,7 +233,7 @@ import Testing
         #expect(world.sent.count == 1)
     }
 
-    @Test func `a plain request in flight at death is sent again, a journaled one is asked about`() throws {
+    @Test func `a plain request in flight at death is sent again, a journaled one is asked about (E3)`() throws {
         for isJournaled in [false, true] {
             let world = try VirtualWorld()
             try world.start(.probe { $0.isJournaled = isJournaled })
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test(arguments: [StoragePoint.begin(.full), .beforeCommit(.full), .afterCommit(.full)])
-    func `death in a capture loses nothing that was acknowledged`(point: StoragePoint) throws {
+    func `death in a capture loses nothing that was acknowledged (E3)`(point: StoragePoint) throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 1000 })
         try world.capture(.event("before"))
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test(arguments: [StoragePoint.beforeCommit(.normal), .afterCommit(.normal)])
-    func `death in a settle gives each operation one ending`(point: StoragePoint) throws {
+    func `death in a settle gives each operation one ending (E3)`(point: StoragePoint) throws {
         let world = try VirtualWorld()
         try world.start(.probe())
         let operation = try world.capture(.event("a"))
@@ -289,7 +289,7 @@ import Testing
     }
 }
 
-@Suite("Switching providers") struct SwitchTests {
+@Suite("Switching providers") struct EngineObligationSwitch {
     private func attributes(_ world: VirtualWorld, _ provider: String) -> [String] {
         world.sent.filter { $0.provider == provider }.map { String(decoding: $0.request.body, as: UTF8.self) }
     }
@@ -298,7 +298,7 @@ import Testing
         RoutingPlan.probe("old", mode: nil, change).providers[0]
     }
 
-    @Test func `a new provider hears the whole state first, then what is captured`() throws {
+    @Test func `a new provider hears the whole state first, then what is captured (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old"))
         try world.capture(.set("tier", "gold"))
@@ -317,7 +317,7 @@ import Testing
         #expect(account.balances)
     }
 
-    @Test func `drain delivers what is pending to the old provider, and its farewell last`() throws {
+    @Test func `drain delivers what is pending to the old provider, and its farewell last (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         try world.capture(.event("a"))
@@ -333,7 +333,7 @@ import Testing
         #expect(world.sent.filter { $0.request.url.hasSuffix("/farewell") }.count == 1)
     }
 
-    @Test func `retarget moves what was not begun, once`() throws {
+    @Test func `retarget moves what was not begun, once (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         let ids = try ["a", "b"].map { try world.capture(.event($0)).id.rawValue }
@@ -346,7 +346,7 @@ import Testing
         #expect(try world.store.verify().isSound)
     }
 
-    @Test func `what the old provider has begun, it finishes`() throws {
+    @Test func `what the old provider has begun, it finishes (E13)`() throws {
         let world = try VirtualWorld()
         world.network = {
             $0.number == 1 ? .outcome(.replied(WireResponse(200))) : .outcome(.replied(WireResponse(500)))
@@ -361,7 +361,7 @@ import Testing
         #expect(!world.sent.contains { $0.provider == "new" && $0.request[header: "Operation"] == login.id.rawValue })
     }
 
-    @Test func `work for a provider that is gone from the configuration is kept and named`() throws {
+    @Test func `work for a provider that is gone from the configuration is kept and named (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe("old") { $0.courtesy = 10_000 })
         try world.capture(.event("a"))
@@ -376,8 +376,8 @@ import Testing
     }
 }
 
-@Suite("Consent and erasure in the engine") struct ConsentTests {
-    @Test func `unknown holds with a named reason, granted releases with original times`() throws {
+@Suite("Consent and erasure in the engine") struct EngineObligationConsent {
+    @Test func `unknown holds with a named reason, granted releases with original times (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.tracking]))
         let operation = try world.capture(.event("a"))
@@ -390,7 +390,7 @@ import Testing
         #expect(try EngagementOperation(jsonBytes: body).capturedAt == operation.capturedAt)
     }
 
-    @Test func `denied ends what waits and what comes`() throws {
+    @Test func `denied ends what waits and what comes (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.tracking]))
         try world.capture(.event("a"))
@@ -402,14 +402,14 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
-    @Test func `what does not wait for consent is dropped with its reason`() throws {
+    @Test func `what does not wait for consent is dropped with its reason (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe(requiredConsent: [.profile]))
         let identify = try world.capture(.identify([Identifier(.email, "a@example.org")]))
         #expect(world.outcome(of: identify.id, on: "p")?.finding?.code == "engine.consent.unknown")
     }
 
-    @Test func `erase takes what is pending with it and forgets the mirror`() throws {
+    @Test func `erase takes what is pending with it and forgets the mirror (E14)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 10_000 })
         try world.capture(.set("tier", "gold"))

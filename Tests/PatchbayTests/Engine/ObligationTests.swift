@@ -6,7 +6,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("Slots, chores and shared memory") struct PoolTests {
+@Suite("Slots, chores and shared memory") struct EngineObligationSlots {
     @Test func `a chore is done by one lane for all (E4)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in sent.request.url.hasSuffix("/token") ? .says(["token": "t"]) : .status(200) }
@@ -90,7 +90,7 @@ import Testing
     }
 }
 
-@Suite("Windows, waits and wakes") struct WindowTests {
+@Suite("Windows, waits and wakes") struct EngineObligationWindows {
     @Test func `3,000 operations that wait hide nobody (E7)`() throws {
         let world = try VirtualWorld()
         world.network = { sent in sent.request[header: "Operation"] == "first" ? .status(500) : .status(200) }
@@ -220,7 +220,7 @@ import Testing
     }
 }
 
-@Suite("Adapters at fault") struct AdapterFaultTests {
+@Suite("Adapters at fault") struct EngineObligationFaults {
     @Test func `64 exchanges that end nothing and wait for nothing park the provider (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["otherwise": "begun"]) }
@@ -280,7 +280,7 @@ import Testing
     }
 }
 
-@Suite("Stored state of other versions") struct StateVersionTests {
+@Suite("Stored state of other versions") struct EngineObligationVersions {
     private func begun(_ world: VirtualWorld) throws {
         world.network = { _ in .status(500) }
         try world.start(.versioned(FirstVersion.self))
@@ -380,7 +380,7 @@ import Testing
     }
 }
 
-@Suite("One process delivers") struct LeaseTests {
+@Suite("One process delivers") struct EngineObligationLease {
     private func takeOver(_ world: VirtualWorld) throws -> Int64 {
         let now = world.host.date().milliseconds
         return try #require(

@@ -22,6 +22,8 @@ struct PoolProbe: VendorAdapter {
         var waitsForEver = false
         /// Settles an operation that it was not shown.
         var settlesStranger = false
+        /// Settles, and names nothing.
+        var settlesNothing = false
         /// Adds this to the name of every queue.
         var suffix = ""
         static let table = SettingsTable<Settings>([])
@@ -61,6 +63,7 @@ struct PoolProbe: VendorAdapter {
 
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         if settings.settlesStranger { return .settle(["nobody": .accepted()]) }
+        if settings.settlesNothing { return .settle([:]) }
         if settings.waitsForEver { return .wait(until: nil, because: ProbeDevice.waiting.at()) }
         if let wait = settings.wait {
             return .wait(until: moment.now + .milliseconds(wait), because: ProbeDevice.waiting.at())

@@ -5,7 +5,7 @@ import PatchbayOutbox
 import PatchbaySimulation
 import Testing
 
-@Suite("Switches that lose, double or disturb nothing (E13)") struct SwitchFaultTests {
+@Suite("Switches that lose, double or disturb nothing") struct EngineObligationSwitchFaults {
     private func provider(
         _ name: String,
         _ mode: RoutingPlan.Mode?,
@@ -28,7 +28,7 @@ import Testing
         #expect(try world.store.verify().isSound)
     }
 
-    @Test func `what only the leaver holds goes to a provider that was there before`() throws {
+    @Test func `what only the leaver holds goes to a provider that was there before (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         let only = try world.capture(.event("only a"))
@@ -43,7 +43,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `a newcomer that still holds an operation gets it once`() throws {
+    @Test func `a newcomer that still holds an operation gets it once (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live, courtesy: 100_000), provider("b", .live, courtesy: 100_000)))
         let operation = try world.capture(.event("both"))
@@ -54,7 +54,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `without anybody to take it, everything stays`() throws {
+    @Test func `without anybody to take it, everything stays (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         try world.capture(.event("a"))
@@ -66,7 +66,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `two newcomers at once each get everything, once`() throws {
+    @Test func `two newcomers at once each get everything, once (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         let operation = try world.capture(.event("a"))
@@ -77,7 +77,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `a provider that was named no more is told farewell once it can be served again`() throws {
+    @Test func `a provider that was named no more is told farewell once it can be served again (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
@@ -92,7 +92,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `a provider that comes back before its farewell left hears none`() throws {
+    @Test func `a provider that comes back before its farewell left hears none (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.drain, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
@@ -106,7 +106,7 @@ import Testing
         try balances(world)
     }
 
-    @Test func `a pause is no leave: nothing is replayed and nothing said`() throws {
+    @Test func `a pause is no leave: nothing is replayed and nothing said (E13)`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live)))
         try world.capture(.set("tier", "gold"))
@@ -121,7 +121,7 @@ import Testing
         #expect(try world.account("a").total("created") == 0)
     }
 
-    @Test func `a switch asks the person's consent again before the new provider hears anything`() throws {
+    @Test func `a switch asks the person's consent again before the new provider hears anything (E13)`() throws {
         for state: Consent.State? in [nil, .denied, .granted] {
             let world = try VirtualWorld()
             let required: Set<Purpose> = [.profile]
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `death between a switch and what comes after carries it out once`() throws {
+    @Test func `death between a switch and what comes after carries it out once (E13)`() throws {
         for deaths in 1...6 {
             let world = try VirtualWorld()
             try world.start(.probe("old") { $0.isJournaled = true })
@@ -161,8 +161,10 @@ import Testing
     }
 }
 
-@Suite("An erase leaves nothing of the person") struct ErasureTests {
-    @Test func `rejects kept for replay go, and work for a provider that the configuration no longer names`() throws {
+@Suite("An erase leaves nothing of the person") struct EngineObligationErasure {
+    @Test func `rejects kept for replay go, and work for a provider that the configuration no longer names (E14)`()
+        throws
+    {
         let world = try VirtualWorld()
         world.network = { sent in sent.provider == "p" ? .status(422) : .status(200) }
         let gone = RoutingPlan.probe("gone") { $0.courtesy = 100_000 }.providers[0]

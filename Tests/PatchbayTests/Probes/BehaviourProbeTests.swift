@@ -1,3 +1,4 @@
+import Foundation
 import PatchbaySimulation
 import PatchbayTesting
 import Testing
@@ -18,6 +19,16 @@ import Testing
     func `a broken probe is caught`(_ probe: BehaviourProbe, by mutation: ProbeMutation) throws {
         let isCaught = try probe.disturbances().contains { try !probe.problems($0, mutation: mutation).isEmpty }
         #expect(isCaught, "\(probe.name) does not notice an adapter that \(mutation.rawValue).")
+    }
+
+    @Test func `the page for authors lists every probe`() throws {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let page = root.appending(path: "Sources/Patchbay/Documentation.docc/WritingAnAdapter.md")
+        let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
+        let listed = lines.drop { !$0.hasPrefix("<!-- probes") }.dropFirst().prefix { $0 != "<!-- end -->" }
+        let rows = BehaviourProbe.all.map { "| `\($0.name)` | \($0.behaviour) | \($0.neededBy) |" }
+        let table = ["| probe | behaviour | needed by |", "|---|---|---|"] + rows
+        #expect(Array(listed) == table, "The table should be:\n\(table.joined(separator: "\n"))")
     }
 
     @Test func `every probe can fail, and has a name, a sentence and a need of its own`() {

@@ -18,6 +18,9 @@ import ToyVendorSimulator
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 
+    @Test(arguments: Conversation.all(at: "../../Goldens"))
+    func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }
+
     @Test(.shows("toy/1", "toy/2", "toy/3", "toy/4", "toy/5", "toy/6", of: ToyAdapter.self))
     func `a saying has its fields`() throws {
         let harness = try AdapterHarness<ToyAdapter>(

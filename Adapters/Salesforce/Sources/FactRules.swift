@@ -1,0 +1,50 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What the vendor takes as the facts of a device: a registration with a wrong one makes the device inactive (W12).
+enum FactRules: Sendable {
+    /// The vendor's spelling of platforms, by their names in lower case (W11).
+    private static let platforms = ["ios": "iOS", "ipados": "iOS", "android": "Android"]
+
+    /// The vendor's name of a platform; nil if it has none.
+    static func platform(_ name: String) -> String? { platforms[name.trimmed.lowercased()] }
+
+    /// A locale as the vendor spells it: underscores between its parts, and nothing behind them (W21).
+    static func locale(_ text: String) -> String {
+        String(text.trimmed.prefix { $0 != "@" && $0 != "." }).replacing("-", with: "_")
+    }
+
+    /// What is to be said of facts.
+    static func judge(_ facts: DeviceFacts) -> [Finding] {
+        let path = "action.device.facts"
+        let texts: [(String, String)] = [
+            ("platform", facts.platform), ("platformVersion", facts.platformVersion), ("model", facts.model),
+            ("locale", facts.locale), ("appVersion", facts.appVersion),
+        ]
+        var findings = texts.filter { $0.1.trimmed.isEmpty }.map { FindingRow.deviceFactBlank.at("\(path).\($0.0)") }
+        if !facts.platform.trimmed.isEmpty, platform(facts.platform) == nil {
+            findings.append(FindingRow.devicePlatform.at("\(path).platform"))
+        }
+        let locale = locale(facts.locale)
+        if !facts.locale.trimmed.isEmpty, !isLocale(locale) {
+            findings.append(FindingRow.deviceLocale.at("\(path).locale"))
+        } else if locale != facts.locale.trimmed {
+            findings.append(FindingRow.deviceLocaleRespelt.at("\(path).locale"))
+        }
+        if abs(facts.utcOffsetSeconds) >= 86_400 {
+            findings.append(FindingRow.deviceOffset.at("\(path).utcOffsetSeconds"))
+        }
+        return findings
+    }
+
+    /// Letters, then letters and digits after underscores.
+    private static func isLocale(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
+        guard let language = parts.first, (2...8).contains(language.count) else { return false }
+        return language.allSatisfy(isLetter) && parts.dropFirst().allSatisfy { !$0.isEmpty && $0.allSatisfy(isWord) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+
+    private static func isWord(_ byte: UInt8) -> Bool { isLetter(byte) || (0x30...0x39).contains(byte) }
+}

@@ -1,0 +1,73 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// Which changes of one registration never reached the vendor, because later ones of it replaced them whole (S15).
+struct Superseding: Sendable {
+    let settings: SalesforceSettings
+
+    /// A part of a registration that an operation sets, whatever it was before.
+    private enum Part: Hashable {
+        case contactKey, signedString, device, facts, adoptedID, push, allTags, allAttributes
+        case attribute(String)
+        case tag(String)
+    }
+
+    /// The replaced operations, each with the one that replaced it last.
+    func find(in operations: [Pending<SalesforceDevice>]) -> [OperationID: OperationID] {
+        var owners: [Part: Pending<SalesforceDevice>] = [:]
+        var replaced: [OperationID: OperationID] = [:]
+        for pending in operations.sorted(by: { $0.sequence > $1.sequence }) {
+            let parts = parts(of: pending.operation)
+            let later = parts.compactMap { part in owner(of: part, in: owners) }
+            if let last = later.max(by: { $0.sequence < $1.sequence }), later.count == parts.count {
+                RuleID.salesforce("S15").fire()
+                replaced[pending.id] = last.id
+            } else {
+                for part in parts { owners[part] = pending }
+            }
+        }
+        return replaced
+    }
+
+    private func owner(of part: Part, in owners: [Part: Pending<SalesforceDevice>]) -> Pending<SalesforceDevice>? {
+        switch part {
+        case .tag: owners[part] ?? owners[.allTags]
+        case .attribute: owners[part] ?? owners[.allAttributes]
+        default: owners[part]
+        }
+    }
+
+    /// What an operation sets; nothing where it can't be replaced.
+    private func parts(of operation: EngagementOperation) -> [Part] {
+        var parts: [Part] = []
+        switch SalesforceOptions(operation).signedString {
+        case .set, .removed: parts.append(.signedString)
+        case .absent, .ignored: break
+        }
+        switch operation.action {
+        case .identify(let identifiers): parts += key(identifiers)
+        case .switchContact(let change): parts += key(change.identifiers)
+        case .registerDevice(let device):
+            parts.append(.device)
+            if device.facts != nil { parts.append(.facts) }
+            if DeviceRules.adoptedID(of: device) != nil { parts.append(.adoptedID) }
+        case .changeAttributes(let changes):
+            parts += AttributeRules.judge(changes, settings: settings).kept.map { .attribute($0.name) }
+        case .changeTags(let change):
+            let kept = TagRules.judge(change).kept
+            parts += kept.replace == nil ? (kept.add + kept.remove).map(tag) : [.allTags]
+        case .changeSubscription(let subscription):
+            parts.append(subscription.topic.map { tag($0.trimmed) } ?? .push)
+        case .erase: parts += [.allAttributes, .allTags, .signedString, .device, .push]
+        case .track, .setConsent, .farewell, .readBack: return []
+        @unknown default: return []
+        }
+        return parts
+    }
+
+    private func key(_ identifiers: [Identifier]) -> [Part] {
+        ContactKeyRules.key(of: identifiers, settings: settings) == nil ? [] : [.contactKey]
+    }
+
+    private func tag(_ text: String) -> Part { .tag(settings.tagsIgnoreCase ? text.lowercased() : text) }
+}

@@ -1,0 +1,88 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforceSimulator
+import PatchbayTesting
+import Synchronization
+import Testing
+
+@testable import PatchbaySalesforce
+
+/// The registration callback of the vendor's SDK as an app has it here: register by waiting, unregister by cancelling.
+@Suite("Salesforce through the client") struct ClientTests {
+    /// The vendor behind a transport; closed until it is opened, so that a test decides when the answer comes.
+    private final class Vendor: Transport {
+        private struct State {
+            var account: SalesforceAccount
+            var isOpen = false
+            var waiting: [CheckedContinuation<Void, Never>] = []
+        }
+
+        private let simulator: SalesforceSimulator
+        private let state: Mutex<State>
+
+        init() throws {
+            simulator = try SalesforceSimulator(settings: [:])
+            state = Mutex(State(account: simulator.initialState))
+        }
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                return state.waiting
+            }
+            waiting.forEach { $0.resume() }
+        }
+
+        func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiting.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+            return .replied(
+                state.withLock { simulator.respond(to: request, state: &$0.account, now: Bench.wall) }
+            )
+        }
+
+        var registration: JSONValue? { state.withLock { $0.account.devices.first?.registration } }
+    }
+
+    private func client(_ vendor: Vendor) async throws -> EngagementClient {
+        let plan = RoutingPlan(providers: [.init(name: "push", adapter: try Bench().adapter, mode: .live)])
+        return try await EngagementClient(outbox: .memory, subject: Bench.subject, plan: plan, transport: vendor)
+    }
+
+    @Test func `whoever waits for a receipt is called back with the registration that the vendor received`()
+        async throws
+    {
+        let vendor = try Vendor()
+        let client = try await client(vendor)
+        let receipt = try client.capture(.registerDevice(.sample))
+        vendor.open()
+        let outcome = try await receipt.outcome(on: "push")
+        #expect(outcome.term == .accepted)
+        #expect(outcome.finding?.code == "salesforce.contactKey.lacking")
+        #expect(outcome.answer != nil && outcome.answer == vendor.registration)
+        // Once more, although it was heard already.
+        #expect(try await receipt.outcome(on: "push").answer == outcome.answer)
+        await client.close()
+    }
+
+    @Test func `whoever stops waiting is not called, and the registration goes all the same`() async throws {
+        let vendor = try Vendor()
+        let client = try await client(vendor)
+        let receipt = try client.capture(.registerDevice(.sample))
+        try await receipt.durable()
+        let callback = Task { try await receipt.outcome(on: "push") }
+        callback.cancel()
+        await #expect(throws: CancellationError.self) { try await callback.value }
+        vendor.open()
+        #expect(try await receipt.outcome(on: "push").term == .accepted)
+        #expect(vendor.registration != nil)
+        await client.close()
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforceSimulator
+import PatchbaySimulation
+import Testing
+
+@testable import PatchbaySalesforce
+
+/// Random talks through the real engine, with faults and crashes: what the vendor holds at the end, and what the app was
+/// told on the way, are compared with what the app said.
+@Suite("Salesforce at random") struct RandomTests {
+    /// Seeds from the environment (`PATCHBAY_SEEDS=1000`, `7-7`), or twenty.
+    private static let seeds: [UInt64] = {
+        let text = ProcessInfo.processInfo.environment["PATCHBAY_SEEDS"] ?? "1-20"
+        let bounds = text.split(separator: "-").compactMap { UInt64($0) }
+        return Array((bounds.count == 2 ? bounds[0] : 1)...(bounds.last ?? 100))
+    }()
+
+    private static let groups = stride(from: 0, to: seeds.count, by: 10).map {
+        Array(seeds[$0..<min($0 + 10, seeds.count)])
+    }
+
+    struct World: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var settings: JSONObject = [:]
+        var vendor: JSONObject = [:]
+
+        static let all = [
+            World(testDescription: "as it comes"),
+            World(testDescription: "delayed", settings: ["delayRegistrationUntilContactKeyIsSet": true]),
+            World(testDescription: "short-lived tokens", vendor: ["tokenLifetime": 100_000]),
+            World(
+                testDescription: "other choices",
+                settings: ["unset": "stopSending", "tagsIgnoreCase": false, "registrationIdKey": "uuid", "debug": true]
+            ),
+        ]
+    }
+
+    @Test(arguments: World.all, groups) func `the vendor and the app know the same`(_ world: World, seeds: [UInt64])
+        throws
+    {
+        for seed in seeds {
+            let bench = try Bench(world.settings)
+            let vendor = SimulatedVendor(try SalesforceSimulator(settings: world.vendor))
+            let run = try FaultSimulation(
+                seed: seed,
+                FaultSimulation.Setup(
+                    plans: [RoutingPlan(providers: [.init(name: "a", adapter: bench.adapter, mode: .live)])],
+                    vendors: ["a": vendor],
+                    steps: 80,
+                    closing: .registerDevice(.sample),
+                    action: { random, number in
+                        if number == 1 { return .registerDevice(.sample) }
+                        if number == 2 { return .logIn("aino") }
+                        let action = Self.action(&random, number)
+                        // Nobody logs in again after the last erase, so a delayed device would wait for ever.
+                        return action == .erase && bench.adapter.settings.delayRegistrationUntilContactKeyIsSet
+                            ? .push(.subscribed) : action
+                    }
+                )
+            )
+            try run.run()
+            let account = try #require(vendor.state(as: SalesforceAccount.self))
+            for violation in account.violations { run.expect(false, "rule broken: \(violation.what)") }
+            for refusal in account.devices.flatMap(\.refusedLater) { run.expect(false, "refused: \(refusal.reasons)") }
+            check(run, account, bench.adapter.settings)
+            let story = "seed \(seed)\n" + run.trace.joined(separator: "\n")
+            #expect(run.problems == [], "\(story)")
+        }
+    }
+
+    // MARK: What the app says
+
+    private static func action(_ random: inout SeededGenerator, _ number: Int) -> Action {
+        let name: AttributeName = random.pick(["tier", "store", "Status", " visits "])
+        let tag = PatchbayModel.Tag(rawValue: random.pick(["sports", "SPORTS", "music", "ALL", " art "]))
+        switch random.below(17) {
+        case 0: return .registerDevice(device(&random))
+        case 1: return .identify(random.pick(["aino", "bo", " aino "]))
+        case 2: return .logIn(random.pick(["aino", "bo", "eve"]))
+        case 3, 4: return .add(tag)
+        case 5: return .remove(tag)
+        case 6: return .changeTags(TagChange(replace: random.below(2) == 0 ? [] : [tag, "news"]))
+        case 7: return .changeAttributes([name: .unset])
+        case 8:
+            return .changeAttributes([
+                name: .set(.string("v\(random.below(3))")), "city": .set(.integer(Int64(number))),
+            ])
+        case 9: return .push(random.pick([.subscribed, .unsubscribed, .suspended, .unknown]))
+        case 10: return .push(random.pick([.subscribed, .unsubscribed]), topic: "weather")
+        case 11, 12, 13:
+            return .track(.custom(name: "Lesson \(number)", attributes: ["a.b": 1, "n": .integer(Int64(number))]))
+        case 14 where random.below(4) == 0: return .erase
+        default: return .set(name, .string("w\(random.below(3))"))
+        }
+    }
+
+    private static func device(_ random: inout SeededGenerator) -> Device {
+        var device = Device.sample
+        device.allowsPush = random.below(3) > 0
+        device.facts?.locale = random.pick(["fi_FI", "de-DE"])
+        device.facts?.utcOffsetSeconds = random.pick([7200, 10_800])
+        if random.below(3) == 0 { device.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"] }
+        if random.below(5) == 0 { device.pushToken = nil }
+        if random.below(5) == 0 { device.facts = nil }
+        return device
+    }
+
+    // MARK: What must be
+
+    /// What the app said, as the vendor must hold it: written down apart from the adapter.
+    private struct Said {
+        var key: String?
+        var attributes: [String: String] = [:]
+        var tags: [String] = []
+        var locale: String?
+        var allowsPush = false
+        var subscription: Subscription.State?
+        let settings: SalesforceSettings
+
+        mutating func apply(_ action: Action) {
+            switch action {
+            case .identify(let identifiers): key = identifiers.first?.value.trimmed
+            case .switchContact(let change): key = change.identifiers.first?.value.trimmed
+            case .registerDevice(let device):
+                allowsPush = device.allowsPush
+                locale = device.facts?.locale.replacing("-", with: "_") ?? locale
+            case .changeAttributes(let changes):
+                for (name, change) in changes where name.rawValue.lowercased() != "status" {
+                    if case .set(let value) = change {
+                        attributes[name.rawValue.trimmed] = value.plainText
+                    } else {
+                        attributes[name.rawValue.trimmed] = nil
+                    }
+                }
+            case .changeTags(let change):
+                if let replace = change.replace {
+                    tags = []
+                    replace.forEach { add($0.rawValue.trimmed) }
+                }
+                change.remove.forEach { remove($0.rawValue.trimmed) }
+                change.add.forEach { add($0.rawValue.trimmed) }
+            case .changeSubscription(let subscription):
+                if let topic = subscription.topic {
+                    subscription.state == .subscribed ? add(topic) : remove(topic)
+                } else {
+                    self.subscription = subscription.state
+                }
+            case .erase: self = Said(settings: settings)
+            default: break
+            }
+        }
+
+        private func same(_ left: String, _ right: String) -> Bool {
+            settings.tagsIgnoreCase ? left.lowercased() == right.lowercased() : left == right
+        }
+
+        private mutating func remove(_ tag: String) { tags = tags.filter { !same($0, tag) } }
+
+        private mutating func add(_ tag: String) {
+            guard tag != "ALL" else { return }
+            remove(tag)
+            tags.append(tag)
+        }
+    }
+
+    private func check(_ run: FaultSimulation, _ account: SalesforceAccount, _ settings: SalesforceSettings) {
+        var said = Said(settings: settings)
+        var keys: [OperationID: [String]] = [:]
+        for operation in run.acknowledged {
+            said.apply(operation.action)
+            if let key = said.key { for id in keys.keys { keys[id]?.append(key) } }
+            if operation.action.kind == .track, let key = said.key { keys[operation.id] = [key] }
+        }
+        guard
+            let device = account.devices.max(by: {
+                ($0.lastReceived ?? .init(milliseconds: 0)) < ($1.lastReceived ?? .init(milliseconds: 0))
+            }),
+            let registration = device.registration
+        else {
+            return run.expect(
+                settings.delayRegistrationUntilContactKeyIsSet && said.key == nil || run.acknowledged.isEmpty,
+                "the vendor knows no device"
+            )
+        }
+        if settings.delayRegistrationUntilContactKeyIsSet, said.key == nil { return }
+        compare(run, registration, said)
+        compareAnswers(run, account, keys)
+    }
+
+    private func compare(_ run: FaultSimulation, _ registration: JSONValue, _ said: Said) {
+        let held = Dictionary(
+            (registration["attributes"]?.array ?? []).compactMap { pair -> (String, String)? in
+                guard let key = pair["key"]?.string, let value = pair["value"]?.string, !value.isEmpty else {
+                    return nil
+                }
+                return (key, value)
+            }
+        ) { $1 }
+        run.expect(held == said.attributes, "attributes: held \(held), said \(said.attributes)")
+        let tags = Set(registration.tags).subtracting(["ALL", "IOS", "DEBUG"])
+        run.expect(tags == Set(said.tags), "tags: held \(tags), said \(said.tags)")
+        run.expect(registration["subscriberKey"]?.string == said.key, "the contact key is another")
+        run.expect(registration["locale"]?.string == said.locale, "the locale is another")
+        let isOn = said.allowsPush && (said.subscription == nil || said.subscription == .subscribed)
+        run.expect(registration["push_Enabled"]?.bool == isOn, "push is another")
+    }
+
+    /// Whoever was told that the vendor took a change was handed the registration that holds it; every event that counts
+    /// as taken is there, under a contact of its time or later.
+    private func compareAnswers(_ run: FaultSimulation, _ account: SalesforceAccount, _ keys: [OperationID: [String]]) {
+        let events = Dictionary(account.devices.flatMap(\.events).map { ($0.id, $0) }) { first, _ in first }
+        let bodies = Set(
+            run.world.sent.filter { run.processed.contains($0.number) }.compactMap { $0.request.json?.text }
+        )
+        for operation in run.acknowledged {
+            guard let outcome = run.world.outcome(of: operation.id, on: "a"), outcome.term == .accepted else {
+                continue
+            }
+            if operation.action.kind == .track {
+                let event = events[UUIDText.named(operation.id.rawValue, in: "patchbay.salesforce.event")]
+                run.expect(event != nil, "an accepted event is lost")
+                let isRight = event?.contactKey.map { keys[operation.id]?.contains($0) ?? true } ?? true
+                run.expect(isRight, "an event is booked to a contact before its time")
+            } else if let answer = outcome.answer {
+                run.expect(bodies.contains(answer.text), "the app was handed what the vendor never had")
+                run.expect(
+                    holds(answer, operation.action),
+                    "\(operation.action.kind) was accepted and is not in its answer"
+                )
+            } else {
+                run.expect(operation.action == .erase, "\(operation.action.kind) was accepted without an answer")
+            }
+        }
+    }
+
+    /// Whether a registration holds all of a change: what a later one replaced would be superseded, or replaced in part.
+    private func holds(_ registration: JSONValue, _ action: Action) -> Bool {
+        switch action {
+        case .identify(let identifiers): registration["subscriberKey"]?.string == identifiers.first?.value.trimmed
+        case .switchContact(let change):
+            registration["subscriberKey"]?.string == change.identifiers.first?.value.trimmed
+        case .changeTags(let change) where change.replace == nil && change.remove.isEmpty:
+            change.add.allSatisfy { registration.tags.contains($0.rawValue.trimmed) || $0.rawValue == "ALL" }
+        default: registration["deviceID"] != nil
+        }
+    }
+}

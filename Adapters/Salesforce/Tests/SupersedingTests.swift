@@ -1,0 +1,89 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce superseded changes") struct SupersedingTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let actions: [Action]
+        /// The places of the actions that are superseded.
+        let superseded: [Int]
+
+        init(_ name: String, _ actions: [Action], _ superseded: [Int] = []) {
+            (testDescription, self.actions, self.superseded) = (name, actions, superseded)
+        }
+
+        static let all: [Row] = [
+            Row("the same attribute", [.set("tier", "gold"), .set("tier", "silver")], [0]),
+            Row("another attribute", [.set("tier", "gold"), .set("city", "Turku")]),
+            Row(
+                "one of two attributes",
+                [.changeAttributes(["tier": .set("gold"), "city": .set("Turku")]), .set("tier", "silver")]
+            ),
+            Row("a removal", [.set("tier", "gold"), .changeAttributes(["tier": .unset])], [0]),
+            Row("the same tag in another spelling", [.add("Sports"), .remove("sports"), .add("x")], [0]),
+            Row("another tag", [.add("sports"), .add("music")]),
+            Row("all tags", [.add("sports"), .remove("music"), .changeTags(TagChange(replace: ["art"]))], [0, 1]),
+            Row("a tag after all tags", [.changeTags(TagChange(replace: ["art"])), .add("sports")]),
+            Row("a topic and its tag", [.push(.subscribed, topic: "art"), .remove("art"), .add("x")], [0]),
+            Row("push and push", [.push(.unsubscribed), .push(.subscribed), .push(.unsubscribed)], [0, 1]),
+            Row("a person and the next", [.identify("a"), .logIn("b")], [0]),
+            Row("a device and its next state", [.registerDevice(.sample.travelling), .registerDevice(.muted)], [0]),
+            Row("facts and a device without", [.registerDevice(.sample.travelling), .registerDevice(Device())]),
+            Row("all that an erase empties", [.add("x"), .push(.unsubscribed), .erase], [0, 1]),
+            Row("a contact key and an erase", [.identify("a"), .erase]),
+            Row("three in a row", [.set("tier", "a"), .set("tier", "b"), .set("tier", "c")], [0, 1]),
+        ]
+    }
+
+    @Test(.shows("salesforce/S15"), arguments: Row.all)
+    func `what a later change replaces whole is superseded, and what is left says the same`(_ row: Row) throws {
+        var (bench, without) = (try Bench.registered([:], .add("music")), try Bench.registered([:], .add("music")))
+        let ids = row.actions.map { bench.capture($0, at: 10) }
+        for (place, action) in row.actions.enumerated() where !row.superseded.contains(place) {
+            without.capture(action, at: 10)
+        }
+        let bodies = [try bench.exchange(at: 70).body, try without.exchange(at: 70).body]
+        #expect(bodies[0] == bodies[1])
+        for (place, id) in ids.enumerated() {
+            let isSuperseded = bench.ending(id)?.hasPrefix("superseded by") == true
+            #expect(isSuperseded == row.superseded.contains(place), "\(place)")
+        }
+    }
+
+    @Test(.shows("salesforce/S15")) func `the last change is the one that is named`() throws {
+        var bench = try Bench.registered()
+        let ids = (0..<3).map { bench.capture(.set("tier", .integer($0)), at: 10) }
+        try bench.exchange(at: 70)
+        #expect(bench.ending(ids[0]) == "superseded by \(ids[2].rawValue)")
+        #expect(bench.ending(ids[1]) == "superseded by \(ids[2].rawValue)")
+    }
+
+    @Test(.shows("salesforce/S15", "salesforce/D3")) func `an attribute that an erase empties is superseded`() throws {
+        var bench = try Bench.registered()
+        let id = bench.capture(.set("tier", "gold"), at: 10)
+        let erase = bench.capture(.erase, at: 10)
+        #expect(try bench.exchange(at: 70).json?.pairs == ["tier="])
+        #expect(bench.ending(id) == "superseded by \(erase.rawValue)")
+    }
+
+    @Test func `a signed string keeps its operation from being superseded`() throws {
+        var bench = try Bench.registered()
+        let id = bench.capture(.set("tier", "gold"), at: 10, options: ["signedString": "opaque"])
+        bench.capture(.set("tier", "silver"), at: 10)
+        #expect(try bench.exchange(at: 70).json?["signedString"] == "opaque")
+        #expect(bench.ending(id) == "accepted salesforce.visibleLater")
+    }
+}
+
+extension Device {
+    fileprivate static let muted: Device = {
+        var device = Device.sample
+        device.allowsPush = false
+        return device
+    }()
+}

@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One entry a vendor, as in the package itself; `Vendors.swift` says what each is asked to deliver.
+let vendors = ["Altcraft", "Salesforce"]
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "Patchbay", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                .product(name: "Patchbay", package: "Patchbay"),
+                .product(name: "PatchbayAdapterKit", package: "Patchbay"),
+            ]
+                + vendors.flatMap { vendor -> [Target.Dependency] in
+                    [
+                        .product(name: "Patchbay\(vendor)", package: "Patchbay"),
+                        .product(name: "Patchbay\(vendor)Simulator", package: "Patchbay"),
+                    ]
+                }
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,80 @@
+import Foundation
+
+/// Figures of one kind, in microseconds.
+struct Spread {
+    private let sorted: [Double]
+
+    init(_ figures: [Double]) { sorted = figures.sorted() }
+
+    /// The figure below which that share of all lies.
+    func quantile(_ share: Double) -> Double { sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))] }
+
+    var median: Double { quantile(0.5) }
+}
+
+/// Runs something and gives the microseconds that it took.
+func microseconds(_ body: () throws -> Void) rethrows -> Double {
+    let clock = ContinuousClock()
+    return try clock.measure(body) / .microseconds(1)
+}
+
+/// Runs something that waits and gives the microseconds that it took.
+func microseconds(_ body: () async throws -> Void) async rethrows -> Double {
+    let clock = ContinuousClock()
+    let start = clock.now
+    try await body()
+    return (clock.now - start) / .microseconds(1)
+}
+
+/// Runs a measurement several times; the middle one counts, because other programs disturb some.
+func middle(of runs: Int, _ body: () async throws -> Double) async rethrows -> Double {
+    var figures: [Double] = []
+    for _ in 0..<runs { figures.append(try await body()) }
+    return Spread(figures).median
+}
+
+/// A folder that goes when the program ends well.
+struct Workplace {
+    private let folder: URL
+    private var count = 0
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    /// The path of a file that is not there yet.
+    mutating func newFile() -> String {
+        count += 1
+        return folder.appendingPathComponent("\(count).sqlite").path
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: folder) }
+}
+
+/// What one program writes: rows of a Markdown table.
+struct Report {
+    private var rows: [(what: String, figure: String, beside: String)] = []
+
+    mutating func add(_ what: String, _ figure: String, beside: String = "") {
+        rows.append((what, figure, beside))
+        FileHandle.standardError.write(Data("\(what): \(figure) \(beside)\n".utf8))
+    }
+
+    var markdown: String {
+        let lines = rows.map { "| \($0.what) | \($0.figure) | \($0.beside) |" }
+        return (["| what | figure | beside |", "|---|---|---|"] + lines).joined(separator: "\n")
+    }
+}
+
+extension Double {
+    /// Three digits that count.
+    var short: String {
+        switch self {
+        case ..<10: String(format: "%.2f", self)
+        case ..<100: String(format: "%.1f", self)
+        case ..<10_000: String(format: "%.0f", self)
+        default: String(format: "%.0f k", self / 1000)
+        }
+    }
+}

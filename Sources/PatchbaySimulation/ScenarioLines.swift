@@ -1,0 +1,104 @@
+import Patchbay
+import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+extension VirtualWorld.Sent {
+    /// The request as a person reads it: without secrets, with its body as JSON where it is JSON.
+    public var json: JSONValue {
+        let headers = request.redacted.headers.map { ($0.name, JSONValue.string($0.value)) }
+        var json: JSONObject = [
+            "at": .string(date.text), "provider": .string(provider), "method": .string(request.method),
+            "url": .string(request.url), "headers": .object(JSONObject(headers)),
+        ]
+        if !request.body.isEmpty {
+            json["body"] = request.json ?? .string(String(decoding: request.body, as: UTF8.self))
+        }
+        return .object(json)
+    }
+}
+
+extension VirtualWorld.Fate {
+    /// What comes back, and after how many seconds; secret headers hidden.
+    var json: JSONValue {
+        guard case .outcome(let outcome, let delay) = self else { return ["failure": "lost"] }
+        var json: JSONObject = [:]
+        switch outcome {
+        case .replied(let response):
+            json["status"] = .integer(Int64(response.status))
+            if !response.headers.isEmpty {
+                let headers = response.headers.map { ($0.name, JSONValue.string($0.isSecret ? "•••" : $0.value)) }
+                json["headers"] = .object(JSONObject(headers))
+            }
+            if !response.body.isEmpty {
+                json["body"] = response.json ?? .string(String(decoding: response.body, as: UTF8.self))
+            }
+        case .failed(let failure):
+            json["failure"] = .string(failure.doubt.rawValue)
+            json["code"] = .string(failure.code)
+        }
+        json["after"] = delay.seconds
+        return .object(json)
+    }
+}
+
+extension Duration {
+    /// Seconds, with as many decimals as it takes down to the millisecond.
+    fileprivate var seconds: JSONValue {
+        let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let digits = String(1000 + milliseconds % 1000).dropFirst().reversed().drop { $0 == "0" }.reversed()
+        let text = "\(milliseconds / 1000)" + (digits.isEmpty ? "" : ".\(String(digits))")
+        return JSONNumber(text: text).map { .number($0) } ?? .null
+    }
+}
+
+extension OutboxStore {
+    /// What has not ended for a provider, in order of capture.
+    func pendingLines(of provider: String) throws -> [JSONValue] {
+        var lines: [JSONValue] = []
+        try forEachRow(provider: provider, subject: nil) { row in
+            let operation = try EngagementOperation(jsonBytes: row.operation.body)
+            var line: JSONObject = [
+                "provider": .string(provider), "operation": .string(operation.id.rawValue),
+                "kind": .string(operation.action.kind.rawValue),
+            ]
+            line["step"] = try row.step.map { try JSONValue(parsing: $0) }
+            line["held"] = row.hold.map { .string($0) }
+            if row.failures > 0 { line["failures"] = .integer(Int64(row.failures)) }
+            lines.append(.object(line))
+        }
+        return lines
+    }
+}
+
+extension VirtualWorld.Told {
+    /// The event as JSON.
+    public var json: JSONValue {
+        func line(_ provider: String, _ members: JSONObject) -> JSONValue {
+            var json: JSONObject = ["at": .string(date.text), "provider": .string(provider)]
+            for member in members { json[member.name] = member.value }
+            return .object(json)
+        }
+        func ending(_ id: OperationID, _ outcome: OperationOutcome) -> JSONObject {
+            var json: JSONObject = ["operation": .string(id.rawValue), "verdict": .string(outcome.term.rawValue)]
+            json["finding"] = outcome.finding?.json
+            json["answer"] = outcome.answer
+            return json
+        }
+        switch event {
+        case .ended(let id, let provider, let outcome): return line(provider, ending(id, outcome))
+        case .answered(let id, let provider, let outcome):
+            var json = ending(id, outcome)
+            json["read"] = true
+            return line(provider, json)
+        case .incoming(let provider, let content): return line(provider, ["incoming": content])
+        case .parked(let provider, let finding): return line(provider, ["stopped": finding.json])
+        case .noticed(let provider, let finding): return line(provider, ["finding": finding.json])
+        case .passedOver(let id, let provider, let finding):
+            return line(provider, ["operation": .string(id.rawValue), "passedOver": finding.json])
+        case .storageFailed(let error):
+            return ["at": .string(date.text), "storage": .string(error.description)]
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Synchronization
+import Testing
+
+/// Conversations of the probe in a folder of their own.
+@Suite("Conversations") struct ConversationTests {
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        deinit { try? FileManager.default.removeItem(at: url) }
+
+        func write(_ name: String, _ text: String) throws {
+            let file = url.appendingPathComponent("Conversations/\(name)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data(text.utf8).write(to: file)
+        }
+
+        func read(_ name: String) throws -> String {
+            try String(contentsOf: url.appendingPathComponent("Conversations/\(name)"), encoding: .utf8)
+        }
+
+        func harness(updating: Bool = false) throws -> AdapterHarness<ProbeAdapter> {
+            try AdapterHarness(
+                settings: ["fault": "none", "key": "Schlüssel-4711"],
+                goldens: Goldens(folder: url, environment: updating ? ["UPDATE_GOLDENS": "1"] : [:])
+            )
+        }
+    }
+
+    /// A saying whose first answer is lost.
+    private func story(shows: String) -> String {
+        """
+        {"title": "A saying is lost and said again", "shows": [\(shows)], "environment": {"KEY": "Schlüssel-4711"},
+         "configuration": {"providers": {"p": {"adapter": "probe", "settings": {"fault": "none", "key": "${KEY}"}}},
+                           "routes": [{"provider": "p", "mode": "live"}]},
+         "steps": [{"reply": {"failure": "lost"}},
+                   {"capture": {"action": {"kind": "track", "event": {"kind": "custom", "name": "Opened"}}}},
+                   {"drain": 600}]}
+        """
+    }
+
+    /// What is wrong with the conversation, as issues say it.
+    private func issues(_ folder: Folder) throws -> [String] {
+        let harness = try folder.harness()
+        let found = Mutex<[String]>([])
+        try withKnownIssue(isIntermittent: true) {
+            for conversation in Conversation.all(from: folder.url.path + "/Tests/x.swift", at: "..") {
+                try conversation.check(on: harness)
+            }
+        } matching: { issue in
+            found.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
+            return issue.isFailure
+        }
+        return found.withLock { $0 }
+    }
+
+    private func written(shows: String) throws -> Folder {
+        let folder = Folder()
+        try folder.write("lost.json", story(shows: shows))
+        try withKnownIssue(isIntermittent: true) {
+            let conversation = try #require(Conversation.all(from: folder.url.path + "/Tests/x.swift", at: "..").first)
+            try conversation.check(on: folder.harness(updating: true))
+        } matching: { _ in
+            true
+        }
+        return folder
+    }
+
+    @Test func `a conversation that goes as written is fine`() throws {
+        let folder = try written(shows: #""probe/1""#)
+        #expect(try issues(folder) == [])
+        let lines = try folder.read("lost.ndjson").split(separator: "\n")
+        #expect(lines.filter { $0.contains(#""method":"POST""#) }.count == 2)
+        #expect(lines.last?.contains(#""accepted":1"#) == true)
+    }
+
+    @Test func `a line that differs is shown`() throws {
+        let folder = try written(shows: "")
+        try folder.write("lost.ndjson", folder.read("lost.ndjson").replacing("POST", with: "PUT"))
+        #expect(try issues(folder).joined().contains("Conversations/lost.ndjson: line 2 should be"))
+    }
+
+    @Test(arguments: [#""probe/9""#, #""probe/1", "toy/1""#]) func `a claim whose rule is silent is refused`(
+        _ shows: String
+    ) throws {
+        #expect(try issues(written(shows: shows)).joined().contains("lost: The test claims"))
+    }
+
+    @Test func `what fires in it is heard outside, too`() throws {
+        let outer = RuleRecorder()
+        let folder = try written(shows: #""probe/1""#)
+        try RuleTrace.$recorder.withValue(outer) { _ = try issues(folder) }
+        #expect(outer.fired.contains(RuleID("probe", "1")))
+    }
+
+    @Test func `lines without a scenario are found`() throws {
+        let folder = try written(shows: "")
+        try folder.write("forgotten.ndjson", "{}\n")
+        let check = try #require(ConformanceCheck.all.first { $0.name == "every conversation has its scenario" })
+        let texts = Mutex<[String]>([])
+        try withKnownIssue {
+            try check.run(on: folder.harness())
+        } matching: { issue in
+            texts.withLock { $0.append(issue.comments.map(\.rawValue).joined()) }
+            return true
+        }
+        #expect(texts.withLock { $0 }.joined().contains("Conversations/forgotten.ndjson belongs to nothing"))
+    }
+}

@@ -1,0 +1,406 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+extension VirtualWorld {
+    /// Operations of one subject, to be captured together.
+    func events(_ names: [String], subject: Subject = "s", contact: String? = nil) -> [EngagementOperation] {
+        names.map { name in
+            EngagementOperation(
+                id: host.makeID(),
+                subject: subject,
+                contact: contact,
+                capturedAt: host.date(),
+                action: .event(name)
+            )
+        }
+    }
+}
+
+@Suite("Transactions and what is told of them") struct EngineObligationTransactions {
+    struct Death: Error {}
+
+    @Test(arguments: [true, false])
+    func `captures, a journaled send and a settle are one transaction each, and there is no other (E1)`(
+        isJournaled: Bool
+    ) throws {
+        let world = try VirtualWorld()
+        try world.start(
+            .pool {
+                $0.isJournaled = isJournaled
+                $0.batch = 3
+            }
+        )
+        var begun: [StoragePoint] = []
+        world.onStorage { if [.begin(.full), .begin(.normal)].contains($0) { begun.append($0) } }
+        try world.capture(world.events(["a", "b", "c"]))
+        #expect(world.sentBodies == ["a,b,c"])
+        #expect(begun == (isJournaled ? [.begin(.full), .begin(.full)] : [.begin(.full)]))
+        #expect(try world.drain())
+        #expect(begun.last == .begin(.normal))
+        #expect(begun.count == (isJournaled ? 3 : 2))
+    }
+
+    @Test func `a settle is stored as a whole or not at all (E1)`() throws {
+        for point in [StoragePoint.beforeCommit(.normal), .afterCommit(.normal)] {
+            let world = try VirtualWorld()
+            world.network = { $0.number == 1 ? .says(["followUp": "a"]) : .status(200) }
+            try world.start(.pool { $0.isJournaled = true })
+            try world.capture(.event("a"))
+            world.onStorage { if $0 == point { throw Death() } }
+            #expect(throws: Death.self) { try world.advance(by: .seconds(1)) }
+            world.onStorage(nil)
+            let isStored = point == .afterCommit(.normal)
+            #expect(try world.account("p").total("accepted") == (isStored ? 1 : 0))
+            #expect(try world.account("p").total("created") == (isStored ? 1 : 0))
+            #expect(try world.memory(of: "p").isEmpty == !isStored)
+            #expect(try world.store.journal(provider: "p").isEmpty == isStored)
+            #expect(try world.account("p").pending == 1)
+        }
+    }
+
+    @Test func `an operation is examined and placed once on each route (E2)`() throws {
+        let world = try VirtualWorld()
+        let log = AdapterLog()
+        try world.start(.watched(log))
+        let captured = world.events(["a", "b", "c"])
+        try world.capture(captured)
+        try world.advance(by: .milliseconds(50))
+        try world.restart()
+        #expect(try world.drain())
+        #expect(log.entries.examined == captured.map(\.id))
+        #expect(log.entries.placed == captured.map(\.id))
+    }
+
+    @Test(arguments: [StoragePoint.beforeCommit(.full), .beforeCommit(.normal)])
+    func `nothing is told before it is committed (E2)`(point: StoragePoint) throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        world.onStorage { if $0 == point { throw Death() } }
+        _ = try? world.capture(.event("bad"))
+        _ = try? world.capture(.event("good"))
+        _ = try? world.advance(by: .seconds(1))
+        let ended = world.told.count { if case .ended = $0.event { true } else { false } }
+        // A refusal is told with the capture's commit, an acceptance with the settle's.
+        #expect(ended == (point == .beforeCommit(.full) ? 0 : 1))
+    }
+
+    @Test func `memory is stored only when it has changed (E5)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        try world.capture(.event("a"))
+        #expect(try world.drain())
+        #expect(try world.memory(of: "p").isEmpty)
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        #expect(try world.memory(of: "p").count == 1)
+    }
+}
+
+@Suite("When plans are made, and of what") struct EngineObligationPlans {
+    @Test func `a plan is shown something, and never more than its window, however much waits (E6, E20)`() throws {
+        let world = try VirtualWorld()
+        let log = AdapterLog()
+        try world.start(.watched(log))
+        try world.capture(world.events((0..<500).map(String.init)))
+        try world.wake()
+        try world.flush()
+        try world.keepHouse()
+        #expect(try world.drain())
+        try world.wake()
+        #expect(log.entries.windows.allSatisfy { (1...16).contains($0) })
+        #expect(log.entries.windows.count == 500)
+        #expect(log.entries.windows.first == 16)
+    }
+
+    @Test func `a wake that comes while a request is in flight is not lost (E6)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(500) }
+        try world.start(.probe())
+        try world.capture(.event("a"))
+        try world.wake()
+        try world.advance(by: .milliseconds(150))
+        #expect(world.sent.count == 2)
+        try world.advance(by: .seconds(9))
+        #expect(world.sent.count == 2)
+        try world.advance(by: .seconds(2))
+        #expect(world.sent.count == 3)
+    }
+
+    @Test func `open queues share the window fairly (E7)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool { $0.batch = 8 })
+        let first = world.events((0..<300).map { "a\($0)" }, contact: "one")
+        let second = world.events((0..<300).map { "b\($0)" }, contact: "two")
+        try world.capture(first + second)
+        #expect(world.sentBodies == ["a0,a1,a2,a3,b0,b1,b2,b3"])
+        #expect(try world.drain())
+        for (name, sent) in [("a", first), ("b", second)] {
+            let heard = world.sentBodies.flatMap { $0.split(separator: ",") }.filter { $0.hasPrefix(name) }
+            #expect(heard.map(String.init) == sent.map { PoolProbe.name($0) })
+        }
+    }
+
+    @Test func `what waits for a person's consent hides nobody (E7)`() throws {
+        let world = try VirtualWorld()
+        var plan = RoutingPlan.probe { $0.separatesEvents = false }
+        plan.requiredConsent = [.tracking]
+        try world.start(plan)
+        try world.capture(world.events((0..<200).map { "held \($0)" }, subject: "installation-1"))
+        let change = try world.capture(.set("tier", "gold"))
+        try world.advance(by: .seconds(1))
+        #expect(world.sentOperations == [change.id.rawValue])
+    }
+
+    @Test func `a queue that waits to be woken is open after a start (E9)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(400) }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(86_400))
+        #expect(world.sent.count == 1)
+        try world.restart()
+        #expect(world.sent.count == 2)
+    }
+
+    @Test func `each queue keeps its order, whatever happens in the others (E17)`() throws {
+        let world = try VirtualWorld()
+        world.network = { sent in
+            let body = String(decoding: sent.request.body, as: UTF8.self)
+            return body.hasPrefix("a") && sent.number % 3 != 0 ? .says(["otherwise": "retry 2000"]) : .status(200)
+        }
+        try world.start(.pool())
+        for number in 0..<5 {
+            for name in ["a", "b"] { try world.capture(.event("\(name)\(number)"), contact: name) }
+        }
+        #expect(try world.drain())
+        for name in ["a", "b"] {
+            var seen: Set<String> = []
+            let firsts = world.sentBodies.filter { $0.hasPrefix(name) && seen.insert($0).inserted }
+            #expect(firsts == (0..<5).map { "\(name)\($0)" })
+        }
+    }
+}
+
+@Suite("Questions that end at once") struct EngineObligationReads {
+    private func ask(_ world: VirtualWorld, _ id: OperationID = "q") throws {
+        let question = EngagementOperation(
+            id: id,
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest("status"))
+        )
+        try world.read(question, from: "p")
+    }
+
+    @Test func `a stopped and a paused provider answer at once that they are (E11)`() throws {
+        let stopped = try VirtualWorld()
+        stopped.network = { _ in .says(["park": true]) }
+        try stopped.start(.pool())
+        try stopped.capture(.event("a"))
+        try stopped.advance(by: .seconds(1))
+        try ask(stopped)
+        #expect(stopped.outcome(of: "q", on: "p")?.finding?.code == "probe.refused")
+        let paused = try VirtualWorld()
+        try paused.start(.pool(mode: .paused))
+        try ask(paused)
+        #expect(paused.outcome(of: "q", on: "p")?.finding?.code == "engine.provider.stopped")
+        #expect(paused.sent.isEmpty)
+    }
+
+    @Test func `nobody is asked about a person who has not allowed it (E11)`() throws {
+        let world = try VirtualWorld()
+        var plan = RoutingPlan.pool { $0.waitsForEver = true }
+        plan.requiredConsent = [.profile]
+        try world.start(plan)
+        try ask(world, "unknown")
+        #expect(world.outcome(of: "unknown", on: "p")?.finding?.code == "engine.consent.unknown")
+        try world.capture(.setConsent(Consent(purpose: .profile, state: .granted)))
+        try ask(world, "granted")
+        #expect(world.outcome(of: "granted", on: "p") == nil)
+        try world.capture(.setConsent(Consent(purpose: .profile, state: .denied)))
+        #expect(world.outcome(of: "granted", on: "p")?.finding?.code == "engine.consent.denied")
+        try ask(world, "denied")
+        #expect(world.outcome(of: "denied", on: "p")?.finding?.code == "engine.consent.denied")
+        #expect(world.sent.isEmpty)
+    }
+}
+
+@Suite("Providers that a person has to let go on") struct EngineObligationParking {
+    @Test func `a stopped provider is tried once at a start and once when it is resumed, and not else (E12)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .says(["park": true, "otherwise": "retry 1000"]) }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        #expect(try world.parked("p") != nil)
+        for tries in 0..<3 {
+            try world.capture(.event("more \(tries)"))
+            try world.wake()
+            try world.flush()
+            try world.advance(by: .seconds(86_400))
+            #expect(world.sent.count == tries + 1)
+            if tries == 1 { try world.resume("p") } else { try world.restart() }
+            try world.advance(by: .seconds(60))
+            #expect(world.sent.count == tries + 2)
+            #expect(try world.parked("p")?.code == "probe.refused")
+        }
+        world.network = { _ in .status(200) }
+        try world.resume("p")
+        #expect(try world.drain())
+        #expect(try world.account("p").total("accepted") == 4)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `settings that are mended let a stopped provider go on (E12)`() throws {
+        let world = try VirtualWorld()
+        world.network = { $0.number == 1 ? .says(["park": true, "otherwise": "retry 1000"]) : .status(200) }
+        try world.start(.pool(digest: "bad"))
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(1))
+        #expect(try world.parked("p") != nil)
+        try world.restart(.pool(digest: "good"))
+        #expect(try world.drain())
+        #expect(try world.parked("p") == nil)
+    }
+
+    @Test func `a plan that settles nothing stops the provider (E10)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.pool { $0.settlesNothing = true })
+        try world.capture(.event("a"))
+        #expect(try world.parked("p")?.code == "engine.adapter.stranger")
+        #expect(try world.account("p").pending == 1)
+    }
+
+    @Test func `a provider that comes back finds its memory, and hears the mirror (E13)`() throws {
+        let world = try VirtualWorld()
+        func plan(_ live: String, _ left: String) -> RoutingPlan {
+            var plan = RoutingPlan.probe(live) { $0.suppresses = true }
+            plan.providers += RoutingPlan.probe(left, mode: nil) { $0.suppresses = true }.providers
+            return plan
+        }
+        try world.start(plan("a", "b"))
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        let memory = try world.memory(of: "a")
+        #expect(!memory.isEmpty)
+        try world.restart(plan("b", "a"))
+        #expect(try world.drain())
+        #expect(try world.memory(of: "a") == memory)
+        try world.restart(plan("a", "b"))
+        #expect(try world.drain())
+        #expect(try world.account("a").lines["created"] == ["farewell": 1, "mirror": 1])
+        #expect(try world.account("a").total("unchanged") == 1)
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+}
+
+@Suite("A person's no") struct EngineObligationDenials {
+    private func say(_ purpose: Purpose, _ state: Consent.State, in world: VirtualWorld) throws {
+        try world.capture(.setConsent(Consent(purpose: purpose, state: state)))
+    }
+
+    private func world(_ required: Set<Purpose>, isJournaled: Bool = false) throws -> VirtualWorld {
+        let world = try VirtualWorld()
+        try world.start(.probe(requiredConsent: required) { $0.isJournaled = isJournaled })
+        for purpose in required.sorted(by: { $0.rawValue < $1.rawValue }) { try say(purpose, .granted, in: world) }
+        #expect(try world.drain())
+        return world
+    }
+
+    private func heard(_ world: VirtualWorld, _ path: String) -> Int {
+        world.sent.count { $0.request.url.hasSuffix(path) }
+    }
+
+    @Test(arguments: [200, 500], [false, true])
+    func `a reply that comes after the no changes nothing (E14)`(status: Int, isJournaled: Bool) throws {
+        let world = try world([.profile], isJournaled: isJournaled)
+        world.network = { sent in .status(sent.request.url.hasSuffix("/changeAttributes") ? status : 200) }
+        let change = try world.capture(.set("tier", "gold"))
+        #expect(heard(world, "/changeAttributes") == 1)
+        try say(.profile, .denied, in: world)
+        #expect(world.outcome(of: change.id, on: "p")?.finding?.code == "engine.consent.withdrawn")
+        #expect(try world.drain())
+        try world.advance(by: .seconds(3600))
+        #expect(heard(world, "/changeAttributes") == 1)
+        #expect(world.outcome(of: change.id, on: "p")?.term == .dropped)
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") })
+        #expect(try world.store.journal(provider: "p").isEmpty)
+        #expect(try world.store.history(provider: "p", limit: 99).count { $0.id == change.id.rawValue } == 1)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test(arguments: [false, true])
+    func `a no outlives the process that had the request in flight (E14)`(isJournaled: Bool) throws {
+        let world = try world([.profile], isJournaled: isJournaled)
+        try world.capture(.set("tier", "gold"))
+        try say(.profile, .denied, in: world)
+        try world.restart()
+        #expect(try world.drain())
+        #expect(heard(world, "/changeAttributes") == 1)
+        #expect(try world.account("p").lines["dropped"] == ["engine.consent.withdrawn": 1])
+        #expect(try world.store.journal(provider: "p").isEmpty)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a no empties what a lane remembers, and what is still allowed is told again (E14)`() throws {
+        let world = try world([.tracking, .profile])
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        #expect(try world.memory(of: "p").values.contains { $0.contains("gold") })
+        world.network = { _ in .silence }
+        try say(.tracking, .denied, in: world)
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") })
+        world.network = { _ in .status(200) }
+        try world.advance(by: .seconds(120))
+        #expect(try world.drain())
+        #expect(try world.account("p").lines["created"] == ["mirror": 1])
+        #expect(try world.memory(of: "p").values.contains { $0.contains("gold") })
+        // Said again it is nothing new.
+        try say(.tracking, .denied, in: world)
+        #expect(try world.drain())
+        #expect(try world.account("p").total("created") == 1)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a yes that takes back a no tells what the person said meanwhile (E14)`() throws {
+        let world = try world([.profile])
+        try say(.profile, .denied, in: world)
+        let silent = try world.capture(.set("tier", "silver"))
+        #expect(world.outcome(of: silent.id, on: "p")?.term == .dropped)
+        #expect(try world.drain())
+        #expect(heard(world, "/changeAttributes") == 0)
+        try say(.profile, .granted, in: world)
+        #expect(try world.drain())
+        #expect(heard(world, "/changeAttributes") == 1)
+        #expect(try world.memory(of: "p").values.contains { $0.contains("silver") })
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a no for one purpose leaves another's reply its say (E14)`() throws {
+        let world = try world([.tracking, .profile])
+        let change = try world.capture(.set("tier", "gold"))
+        try say(.tracking, .denied, in: world)
+        #expect(try world.drain())
+        #expect(world.outcome(of: change.id, on: "p")?.term == .accepted)
+    }
+
+    @Test func `an erase ends what is in flight, and once settled the memory is empty (E14)`() throws {
+        let world = try world([])
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        world.network = { sent in .status(sent.request.url.hasSuffix("/changeAttributes") ? 500 : 200) }
+        let change = try world.capture(.set("tier", "silver"))
+        try world.capture(.erase)
+        #expect(world.outcome(of: change.id, on: "p")?.term == .erased)
+        #expect(try world.drain())
+        try world.advance(by: .seconds(3600))
+        #expect(heard(world, "/changeAttributes") == 2)
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") && !$0.contains("silver") })
+        #expect(try world.account("p").balances)
+    }
+}

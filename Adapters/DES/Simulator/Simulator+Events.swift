@@ -16,7 +16,7 @@ extension DESSimulator {
         for name in optional.dropFirst() { _ = try body.optionalText(name) }
         let rows = try Rows(body, views: true)
         let events = try events(body, state.clients[place], isPaused: isPaused)
-        let stats = try stats(after: rows, echo: body.object["deviceEventState"], call, state.clients[place])
+        let stats = try stats(after: rows, echo: body.object["deviceEventState"], call, place, state)
         // Nothing is changed before everything was found good.
         state.events += events
         for event in events { tag(event, &state) }
@@ -36,7 +36,7 @@ extension DESSimulator {
         let ids = try body.list("viewIds").compactMap(\.string)
         guard !ids.isEmpty, !ids.contains("") else { throw .bad("viewIds names no view") }
         let rows = try Rows(body, views: account.takesInlineViews)
-        let stats = try stats(after: rows, echo: body.object["deviceEventState"], call, state.clients[place])
+        let stats = try stats(after: rows, echo: body.object["deviceEventState"], call, place, state)
         var json = settle(rows, stats, call, place, &state)
         let wanted = ids.map { $0.lowercased() }
         json["inlineMessages"] = .array(
@@ -109,15 +109,18 @@ extension DESSimulator {
     private func stateName(_ call: Call) -> [String] { call.version == "v4" ? ["deviceEventState"] : [] }
 
     /// The counts after the rows, on top of those that came back.
-    private func stats(after rows: Rows, echo: JSONValue?, _ call: Call, _ client: State.Client) throws(Refusal)
+    private func stats(after rows: Rows, echo: JSONValue?, _ call: Call, _ place: Int, _ state: State) throws(Refusal)
         -> JSONObject
     {
         guard call.version == "v4" else { return [:] }
+        let client = state.clients[place]
         guard let echo else {
             if client.hasEchoed { throw .bad("the device event state that was handed out is missing") }
             return rows.added(to: [:])
         }
-        guard client.states.contains(echo.text) else { throw .bad("the device event state came back changed") }
+        // A device keeps its state when its application code changes.
+        let isKnown = state.clients.contains { $0.id == client.id && $0.states.contains(echo.text) }
+        guard isKnown else { throw .bad("the device event state came back changed") }
         var stats = echo["campaignStats"]?.object ?? [:]
         for campaign in account.cancelledCampaigns { stats[campaign] = nil }
         return rows.added(to: stats)

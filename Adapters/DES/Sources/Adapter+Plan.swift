@@ -140,6 +140,7 @@ struct Planner {
             return setContact(change.direction == .logIn ? change.identifiers : [], head)
         case .changeSubscription(let subscription): return changePush(subscription, head)
         case .farewell:
+            RuleID.des("N3").fire()
             return leave(head)
                 ?? .settle([head.id: head.step == nil ? .unchanged(FindingRow.nothingToLeave.at()) : .accepted()])
         case .erase: return erase(head)
@@ -218,6 +219,7 @@ struct Planner {
         let isKnown = memory.clientState != nil && memory.registration == .object(body)
         if !isKnown, !step.isRegistered { return send(.client, maker(head).request(.client, body: body), head) }
         if memory.contactToken == nil, memory.identity == nil, !step.hasContact {
+            RuleID.des("R8").fire()
             return send(.anonymousContact, maker(head).request(.anonymousContact, body: [:]), head)
         }
         if let token = device.pushToken.flatMap(PushAddress.text), !memory.refusesPush {

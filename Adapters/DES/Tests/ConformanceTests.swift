@@ -9,4 +9,7 @@ import Testing
 
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) throws { try check.run(on: harness) }
+
+    @Test(arguments: Conversation.all())
+    func converses(_ conversation: Conversation) throws { try conversation.check(on: harness) }
 }

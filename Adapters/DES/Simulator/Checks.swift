@@ -16,10 +16,13 @@ struct Refusal: Error {
 struct Body {
     let object: JSONObject
 
+    /// Reads an object.
+    ///
     /// - Parameters:
     ///   - json: the value.
     ///   - required: members that must be there.
     ///   - optional: members that may be there; any other is refused.
+    /// - Throws: what the vendor says no to.
     init(_ json: JSONValue?, _ required: [String], optional: [String] = []) throws(Refusal) {
         guard let object = json?.object else { throw .bad("the body is no JSON object") }
         for name in required where object[name] == nil { throw .bad("\(name) is missing") }

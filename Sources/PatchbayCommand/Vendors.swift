@@ -1,4 +1,8 @@
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
 import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAdobeSimulator
 import PatchbayAltcraft
 import PatchbayAltcraftSimulator
 import PatchbayDES
@@ -9,10 +13,11 @@ import PatchbaySalesforceSimulator
 /// The vendors that this program is built with: the one place in the command that names them.
 enum Vendors {
     /// Adapters and file formats.
-    static let modules: [AdapterModule] = [.altcraft, .des, .salesforce]
+    static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
-        AltcraftSimulator.self, DESSimulator.self, SalesforceSimulator.self,
+        AcousticSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self, AltcraftSimulator.self,
+        DESSimulator.self, SalesforceSimulator.self,
     ]
 }

@@ -134,8 +134,9 @@ enum WireStrings {
             texts += strings(in: json)
         } else {
             let body = String(decoding: request.body, as: UTF8.self)
-            texts += URLText.queryItems(of: "?" + body.replacing("+", with: "%20")).map(\.value)
-            texts.append(unescapedXML(body))
+            // A part of a form may hold XML.
+            let parts = URLText.queryItems(of: "?" + body.replacing("+", with: "%20")).map(\.value)
+            texts += parts + (parts + [body]).map(unescapedXML)
         }
         return texts
     }
@@ -158,7 +159,8 @@ enum WireStrings {
     private static func unescapedXML(_ text: String) -> String {
         let plain = text.replacing("]]]]><![CDATA[>", with: "]]>")
         let entities = [
-            ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#13;", "\r"), ("&#xD;", "\r"),
+            ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#x27;", "'"), ("&#13;", "\r"),
+            ("&#xD;", "\r"),
         ]
         return (entities + [("&amp;", "&")]).reduce(plain) { $0.replacing($1.0, with: $1.1) }
     }

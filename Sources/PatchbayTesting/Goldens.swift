@@ -22,6 +22,8 @@ public struct Goldens: Sendable {
 
     /// The folder that holds a folder per kind.
     public let folder: URL
+    /// The door whose goldens stand apart, in a folder of that name in each kind's; nil for a vendor's first door.
+    public let door: String?
     private let isUpdating: Bool
     private let isCI: Bool
 
@@ -29,17 +31,22 @@ public struct Goldens: Sendable {
     ///
     /// - Parameters:
     ///   - folder: where the goldens are; made when they are first written.
+    ///   - door: the door whose goldens stand apart, if a vendor has several.
     ///   - environment: `UPDATE_GOLDENS` and `CI` are looked at.
-    public init(folder: URL, environment: [String: String] = ProcessInfo.processInfo.environment) {
-        self.folder = folder
+    public init(
+        folder: URL,
+        door: String? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        (self.folder, self.door) = (folder, door)
         isUpdating = environment["UPDATE_GOLDENS"] == "1"
         isCI = environment["CI"].map { !$0.isEmpty && $0 != "false" && $0 != "0" } ?? false
     }
 
     /// Goldens in a folder given from a source file's place: by default `Goldens` beside the file's folder.
-    public init(from file: String = #filePath, at relativePath: String = "../Goldens") {
+    public init(from file: String = #filePath, at relativePath: String = "../Goldens", door: String? = nil) {
         let url = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent(relativePath)
-        self.init(folder: url.standardizedFileURL)
+        self.init(folder: url.standardizedFileURL, door: door)
     }
 
     /// Whether this run rewrites goldens.
@@ -90,7 +97,7 @@ public struct Goldens: Sendable {
 
     func names(of kind: Kind, ending: String) -> Set<String> {
         let files =
-            (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(kind.rawValue).path))
+            (try? FileManager.default.contentsOfDirectory(atPath: place(of: kind).path))
         return Set((files ?? []).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) })
     }
 
@@ -127,8 +134,11 @@ public struct Goldens: Sendable {
         }
     }
 
-    func url(_ kind: Kind, _ file: String) -> URL {
-        folder.appendingPathComponent(kind.rawValue).appendingPathComponent(file)
+    func url(_ kind: Kind, _ file: String) -> URL { place(of: kind).appendingPathComponent(file) }
+
+    private func place(of kind: Kind) -> URL {
+        let place = folder.appendingPathComponent(kind.rawValue)
+        return door.map { place.appendingPathComponent($0) } ?? place
     }
 
     private func write(_ data: Data, to url: URL, _ label: String, _ sourceLocation: SourceLocation) {

@@ -10,6 +10,9 @@ struct Account: AdapterSettings {
     var profileFields: [String] = []
     var subscriptionFields: [String] = []
     var categories: [String] = []
+    var steadyCategories: [String] = []
+    var replacesCategories = false
+    var releasesEveryToken = false
     var pixels: [String] = []
     var apiToken: Secret?
 
@@ -20,6 +23,19 @@ struct Account: AdapterSettings {
         .list("profileFields", \.profileFields, "Profile fields that were created in the platform."),
         .list("subscriptionFields", \.subscriptionFields, "Subscription fields that were created in the platform."),
         .list("categories", \.categories, "Categories that are attached to the resource."),
+        .list("steadyCategories", \.steadyCategories, "Categories that can't be changed: they stay active."),
+        .flag(
+            "replacesCategories",
+            \.replacesCategories,
+            default: false,
+            "Whether a list of categories takes the place of the stored one."
+        ),
+        .flag(
+            "releasesEveryToken",
+            \.releasesEveryToken,
+            default: false,
+            "Whether a release subscribes the person's suspended subscriptions of other push tokens, too."
+        ),
         .list("pixels", \.pixels, "Pixels that exist."),
         .secret("apiToken", \.apiToken, isRequired: false, "The token of the server interface (profiles/import)."),
     ])

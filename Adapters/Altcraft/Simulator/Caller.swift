@@ -6,15 +6,15 @@ import PatchbayModel
 struct Caller {
     /// The database.
     let database: Int64
-    /// The matching mode that the query must repeat; nil with a role token, where it is not checked.
-    let matching: String?
+    /// The matching modes of which the query must repeat one.
+    let modes: [String]
     /// What finds the profile; nil with a role token, where the push token does.
     let key: String?
     /// All that a new profile is found by.
     let keys: [String]
 
     /// Reads the `Authorization` header, or answers why not.
-    init(_ request: WireRequest, _ account: Account) throws(Refusal) {
+    init(_ request: WireRequest, _ account: Account, at now: Instant) throws(Refusal) {
         guard let header = request[header: "Authorization"], header.hasPrefix("Bearer ") else {
             throw Refusal(401, "Authorization required")
         }
@@ -23,26 +23,33 @@ struct Caller {
             guard let token = account.roleToken?.value, credential.dropFirst("rtoken@".count) == token else {
                 throw Refusal(403, "Unknown role token")
             }
-            self.init(database: Int64(account.roleDatabase), matching: nil, key: nil, keys: [])
+            self.init(database: Int64(account.roleDatabase), modes: ["push_sub", token], key: nil, keys: [])
             return
         }
         let parts = credential.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let claim = Self.claim(parts[1]) else { throw Refusal(401, "Invalid token") }
+        guard parts.count == 3, let payload = Self.payload(parts[1]), let claim = Self.claim(payload) else {
+            throw Refusal(401, "Invalid token")
+        }
+        if let end = payload["exp"]?.integer, end <= now.seconds { throw Refusal(401, "Token expired") }
         let number = claim["db_id"]?.integer ?? claim["db_id"]?.string.flatMap(Int64.init)
         guard let number, account.knowsDatabase(number) else { throw Refusal(403, "Unknown database") }
         guard let matching = claim["matching"]?.string, let key = Self.key(claim, matching) else {
             throw Refusal(401, "Invalid matching")
         }
-        self.init(database: number, matching: matching, key: key, keys: Self.keys(claim))
+        self.init(database: number, modes: [matching], key: key, keys: Self.keys(claim))
     }
 
-    private init(database: Int64, matching: String?, key: String?, keys: [String]) {
-        (self.database, self.matching, self.key, self.keys) = (database, matching, key, keys)
+    private init(database: Int64, modes: [String], key: String?, keys: [String]) {
+        (self.database, self.modes, self.key, self.keys) = (database, modes, key, keys)
+    }
+
+    private static func payload(_ text: Substring) -> JSONValue? {
+        decode(text).flatMap { try? JSONValue(parsing: $0) }
     }
 
     /// The claim `matching` of a token's payload: JSON text in a string.
-    private static func claim(_ payload: Substring) -> JSONObject? {
-        guard let bytes = decode(payload), let claim = (try? JSONValue(parsing: bytes))?["matching"] else { return nil }
+    private static func claim(_ payload: JSONValue) -> JSONObject? {
+        guard let claim = payload["matching"] else { return nil }
         return claim.object ?? claim.string.flatMap { (try? JSONValue(parsing: $0))?.object }
     }
 

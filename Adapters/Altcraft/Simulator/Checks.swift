@@ -62,8 +62,9 @@ struct QueryReader {
     }
 
     func matching(_ caller: Caller) throws(Refusal) {
-        let mode = try required("matching_mode")
-        if let matching = caller.matching, mode != matching { throw .bad("matching_mode differs from the token's") }
+        guard caller.modes.contains(try required("matching_mode")) else {
+            throw .bad("matching_mode differs from the token's")
+        }
     }
 }
 
@@ -99,6 +100,9 @@ struct ProfileChange {
 
     private func value(_ name: String, _ value: JSONValue, _ old: JSONValue?) throws(Refusal) -> JSONValue? {
         guard let action = value["action"]?.string else { return try checked(name, value) }
+        guard value.object?.names.allSatisfy({ ["action", "value", "submatch"].contains($0) }) == true else {
+            throw .profileField(name)
+        }
         let operand = value["value"] ?? .null
         switch action {
         case "set": return try checked(name, operand)

@@ -39,7 +39,7 @@ extension AltcraftSimulator {
             json[part.name] = value
         }
         let event = State.CustomEvent(pixel: pixel, parts: parts.map { [$0.name, $0.text] })
-        guard event["aci"] != nil, event["wn"]?.isEmpty == false, event["tz"].flatMap(Int.init) != nil,
+        guard event["aci"] != nil, event["wn"].map({ !$0.isEmpty }) == true, event["tz"].flatMap(Int.init) != nil,
             event["t"].flatMap(Int.init).map({ (1..<100_000_000_000).contains($0) }) == true
         else { throw .bad("tz, t, aci or wn is missing") }
         guard json["wd"].map({ $0.object?.allSatisfy(\.value.isPlain) ?? false }) ?? true,
@@ -52,14 +52,18 @@ extension AltcraftSimulator {
 
     private func attach(_ json: [String: JSONValue], _ caller: Caller, _ state: inout State) throws(Refusal) {
         guard json["pf"] != nil || json["sn"] != nil else { return }
-        let found = place(of: caller, nil, in: state)
-        let old = found.map { state.profiles[$0].fields } ?? [:]
-        let fields = try ProfileChange(account: account).apply(json["pf"]?.object ?? [:], to: old)
-        if let subscription = json["sn"],
-            subscription["channel"]?.string == nil || subscription["resource_id"]?.integer == nil
-        {
-            throw .bad("sn names no channel and resource")
+        // Beside a role token only the identifiers of the event say whose fields they are.
+        let token = json["ma"].flatMap { ids in
+            ids["provider"]?.string.flatMap { provider in
+                ids["subscription_id"]?.string.map { (provider: provider, token: $0) }
+            }
         }
+        let found = place(of: caller, token, in: state)
+        guard caller.key != nil || found != nil else { throw .bad("profile not found") }
+        let old = found.map { state.profiles[$0].fields } ?? [:]
+        if let fields = json["pf"], fields.object == nil { throw .bad("pf is not an object") }
+        let fields = try ProfileChange(account: account).apply(json["pf"]?.object ?? [:], to: old)
+        if let subscription = json["sn"] { try AttachedForm.check(subscription) }
         let place = found ?? create(caller, in: &state)
         state.profiles[place].fields = fields
         if let subscription = json["sn"] { state.profiles[place].attached.append(subscription) }
@@ -110,5 +114,31 @@ extension AltcraftSimulator {
         state.profiles[place].fields = fields
         state.profiles[place].attached += subscriptions
         return WireResponse(200, json: ["error": 0, "error_text": "", "profile_id": .string(state.profiles[place].id)])
+    }
+}
+
+/// A subscription of another channel, as an event attaches it.
+private enum AttachedForm {
+    private static let needed: [String: [String]] = [
+        "email": ["email"], "sms": ["phone"], "push": ["provider", "subscription_id"], "telegram_bot": ["cc_data"],
+        "whatsapp": ["cc_data"], "viber": ["cc_data"], "notify": ["cc_data"],
+    ]
+    private static let others = ["channel", "resource_id", "status", "priority", "custom_fields", "cats"]
+
+    static func check(_ value: JSONValue) throws(Refusal) {
+        guard let object = value.object, object["resource_id"]?.integer != nil,
+            let names = object["channel"]?.string.flatMap({ needed[$0] })
+        else { throw .bad("sn names no channel and resource") }
+        for name in names {
+            let isGood = name == "cc_data" ? object[name]?.object != nil : object[name]?.string?.isEmpty == false
+            guard isGood else { throw .bad("sn has no \(name)") }
+        }
+        if let provider = object["provider"]?.string { _ = try Providers.checked(provider) }
+        if let stranger = object.names.first(where: { !names.contains($0) && !others.contains($0) }) {
+            throw .bad("unexpected field \(stranger) in sn")
+        }
+        if let cats = object["cats"], cats.array?.allSatisfy({ $0.string != nil }) != true {
+            throw .bad("cats of sn are texts")
+        }
     }
 }

@@ -80,8 +80,12 @@ extension AltcraftSimulator {
         var stored = subscription.fields.object ?? [:]
         for field in fields { stored[field.name] = field.value }
         subscription.fields = .object(stored)
-        var active = subscription.categories.object ?? [:]
-        for category in categories { active[category.name] = .bool(category.active) }
+        let old = subscription.categories.object ?? [:]
+        var active = account.replacesCategories ? [:] : old
+        for category in categories {
+            let isSteady = account.steadyCategories.contains(category.name)
+            active[category.name] = isSteady ? old[category.name] ?? true : .bool(category.active)
+        }
         subscription.categories = .object(active)
         if let known {
             state.profiles[place].subscriptions[known] = subscription
@@ -116,7 +120,7 @@ extension AltcraftSimulator {
     func unsuspend(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         guard caller.key != nil else { throw .bad("not available with a role token") }
         let query = try QueryReader(request, only: ["provider", "matching_mode", "subscription_id"])
-        try query.matching(caller)
+        if query["matching_mode"] != nil { try query.matching(caller) }
         let body = try Body(request.json, only: ["subscription", "replace"])
         let content = try Body(body.object["subscription"], only: ["subscription_id", "provider"])
         let token = try content.text("subscription_id")
@@ -129,6 +133,12 @@ extension AltcraftSimulator {
             if place == own, subscription.status == "suspended" { subscription.status = "subscribed" }
         }
         guard let own else { return answer() }
+        if account.releasesEveryToken {
+            for number in state.profiles[own].subscriptions.indices
+            where state.profiles[own].subscriptions[number].status == "suspended" {
+                state.profiles[own].subscriptions[number].status = "subscribed"
+            }
+        }
         let profile = state.profiles[own]
         let subscription = profile.subscriptions.last { $0.provider == provider && $0.token == token }
         return answer(profile: json(profile, subscription))
@@ -139,6 +149,7 @@ extension AltcraftSimulator {
         let query = try QueryReader(request, only: ["provider", "matching_mode", "subscription_id"])
         try query.matching(caller)
         guard request.body.isEmpty else { throw .bad("a question has no body") }
+        guard query["provider"] != nil || query["subscription_id"] == nil else { throw .bad("a token has a provider") }
         let provider = query["provider"]
         if let provider { _ = try Providers.checked(provider) }
         let token = query["subscription_id"]
@@ -163,6 +174,9 @@ extension AltcraftSimulator {
         guard try query.provider() == new.provider, query["subscription_id"] == oldToken else {
             throw .bad("the token differs from the query")
         }
+        guard query["subscription_id"] != "",
+            oldToken != new.token || body.object["old_provider"]?.string != new.provider
+        else { throw .bad("the token did not change") }
         guard let oldToken else { return answer() }
         let old = (provider: try body.text("old_provider"), token: oldToken)
         let known = place(of: caller, old, in: state) ?? place(of: caller, new, in: state)

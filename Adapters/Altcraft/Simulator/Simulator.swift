@@ -22,7 +22,7 @@ public struct AltcraftSimulator: VendorSimulator {
     public func respond(to request: WireRequest, state: inout State, now: Instant) -> WireResponse {
         do {
             if path(request).hasSuffix("/profiles/import") { return try importProfile(request, &state) }
-            let caller = try Caller(request, account)
+            let caller = try Caller(request, account, at: now)
             try identify(request, &state)
             return try route(request, caller, &state)
         } catch {
@@ -86,8 +86,8 @@ public struct AltcraftSimulator: VendorSimulator {
         }
         let categories = (subscription.categories.object ?? [:]).map { category -> JSONValue in
             [
-                "name": .string(category.name), "title": .string(category.name), "steady": false,
-                "active": category.value,
+                "name": .string(category.name), "title": .string("About \(category.name)"),
+                "steady": .bool(account.steadyCategories.contains(category.name)), "active": category.value,
             ]
         }
         return [
@@ -108,7 +108,9 @@ public struct AltcraftSimulator: VendorSimulator {
     func place(of caller: Caller, _ token: (provider: String, token: String)?, in state: State) -> Int? {
         state.profiles.firstIndex { profile in
             guard profile.database == caller.database else { return false }
-            if let key = caller.key { return profile.keys.contains(key) || key == "profile_id=\(profile.id)" }
+            if let key = caller.key {
+                return profile.keys.contains(key) || key == "profile_id=\(profile.id)" || profile.isFound(by: key)
+            }
             guard let token else { return false }
             return profile.subscriptions.contains { $0.provider == token.provider && $0.token == token.token }
         }

@@ -17,6 +17,11 @@ public struct AltcraftState: Codable, Sendable, Equatable {
         public var subscriptions: [Subscription] = []
         /// Subscriptions in other channels, as they were attached.
         public var attached: [JSONValue] = []
+
+        /// Whether a push subscription of the profile is what a token of matching mode push_sub names.
+        func isFound(by key: String) -> Bool {
+            subscriptions.contains { key == "provider+subscription_id=\($0.provider)+\($0.token)" }
+        }
     }
 
     /// A push subscription.

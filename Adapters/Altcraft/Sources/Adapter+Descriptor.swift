@@ -8,6 +8,7 @@ extension AltcraftDevice {
         title: "Altcraft mobile push",
         door: .device,
         memory: .lane,
+        stateVersion: 2,
         usesCredentials: true,
         capabilities: capabilities,
         limits: [
@@ -24,15 +25,16 @@ extension AltcraftDevice {
         rules: Rule.altcraft,
         findings: FindingRow.altcraft,
         reasonsOfState: [
-            FindingRow.askAgain, .readNoToken, .profileUnsubscribed, .retryLimit, .replyCredential, .replyRefused,
+            FindingRow.askAgain, .readNoToken, .roleTokenChanged, .replyErrorRefused, .profileUnsubscribed, .retryLimit,
+            .replyCredential, .replyRefused,
             .replyField, .replySubscriptionField, .replyCategory, .replyUnreadable,
         ].map(\.code),
         fields: [
             SubscriptionCall.table.summary, SubscriptionCall.subscriptionTable.summary, Category.table.summary,
             CollectedFacts.table.summary, TokenUpdateCall.table.summary, ReleaseCall.table.summary,
             ProfileUpdateCall.table.summary, PushEventCall.table.summary, CustomEvent.table.summary,
-            Query.subscribe.summary, Query.tokenUpdate.summary, Query.release.summary, Query.status.summary,
-            Query.pushEvent.summary, Query.customEvent.summary,
+            SubscriptionQuery.table.summary, TokenUpdateQuery.table.summary, ReleaseQuery.table.summary,
+            StatusQuery.table.summary, PushEventQuery.table.summary, CustomEventQuery.table.summary,
             ImportRecord.table.summary, ImportSubscription.table.summary,
         ],
         replies: .altcraft

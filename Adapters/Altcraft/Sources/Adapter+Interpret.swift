@@ -6,12 +6,14 @@ extension AltcraftDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         var park: Finding?
         var verdicts: [OperationID: Verdict<Self>] = [:]
+        var incoming: [JSONValue] = []
         for pending in exchange.operations {
             let reading = Reading(exchange: exchange, pending: pending, settings: settings)
             verdicts[pending.id] = reading.verdict(self, &memory)
             park = park ?? reading.park
+            if case .retry = verdicts[pending.id] { incoming.append(reading.attempt) }
         }
-        return Interpretation(verdicts, park: park)
+        return Interpretation(verdicts, incoming: incoming, park: park)
     }
 }
 
@@ -47,15 +49,10 @@ private struct Reading {
 
     private func success(_ adapter: AltcraftDevice, _ memory: inout AltcraftMemory) -> Result {
         let answer = answer(\.success)
+        if hasError, settings.errorInSuccess == .reject { return unsaid(answer, &memory) }
         switch exchange.endpoint {
         case .unsuspend: return released(answer, &memory)
-        case .status:
-            let isQuestion = pending.operation.action.kind == .readBack
-            guard isQuestion || exchange.outcome.reply?.json?.object != nil else {
-                return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json)
-            }
-            memory.standing = .init(contact: pending.operation.contact, status: answer.profile?.subscription?.status)
-            return isQuestion ? accepted(answer) : .underway(pending.step)
+        case .status: return told(answer, &memory)
         case .tokenUpdate:
             (memory.saved, memory.doubtful, memory.refused) = (sentAddress, nil, nil)
             if case .registerDevice(let device) = pending.operation.action { memory.device = device }
@@ -64,33 +61,110 @@ private struct Reading {
             if let address = sentAddress, address != memory.saved {
                 (memory.saved, memory.doubtful, memory.refused) = (address, nil, nil)
             }
-            memory.standing = .init(contact: pending.operation.contact, status: sentStatus)
+            memory.standing = isLater ? nil : standing(answer.profile?.subscription, memory)
         case .profileUpdate, .pushEvent, .customEvent: break
         }
         if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
             return .underway(.addTags)
         }
-        return accepted(answer)
+        return accepted(answer, memory)
+    }
+
+    /// What the vendor holds after a subscription request: what it shows, else what was asked for.
+    private func standing(_ shown: AltcraftAnswer.Subscription?, _ memory: AltcraftMemory) -> AltcraftMemory.Standing {
+        let contact = pending.operation.contact
+        guard settings.categoryLists == .replace else {
+            return .init(contact: contact, status: shown?.status ?? sentStatus)
+        }
+        let categories = shown?.categories.map(named) ?? Dictionary(sentCategories) { $1 }
+        return .init(contact: contact, status: shown?.status ?? sentStatus, categories: categories)
+    }
+
+    private func named(_ categories: [AltcraftAnswer.Category]) -> [String: Bool] {
+        Dictionary(categories.compactMap { one in one.name.map { ($0, one.isActive ?? true) } }) { $1 }
+    }
+
+    /// The subscription of this installation, as an answer about it shows it; none is an answer, too.
+    private func seen(_ subscription: AltcraftAnswer.Subscription?) -> AltcraftMemory.Standing {
+        let categories = settings.categoryLists == .replace ? named(subscription?.categories ?? []) : nil
+        return .init(contact: pending.operation.contact, status: subscription?.status, categories: categories)
+    }
+
+    /// An answer to a question: the caller's, or the adapter's own before a change that must not guess.
+    private func told(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
+        if answer.profile?.subscription == nil { RuleID.altcraft("S7").fire() }
+        let isClear = exchange.outcome.reply?.json?.object != nil && !hasError
+        guard pending.operation.action.kind == .readBack else {
+            guard isClear else { return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json) }
+            memory.standing = seen(answer.profile?.subscription)
+            return .underway(pending.step)
+        }
+        // Other questions may be answered with another device's subscription.
+        if isClear, asksForThisDevice { memory.standing = seen(answer.profile?.subscription) }
+        return accepted(answer, memory)
+    }
+
+    private var asksForThisDevice: Bool {
+        guard case .readBack(let request) = pending.operation.action else { return false }
+        return request.what == StatusQuestion.current.rawValue
     }
 
     private func released(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         guard answer.httpCode == 200 else { return never(row) }
-        guard let subscription = answer.profile?.subscription else {
+        RuleID.altcraft("L7").fire()
+        memory.standing = seen(answer.profile?.subscription)
+        guard answer.profile?.subscription != nil else {
             RuleID.altcraft("L2").fire()
-            memory.standing = .init(contact: pending.operation.contact, status: nil)
             return .underway(.subscribe)
         }
-        memory.standing = .init(contact: pending.operation.contact, status: subscription.status)
-        return accepted(answer)
+        for rule in ["L6", "L8"] { RuleID.altcraft(rule).fire() }
+        return accepted(answer, memory)
     }
 
-    private func accepted(_ answer: AltcraftAnswer) -> Result {
-        let isStrange = (answer.error ?? 0) != 0
-        return .accepted(note ?? (isStrange ? FindingRow.replyErrorInSuccess.at() : nil), answer: answer.json)
+    private func accepted(_ answer: AltcraftAnswer, _ memory: AltcraftMemory) -> Result {
+        .accepted(note(answer, memory), answer: answer.json)
     }
 
-    /// What the caller should know about a success.
-    private var note: Finding? {
+    /// A success that the configuration does not believe: nothing is taken for granted.
+    private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
+        memory.standing = nil
+        if exchange.endpoint == .tokenUpdate, case .registerDevice(let device) = pending.operation.action {
+            (memory.device, memory.refused) = (device, sentAddress)
+        }
+        return .rejected(FindingRow.replyErrorRefused.at(detail: detail), answer: answer.json)
+    }
+
+    /// Whether the answer carries an error number beside its success.
+    private var hasError: Bool { (exchange.outcome.reply?.json?["error"]?.integer ?? 0) != 0 }
+
+    /// Whether the vendor was asked to answer before it has processed.
+    private var isLater: Bool {
+        guard exchange.endpoint == .subscribe else { return false }
+        let sync = URLText.queryItems(of: exchange.request.url).last { $0.name == "sync" }?.value
+        return sync == "false" || sync == "0"
+    }
+
+    /// What the caller should know about a success, the most important first.
+    private func note(_ answer: AltcraftAnswer, _ memory: AltcraftMemory) -> Finding? {
+        if hasError { return FindingRow.replyErrorInSuccess.at() }
+        if let difference = difference(answer.profile?.subscription) { return difference }
+        if let topic = topicUnderOptOut { return topic }
+        if isLater { return FindingRow.replyLater.at() }
+        if exchange.endpoint == .customEvent, memory.device?.facts == nil { return FindingRow.eventZone.at() }
+        return nil
+    }
+
+    /// What the vendor shows otherwise than it was asked for: a category that it does not let change.
+    private func difference(_ shown: AltcraftAnswer.Subscription?) -> Finding? {
+        guard let shown, let sentStatus else { return nil }
+        RuleID.altcraft("S9").fire()
+        if let status = shown.status, status != sentStatus { return FindingRow.replyDiffers.at(detail: "status") }
+        let categories = named(shown.categories ?? [])
+        let other = sentCategories.first { name, isActive in categories[name].map { $0 != isActive } ?? false }
+        return other.map { FindingRow.replyDiffers.at(detail: "category \($0.0)") }
+    }
+
+    private var topicUnderOptOut: Finding? {
         guard case .changeSubscription(let subscription) = pending.operation.action, subscription.topic != nil,
             subscription.state == .subscribed, sentStatus != Subscription.State.subscribed.rawValue
         else { return nil }
@@ -135,10 +209,30 @@ private struct Reading {
         return .rejected(finding.at(path, detail: detail), answer: answer(\.final).json)
     }
 
+    /// An attempt that failed and will be repeated, for the app: `attempt` names the operation.
+    var attempt: JSONValue {
+        RuleID.altcraft("S8").fire()
+        var content = answer(\.repeated).json.object ?? [:]
+        content["attempt"] = .string(pending.id.rawValue)
+        return .object(content)
+    }
+
     // MARK: Parts
 
     private func answer(_ number: KeyPath<EventCodes.Numbers, Int?>) -> AltcraftAnswer {
-        AltcraftAnswer(exchange.outcome, EventCodes.row(exchange.endpoint, status: sentStatus), number)
+        let answer = AltcraftAnswer(exchange.outcome, EventCodes.row(exchange.endpoint, status: sentStatus), number)
+        for rule in shown(by: answer) { RuleID.altcraft(rule).fire() }
+        return answer
+    }
+
+    /// The rules about answers that this one follows.
+    private func shown(by answer: AltcraftAnswer) -> [String] {
+        guard let code = answer.httpCode else { return ["S4"] }
+        guard (200...299).contains(code) else { return ["S3"] }
+        if isLater { return ["S2"] }
+        let subscription = answer.profile?.subscription
+        return (subscription == nil ? [] : ["S1"]) + (subscription?.fields == nil ? [] : ["S5"])
+            + (subscription?.categories == nil ? [] : ["S6"])
     }
 
     /// The field that the vendor complains about, else the status: names and numbers alone.
@@ -166,6 +260,13 @@ private struct Reading {
             return field == "subscriptions.cats" && subscription.topic != nil ? "action.subscription.topic" : ""
         case .changeTags: return field == settings.tagsField ? "action.tags" : ""
         default: return ""
+        }
+    }
+
+    private var sentCategories: [(String, Bool)] {
+        guard exchange.endpoint == .subscribe else { return [] }
+        return (exchange.request.json?["subscription"]?["cats"]?.array ?? []).compactMap { category in
+            category["name"]?.string.map { ($0, category["active"]?.bool ?? true) }
         }
     }
 

@@ -1,5 +1,5 @@
 public import PatchbayAdapterKit
-import PatchbayJSON
+public import PatchbayJSON
 public import PatchbayModel
 
 /// Altcraft for apps: push subscriptions, profile fields, push events and custom events, one request each.
@@ -55,11 +55,33 @@ public struct AltcraftDevice: VendorAdapter {
             )
             throw SettingsError([finding])
         }
+        guard !settings.apiURL.contains("#") else {
+            let finding = Finding(
+                code: "setting.invalid",
+                severity: .error,
+                error: .misconfigured,
+                path: "apiUrl",
+                reason: "Paths can't be appended to an address with a number sign.",
+                remedy: "Leave out what follows the number sign."
+            )
+            throw SettingsError([finding])
+        }
         self.settings = settings
     }
 
     /// The operation's own words for this vendor.
     func options(_ operation: EngagementOperation) -> JSONObject { operation.options[Self.descriptor.id] ?? [:] }
+}
+
+// MARK: - Stored state
+
+extension AltcraftDevice {
+    /// Version 2 notes under which role token an installation speaks; of older memory nobody knows it.
+    public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
+        guard part == .memory, version < 2, var object = state.object else { return state }
+        object["signature"] = ["since": 0]
+        return .object(object)
+    }
 }
 
 // MARK: - Place
@@ -75,8 +97,10 @@ extension AltcraftDevice {
         return Place(lane: operation.subject.rawValue, queue: queue(of: operation))
     }
 
+    /// Profile changes and events have a queue for each person, so that those of somebody who logged out, and whose
+    /// token is gone, hide nobody else's. Subscriptions share one: a change of person never passes what came before.
     private func queue(of operation: EngagementOperation) -> String {
-        let profile: Queue = settings.profileUpdates == .subscribe ? .subscriptions : .profile
+        let profile: Queue = settings.profileCarrier == .subscribe ? .subscriptions : .profile
         let queue: Queue
         switch operation.action {
         case .registerDevice: queue = .device
@@ -90,7 +114,8 @@ extension AltcraftDevice {
         case .setConsent, .erase: queue = .local
         @unknown default: queue = .local
         }
-        return queue.rawValue
+        guard [.profile, .events].contains(queue), let contact = operation.contact else { return queue.rawValue }
+        return "\(queue.rawValue)/\(RequestID.mark(of: contact))"
     }
 }
 
@@ -101,7 +126,8 @@ extension AltcraftDevice {
         let content = examineAction(operation)
         if content.contains(where: { $0.severity == .foreign }) { return content }
         let time = operation.capturedAt.seconds > 0 ? [] : [FindingRow.timeMissing.at("capturedAt")]
-        return content + CallOption.problems(options(operation), for: use(of: operation.action)) + time
+        let words = CallOption.problems(options(operation), for: use(of: operation.action), settings)
+        return content + words + time
     }
 
     /// Which request an operation becomes, as far as options are concerned; nil: none has a place.
@@ -109,7 +135,7 @@ extension AltcraftDevice {
         switch action {
         case .changeSubscription, .switchContact, .farewell: .subscription
         case .changeAttributes, .changeTags, .identify:
-            settings.profileUpdates == .subscribe ? .subscription : .profile
+            settings.profileCarrier == .subscribe ? .subscription : .profile
         case .track(.push): .pushEvent
         case .track(.custom): .customEvent
         default: nil
@@ -121,14 +147,20 @@ extension AltcraftDevice {
         case .registerDevice(let device): examine(device)
         case .changeSubscription(let subscription): examine(subscription)
         case .changeAttributes(let changes): examine(changes, operation)
-        case .changeTags: settings.tagsField.isEmpty ? [FindingRow.tagsField.at("action.tags")] : []
+        case .changeTags: (settings.tagsField.isEmpty ? [FindingRow.tagsField.at("action.tags")] : []) + whose
         case .identify(let identifiers): examine(identifiers)
-        case .switchContact: settings.roleToken == nil ? [] : [FindingRow.switchRoleToken.at("action.switch")]
+        case .switchContact: settings.usedRoleToken == nil ? [] : [FindingRow.switchRoleToken.at("action.switch")]
         case .track(let event): examine(event, operation)
         case .readBack(let request): examine(request)
         case .setConsent, .farewell, .erase: []
         @unknown default: [FindingRow.actionUnknown.at("action")]
         }
+    }
+
+    /// A change of profile fields whose request names nobody.
+    private var whose: [Finding] {
+        guard settings.usedRoleToken != nil, settings.profileCarrier == .profileUpdate else { return [] }
+        return [FindingRow.profileWhose.at("settings.profileUpdates")]
     }
 
     private func examine(_ device: Device) -> [Finding] {
@@ -146,8 +178,11 @@ extension AltcraftDevice {
         if subscription.state == .suspended, subscription.topic != nil {
             findings.append(FindingRow.topicPaused.at(path.dot("state")))
         }
-        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) where value.scalar == nil {
-            findings.append(FindingRow.subscriptionNested.at(path.dot("fields").dot(name.rawValue)))
+        if subscription.topic?.trimmed.isEmpty == true { findings.append(FindingRow.topicBlank.at(path.dot("topic"))) }
+        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
+            let place = path.dot("fields").dot(name.rawValue)
+            if value.scalar == nil { findings.append(FindingRow.subscriptionNested.at(place)) }
+            if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }
         }
         return findings
     }
@@ -155,7 +190,8 @@ extension AltcraftDevice {
     private func examine(_ changes: [AttributeName: AttributeChange], _ operation: EngagementOperation) -> [Finding] {
         if changes.isEmpty { return [FindingRow.attributesEmpty.at("action.changes")] }
         let fields = profileFields(of: operation)
-        return fields.findings + (fields.object.isEmpty ? [FindingRow.attributesNone.at("action.changes")] : [])
+        let none = fields.object.isEmpty ? [FindingRow.attributesNone.at("action.changes")] : []
+        return fields.findings + none + whose
     }
 
     private func examine(_ identifiers: [Identifier]) -> [Finding] {
@@ -164,27 +200,39 @@ extension AltcraftDevice {
         guard settings.identifiersAsFields else { return findings }
         var fields = ProfileFields(settings)
         fields.add(identifiers)
-        return findings + fields.findings
+        return findings + fields.findings + (fields.object.isEmpty ? [] : whose)
     }
 
     private func examine(_ event: TrackingEvent, _ operation: EngagementOperation) -> [Finding] {
         let path = "action.event"
         switch event {
         case .push(let interaction, let payload, _):
-            if payload["_ac_push"] == nil { return [FindingRow.pushForeign.at(path.dot("payload"))] }
+            // An app that has no payload at hand may name the message itself.
+            let isNamed = payload.isEmpty && messageID(payload, operation) != nil
+            guard payload["_ac_push"] != nil || isNamed else { return [FindingRow.pushForeign.at(path.dot("payload"))] }
             let kind = kind(of: interaction) == nil ? [FindingRow.pushDismissed.at(path.dot("interaction"))] : []
             let uid =
                 messageID(payload, operation) == nil ? [FindingRow.pushWithoutUID.at(path.dot("payload._uid"))] : []
             return kind + uid
         case .custom(let name, let attributes):
-            var findings = settings.pixel.isEmpty ? [FindingRow.eventPixel.at(path)] : []
+            var findings = pixel(options(operation)) == nil ? [FindingRow.eventPixel.at(path)] : []
             if name.trimmed.isEmpty { findings.append(FindingRow.eventName.at(path.dot("name"))) }
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) where value.scalar == nil {
-                findings.append(FindingRow.eventNested.at(path.dot("attributes").dot(name.rawValue)))
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+                let place = path.dot("attributes").dot(name.rawValue)
+                if value.scalar == nil { findings.append(FindingRow.eventNested.at(place)) }
+                if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }
             }
-            return findings
+            return findings + examineOwner(of: operation)
         default: return [FindingRow.eventKind.at(path.dot("kind"))]
         }
+    }
+
+    /// A role token says nothing about whose fields an event carries.
+    private func examineOwner(of operation: EngagementOperation) -> [Finding] {
+        let options = options(operation)
+        let carries = ["profileFields", "subscription"].first { options[$0] != nil }
+        guard let carries, settings.usedRoleToken != nil, options["matchingIDs"] == nil else { return [] }
+        return [FindingRow.eventWhose.at("options.altcraft".dot(carries))]
     }
 
     private func examine(_ request: ReadRequest) -> [Finding] {
@@ -217,6 +265,12 @@ extension AltcraftDevice {
         return [own, options(operation)["uid"]?.string].compactMap(\.self).first { !$0.isEmpty }
     }
 
+    /// The pixel that takes an event: the event's own, else the configuration's.
+    func pixel(_ options: JSONObject) -> String? {
+        RuleID.altcraft("M10").fire()
+        return [options["pixel"]?.string, settings.pixel].compactMap(\.self).first { !$0.isEmpty }
+    }
+
     /// The profile fields that an operation changes.
     func profileFields(of operation: EngagementOperation) -> ProfileFields {
         var fields = ProfileFields(settings)
@@ -225,7 +279,7 @@ extension AltcraftDevice {
         case .identify(let identifiers) where settings.identifiersAsFields: fields.add(identifiers)
         default: break
         }
-        if let own = options(operation)["profileFields"]?.object { fields.add(own) }
+        if let own = options(operation)["profileFields"]?.object { fields.add(settings.sent(own)) }
         return fields
     }
 

@@ -15,25 +15,31 @@ struct Authorization {
     ///   - credential: the contact's JSON Web Token.
     ///   - settings: the role token, if there is one.
     /// - Throws: why nothing can be signed.
-    init(_ credential: Secret?, _ settings: AltcraftSettings) throws(Missing) {
-        if let token = settings.roleToken, !token.value.isEmpty {
+    init(_ credential: Secret?, _ settings: AltcraftSettings) throws(Held) {
+        if let token = settings.usedRoleToken {
             RuleID.altcraft("A1").fire()
             RuleID.altcraft("A8").fire()
-            header = "Bearer rtoken@\(token.value)"
-            matchingMode = settings.roleTokenMatching == .token ? token.value : settings.roleTokenMatching.rawValue
+            header = "Bearer rtoken@\(token)"
+            matchingMode = settings.roleTokenMatching == .token ? token : settings.roleTokenMatching.rawValue
             return
         }
         guard let token = credential, !token.value.isEmpty else {
-            throw Missing(finding: FindingRow.credentialMissing.at())
+            throw Held(finding: FindingRow.credentialMissing.at())
         }
         matchingMode = try MatchingClaim(token).matching
         header = "Bearer \(token.value)"
         RuleID.altcraft("A7").fire()
     }
 
-    /// Why nothing can be signed.
-    struct Missing: Error { let finding: Finding }
+    /// Whether a token can stand in a header: visible ASCII alone.
+    static func isWritable(_ token: String) -> Bool {
+        RuleID.altcraft("A10").fire()
+        return token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
 }
+
+/// Why an operation can't leave yet. Later ones of its person wait behind it, those of other people do not.
+struct Held: Error { let finding: Finding }
 
 /// The claim `matching` of a contact's token: which database, and how its profile is found there.
 struct MatchingClaim {
@@ -49,11 +55,13 @@ struct MatchingClaim {
     /// Reads the claim without checking the signature, which is the vendor's business.
     ///
     /// - Throws: what of it is missing, by name.
-    init(_ token: Secret) throws(Authorization.Missing) {
+    init(_ token: Secret) throws(Held) {
         let parts = token.value.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count >= 2, let payload = Base64URL.decode(parts[1]) else { throw Self.unreadable("not a JWT") }
+        guard Authorization.isWritable(token.value), parts.count >= 2, let payload = Base64URL.decode(parts[1]) else {
+            throw Self.unreadable("not a JWT")
+        }
         guard payload.count < Self.longestPayload else {
-            throw Authorization.Missing(finding: FindingRow.credentialTooLarge.at())
+            throw Held(finding: FindingRow.credentialTooLarge.at())
         }
         guard let claim = (try? JSONValue(parsing: payload))?["matching"] else { throw Self.unreadable("no claim") }
         let text = claim.string.flatMap { try? JSONValue(parsing: $0) }
@@ -65,10 +73,10 @@ struct MatchingClaim {
         ].compactMap(\.self)
         guard missing.isEmpty, let matching = object["matching"]?.string else {
             let detail = missing.joined(separator: ", ")
-            throw Authorization.Missing(finding: FindingRow.credentialIncomplete.at(detail: detail))
+            throw Held(finding: FindingRow.credentialIncomplete.at(detail: detail))
         }
         guard Self.identifiers.contains(where: { Self.isPresent(object[$0]) }) else {
-            throw Authorization.Missing(finding: FindingRow.credentialAnonymous.at())
+            throw Held(finding: FindingRow.credentialAnonymous.at())
         }
         self.matching = matching
         RuleID.altcraft("A2").fire()
@@ -82,8 +90,8 @@ struct MatchingClaim {
         }
     }
 
-    private static func unreadable(_ detail: String) -> Authorization.Missing {
-        Authorization.Missing(finding: FindingRow.credentialUnreadable.at(detail: detail))
+    private static func unreadable(_ detail: String) -> Held {
+        Held(finding: FindingRow.credentialUnreadable.at(detail: detail))
     }
 }
 

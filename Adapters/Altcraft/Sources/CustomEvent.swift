@@ -7,9 +7,9 @@ struct CustomEvent: Sendable {
     var name: String
     var time: Int
     var utcOffsetSeconds: Int
-    var clientID: String
     var attributes: [AttributeName: AttributeValue]
     var options: JSONObject
+    var settings: AltcraftSettings
 
     var zone: Int { -(utcOffsetSeconds / 60) }
     var matching: String? { text("matching") }
@@ -19,10 +19,11 @@ struct CustomEvent: Sendable {
     var medium: String? { word(.medium) }
     var source: String? { word(.source) }
     var temp: String? { word(.temp) }
-    var message: String? { text("messageID") }
+    var clientID: String { text("clientID") ?? settings.clientID }
+    var message: JSONValue? { text("messageID").map(JSONValue.string) }
     var matchingIDs: JSONValue? { options["matchingIDs"] }
     var subscription: JSONValue? { options["subscription"] }
-    var profileFields: JSONValue? { options["profileFields"] }
+    var profileFields: JSONValue? { options["profileFields"]?.object.map { .object(settings.sent($0)) } }
     var payload: JSONValue? {
         let pairs = attributes.sorted { $0.key < $1.key }.compactMap { name, value in
             value.scalar.map { (name.rawValue, $0) }
@@ -50,7 +51,7 @@ struct CustomEvent: Sendable {
             .optional("cs", \.source, .text, from: "options.utm.source", rule: .altcraft("M6")),
             .optional("ct", \.temp, .text, from: "options.utm.temp", rule: .altcraft("M6")),
             .optional("wd", \.payload, .json, from: "event.attributes", rule: .altcraft("M5")),
-            .optional("mi", \.message, .text, from: "options.messageID", rule: .altcraft("M7")),
+            .optional("mi", \.message, .json, from: "options.messageID", rule: .altcraft("M7")),
             .optional("ma", \.matchingIDs, .json, from: "options.matchingIDs", rule: .altcraft("M6")),
             .optional("sn", \.subscription, .json, from: "options.subscription", rule: .altcraft("M8")),
             .optional("pf", \.profileFields, .json, from: "options.profileFields", rule: .altcraft("F1")),
@@ -59,6 +60,12 @@ struct CustomEvent: Sendable {
 
     /// The parts that are JSON; all others are plain text.
     static let jsonParts: Set<String> = ["wd", "mi", "ma", "sn", "pf"]
+
+    /// A part as it is written.
+    func written(_ part: JSONObject.Member) -> String {
+        let isText = !Self.jsonParts.contains(part.name) || part.name == "mi" && settings.messageIDForm == .text
+        return isText ? part.value.string ?? "" : part.value.text
+    }
 }
 
 /// The body of a `multipart/form-data` request.
@@ -74,7 +81,7 @@ struct Form {
         RuleID.altcraft("M9").fire()
         let parts = CustomEvent.table.object(event).map { member in
             let isJSON = CustomEvent.jsonParts.contains(member.name)
-            return (name: member.name, isJSON: isJSON, text: isJSON ? member.value.text : member.value.string ?? "")
+            return (name: member.name, isJSON: isJSON, text: event.written(member))
         }
         var boundary = "Boundary-" + RequestID.text(for: id)
         while parts.contains(where: { $0.text.contains(boundary) }) { boundary += "-0" }

@@ -6,18 +6,22 @@ extension FindingRow {
     static let altcraft: [FindingRow] =
         [
             credentialMissing, credentialUnreadable, credentialTooLarge, credentialIncomplete, credentialAnonymous,
-            optionUnknown, optionInvalid, optionNested, optionIdle,
-            subscriptionChannel, subscriptionUnknown, subscriptionNested, topicPaused, topicUnderOptOut, topicNothing,
+            optionUnknown, optionInvalid, optionNested, optionIdle, optionInstruction, fieldNull, fieldNullLeftOut,
+            fieldBlank,
+            subscriptionChannel, subscriptionUnknown, subscriptionNested, topicBlank, topicPaused, topicUnderOptOut,
+            topicNothing,
             tokenProvider, tokenBlank, tokenMissing, tokenUpdatePending, permissionMissing, noSubscription,
             attributesEmpty, attributesNone, attributeForm, attributeCollision, attributeUnset, attributeElements,
-            profileUnsubscribed,
+            profileUnsubscribed, profileWhose,
             tagsField, tagsEmpty,
-            switchRoleToken, askAgain,
-            pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, timeMissing,
+            switchRoleToken, roleTokenChanged, askAgain,
+            pushForeign, pushWithoutUID, pushDismissed, eventKind, eventPixel, eventName, eventNested, eventZone,
+            eventWhose,
+            timeMissing,
             readUnknown, readProvider, readNoToken,
             identityInCredential, identityKind, consentKept, eraseByHand, nothingToLeave, actionUnknown,
             replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
-            retryLimit, replyUnreadable, replyErrorInSuccess,
+            retryLimit, replyUnreadable, replyErrorInSuccess, replyErrorRefused, replyLater, replyDiffers,
         ] + altcraftRecords
 
     // MARK: Credentials
@@ -98,6 +102,39 @@ extension FindingRow {
         remedy: "Give it with a subscription, or set profileUpdates to subscribe."
     )
 
+    static let optionInstruction = FindingRow(
+        "altcraft.option.instruction",
+        .error,
+        .invalid,
+        rule: .altcraft("F24"),
+        reason: "An instruction inside a profile field has another form",
+        remedy:
+            "Give incr a number, add and delete a list of texts, upsert an object, unset null and no e-mail address."
+    )
+    static let fieldNull = FindingRow(
+        "altcraft.field.null",
+        .note,
+        rule: .altcraft("F23"),
+        reason: "The vendor does not say what a null does to a field; it is sent",
+        remedy: "Clear a profile field with unset, or set nullFields to omit."
+    )
+    static let fieldNullLeftOut = FindingRow(
+        "altcraft.field.nullLeftOut",
+        .warning,
+        .unsupported,
+        rule: .altcraft("F23"),
+        reason: "A field whose value is null is left out",
+        remedy: "Clear a profile field with unset, or set nullFields to send."
+    )
+    static let fieldBlank = FindingRow(
+        "altcraft.field.blank",
+        .error,
+        .missing,
+        rule: .altcraft("F25"),
+        reason: "A field or category without a name has no place at the vendor",
+        remedy: "Name it."
+    )
+
     // MARK: Subscriptions
 
     static let subscriptionChannel = FindingRow(
@@ -123,6 +160,14 @@ extension FindingRow {
         rule: .altcraft("F2"),
         reason: "A subscription field takes no list, no choices and no object (472, 475)",
         remedy: "Give one value, or make it an attribute of the contact."
+    )
+    static let topicBlank = FindingRow(
+        "altcraft.topic.blank",
+        .error,
+        .missing,
+        rule: .altcraft("F25"),
+        reason: "The topic is blank, and a category has a name",
+        remedy: "Name the category, or leave the topic out to mean the whole subscription."
     )
     static let topicPaused = FindingRow(
         "altcraft.topic.suspended",
@@ -256,6 +301,14 @@ extension FindingRow {
         reason: "A subscription request would carry the profile fields, but the person has no push subscription",
         remedy: "Subscribe the person and replay the operation, or set profileUpdates to profileUpdate."
     )
+    static let profileWhose = FindingRow(
+        "altcraft.profile.whose",
+        .warning,
+        .misconfigured,
+        rule: .altcraft("Q11"),
+        reason: "With a role token the request for profiles does not say whose profile is meant",
+        remedy: "Set profileUpdates to automatic or subscribe: that request names the push token."
+    )
     static let tagsField = FindingRow(
         "altcraft.tags.field",
         .error,
@@ -281,6 +334,14 @@ extension FindingRow {
         rule: .altcraft("L4"),
         reason: "With a role token there is one profile, and nobody can log in or out",
         remedy: "Remove rToken and give each contact's JSON Web Token to the client."
+    )
+    static let roleTokenChanged = FindingRow(
+        "altcraft.roleToken.changed",
+        .error,
+        .conflict,
+        rule: .altcraft("T10"),
+        reason: "It was captured before the role token changed, so it was meant for another profile",
+        remedy: "Replay it if it belongs to the new profile, too."
     )
     static let askAgain = FindingRow(
         "altcraft.switch.askAgain",
@@ -347,6 +408,21 @@ extension FindingRow {
         rule: .altcraft("M5"),
         reason: "An event takes no list, no choices and no object (472, 475)",
         remedy: "Give one value, or several with a name each."
+    )
+    static let eventZone = FindingRow(
+        "altcraft.event.zone",
+        .note,
+        rule: .altcraft("M11"),
+        reason: "Nobody said which time zone the installation is in; the event says UTC",
+        remedy: "Register the device with its facts before tracking."
+    )
+    static let eventWhose = FindingRow(
+        "altcraft.event.whose",
+        .warning,
+        .missing,
+        rule: .altcraft("M12"),
+        reason: "With a role token the event does not say whose profile its fields and subscription are for",
+        remedy: "Give the options matching and matchingIDs."
     )
     static let timeMissing = FindingRow(
         "altcraft.time.missing",
@@ -512,5 +588,28 @@ extension FindingRow {
         rule: .altcraft("R9"),
         reason: "The vendor took it, but its answer carries an error number",
         remedy: "Read the answer's errorText, and look at the profile in the platform."
+    )
+    static let replyErrorRefused = FindingRow(
+        "altcraft.reply.errorRefused",
+        .error,
+        .invalid,
+        rule: .altcraft("R9"),
+        reason: "The vendor's answer carries an error number, which counts as a refusal here (errorInSuccess)",
+        remedy: "Read the answer's errorText, mend the data or the account, and replay the operation."
+    )
+    static let replyLater = FindingRow(
+        "altcraft.reply.later",
+        .note,
+        rule: .altcraft("S2"),
+        reason: "The vendor took it and processes it later; the answer has no profile",
+        remedy: "Nothing is needed; set sync to true to hear what became of it."
+    )
+    static let replyDiffers = FindingRow(
+        "altcraft.reply.differs",
+        .warning,
+        .conflict,
+        rule: .altcraft("S9"),
+        reason: "The vendor took it, but its answer shows something else than was asked for",
+        remedy: "Look whether the category may be changed, and at the profile in the platform."
     )
 }

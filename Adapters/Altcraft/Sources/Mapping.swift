@@ -59,6 +59,17 @@ struct AltcraftField {
             }
             return .integer(number)
         },
+        AltcraftField(name: "_status", attribute: nil, form: "a whole number", rule: .altcraft("F21")) { value, _ in
+            value.plainText.flatMap(Int64.init).map(JSONValue.integer)
+        },
+        AltcraftField(
+            name: "_regdate",
+            attribute: nil,
+            form: "YYYY-MM-DD or RFC 3339",
+            rule: .altcraft("F11")
+        ) { value, _ in
+            (value.converted(to: .date) ?? value.converted(to: .timestamp))?.plainText.map(JSONValue.string)
+        },
         AltcraftField(name: "email", attribute: nil, form: "an e-mail address", rule: .altcraft("F19")) { value, _ in
             value.plainText.flatMap { Address.isEmail($0) ? .string($0) : nil }
         },
@@ -146,6 +157,10 @@ struct ProfileFields {
 
     private mutating func add(_ attribute: AttributeName, _ change: AttributeChange, at path: String) {
         let name = Self.name(of: attribute, settings)
+        guard !name.trimmed.isEmpty else {
+            findings.append(FindingRow.fieldBlank.at(path))
+            return
+        }
         guard object[name] == nil else {
             findings.append(FindingRow.attributeCollision.at(path, detail: "field \(name)"))
             return
@@ -164,7 +179,7 @@ struct ProfileFields {
     private func value(of change: AttributeChange, for name: String) -> Result<JSONValue, Problem> {
         switch change {
         case .set(let value):
-            guard let field = AltcraftField.named(name) else { return .success(value.wire) }
+            guard let field = AltcraftField.named(name) else { return .success(Self.plain(value.wire)) }
             return field.value(value, settings).map(Result.success)
                 ?? .failure(Problem(row: .attributeForm, detail: "\(name) takes \(field.form)"))
         case .unset where name == "email": return .failure(Problem(row: .attributeUnset))
@@ -179,6 +194,11 @@ struct ProfileFields {
         let texts = values.compactMap { if case .string(let text) = $0 { JSONValue.string(text) } else { nil } }
         guard texts.count == values.count else { return .failure(Problem(row: .attributeElements)) }
         return .success(Self.update(action, .array(texts), .altcraft("F9")))
+    }
+
+    /// A value that is not taken for an instruction: an object that looks like one is set by one.
+    private static func plain(_ value: JSONValue) -> JSONValue {
+        value["action"] == nil ? value : update("set", value, .altcraft("F22"))
     }
 
     /// An instruction that stands where a field's value could stand.

@@ -18,6 +18,16 @@ public struct AltcraftMemory: AdapterMemory {
         var contact: String?
         /// The vendor's word: `subscribed`, `unsubscribed`, `suspended`; nil: there is none.
         var status: String?
+        /// The categories with whether they are active; nil if nobody needs to know.
+        var categories: [String: Bool]?
+    }
+
+    /// Under which role token the installation speaks, and since when.
+    struct Signature: Codable, Sendable, Equatable {
+        /// A mark of the role token; empty without one; nil where an older release did not note it.
+        var mark: String?
+        /// What was captured before is older than this signature, on the timeline of `now`.
+        var since: Instant
     }
 
     /// The newest registered installation, as neutral JSON.
@@ -30,6 +40,8 @@ public struct AltcraftMemory: AdapterMemory {
     var refused: PushAddress?
     /// The present push subscription, if it is known.
     var standing: Standing?
+    /// The role token's mark; nil as long as there never was a role token.
+    var signature: Signature?
 
     /// Nothing known.
     public init() {}
@@ -48,4 +60,26 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// What the vendor holds for that contact; nil if nobody knows.
     func status(of contact: String?) -> Standing? { standing.flatMap { $0.contact == contact ? $0 : nil } }
+
+    /// What is left when the role token is another: the installation itself, nothing that the vendor knew under the old.
+    func signed(_ signature: Signature) -> AltcraftMemory {
+        var next = AltcraftMemory()
+        (next.registered, next.signature) = (registered, signature)
+        return next
+    }
+}
+
+extension AltcraftMemory.Signature {
+    /// Captures of the last moments before a changed role token was first seen count as made under it.
+    static let grace = Duration.seconds(5)
+
+    /// The mark of a configuration: enough to see a change, too little to find the token.
+    static func mark(of settings: AltcraftSettings) -> String {
+        settings.usedRoleToken.map(RequestID.mark) ?? ""
+    }
+}
+
+extension Instant {
+    /// Before everything that was ever captured.
+    static let beforeAll = Instant(milliseconds: 0)
 }

@@ -38,46 +38,87 @@ struct CallOption {
     /// Every option: the six of a subscription call, one of a push event, and those of a custom event.
     static let all: [CallOption] = [
         CallOption("sync", "true or false", [.subscription]) { $0.bool != nil },
-        CallOption("profileFields", "an object of profile fields", [.subscription, .profile, .customEvent]) {
-            $0.object != nil
-        },
+        CallOption(
+            "profileFields",
+            "an object of profile fields",
+            [.subscription, .profile, .customEvent],
+            check: profileFields
+        ),
         CallOption("customFields", "an object of plain values", [.subscription], check: plainValues),
         CallOption("cats", "a list of objects with name and active", [.subscription], check: categories),
         CallOption("replace", "true or false", [.subscription]) { $0.bool != nil },
         CallOption("skipTriggers", "true or false", [.subscription, .profile]) { $0.bool != nil },
         CallOption("uid", "a message id", [.pushEvent]) { $0.string?.isEmpty == false },
+        CallOption("pixel", "the id of a pixel", [.customEvent]) { $0.string?.trimmed.isEmpty == false },
+        CallOption("clientID", "an Altcraft client id", [.customEvent]) { $0.string != nil },
         CallOption("matching", "a matching mode", [.customEvent]) { $0.string != nil },
         CallOption("matchingIDs", "an object of identifiers", [.customEvent]) { $0.object != nil },
         CallOption("messageID", "a message id", [.customEvent]) { $0.string != nil },
-        CallOption("utm", "an object of \(CampaignWord.names)", [.customEvent]) { value in
-            value.object?.allSatisfy { CampaignWord(rawValue: $0.name) != nil && $0.value.string != nil } ?? false
-        },
-        CallOption("subscription", "a subscription of one of the vendor's forms", [.customEvent]) {
-            AttachedSubscription.isValid($0)
-        },
+        CallOption("utm", "an object of \(CampaignWord.names)", [.customEvent], check: campaign),
+        CallOption(
+            "subscription",
+            "a subscription of one of the vendor's forms",
+            [.customEvent],
+            check: AttachedSubscription.problems
+        ),
     ]
 
     /// The names, for people.
     static let names = all.map(\.name).joined(separator: ", ")
 
-    /// Everything that is wrong with an operation's options.
-    static func problems(_ options: JSONObject, for use: Use?) -> [Finding] {
+    /// Everything that is wrong with an operation's options, and what becomes of nulls among them.
+    static func problems(_ options: JSONObject, for use: Use?, _ settings: AltcraftSettings) -> [Finding] {
         options.flatMap { option -> [Finding] in
             let path = "options.altcraft".dot(option.name)
             guard let known = all.first(where: { $0.name == option.name }) else {
                 return [FindingRow.optionUnknown.at(path)]
             }
             let problems = known.check(option.value, path)
-            guard problems.isEmpty, use.map(known.uses.contains) != true else { return problems }
-            return [FindingRow.optionIdle.at(path)]
+            guard problems.isEmpty else { return problems }
+            guard use.map(known.uses.contains) == true else { return [FindingRow.optionIdle.at(path)] }
+            return nulls(option, path, settings)
+        }
+    }
+
+    private static func nulls(_ option: JSONObject.Member, _ path: String, _ settings: AltcraftSettings) -> [Finding] {
+        guard ["profileFields", "customFields"].contains(option.name), let fields = option.value.object else {
+            return []
+        }
+        let row = settings.nullFields == .send ? FindingRow.fieldNull : .fieldNullLeftOut
+        return fields.filter(\.value.isNull).map { row.at(path.dot($0.name)) }
+    }
+
+    private static func object(_ value: JSONValue, _ path: String, _ problem: (JSONObject.Member) -> FindingRow?)
+        -> [Finding]
+    {
+        guard let fields = value.object else {
+            return [FindingRow.optionInvalid.at(path, detail: "it takes an object")]
+        }
+        return fields.compactMap { field in
+            let row = field.name.trimmed.isEmpty ? FindingRow.fieldBlank : problem(field)
+            return row.map { $0.at(path.dot(field.name)) }
         }
     }
 
     private static func plainValues(_ value: JSONValue, _ path: String) -> [Finding] {
-        guard let fields = value.object else {
+        object(value, path) { $0.value.isScalar ? nil : .optionNested }
+    }
+
+    private static func profileFields(_ value: JSONValue, _ path: String) -> [Finding] {
+        object(value, path) { FunctionalUpdate.isValid($0.value, for: $0.name) ? nil : .optionInstruction }
+    }
+
+    private static func campaign(_ value: JSONValue, _ path: String) -> [Finding] {
+        guard let words = value.object else {
             return [FindingRow.optionInvalid.at(path, detail: "it takes an object")]
         }
-        return fields.filter { !$0.value.isScalar }.map { FindingRow.optionNested.at(path.dot($0.name)) }
+        return words.compactMap { word in
+            if CampaignWord(rawValue: word.name) == nil {
+                return FindingRow.optionInvalid.at(path.dot(word.name), detail: "it takes \(CampaignWord.names)")
+            }
+            return word.value.string == nil
+                ? FindingRow.optionInvalid.at(path.dot(word.name), detail: "it takes text") : nil
+        }
     }
 
     private static func categories(_ value: JSONValue, _ path: String) -> [Finding] {
@@ -88,7 +129,7 @@ struct CallOption {
                 return [FindingRow.optionInvalid.at(path, detail: "it takes an object with name and active")]
             }
             var problems: [Finding] = []
-            if object["name"]?.string?.isEmpty != false {
+            if object["name"]?.string?.trimmed.isEmpty != false {
                 problems.append(FindingRow.optionInvalid.at(path.dot("name"), detail: "it takes text"))
             }
             if let active = object["active"], active.bool == nil {
@@ -110,29 +151,81 @@ enum CampaignWord: String, CaseIterable {
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
+/// An instruction that stands where a profile field's value could stand: an object of `action` and `value`.
+enum FunctionalUpdate {
+    private static let actions: [String: @Sendable (JSONValue) -> Bool] = [
+        "set": { _ in true },
+        "unset": { $0.isNull },
+        "incr": { $0.number != nil },
+        "add": { $0.array?.allSatisfy { $0.string != nil } ?? false },
+        "delete": { $0.array?.allSatisfy { $0.string != nil } ?? false },
+        "upsert": { $0.object != nil },
+    ]
+
+    /// Whether a value is no instruction, or one that the vendor documents, with a fitting value.
+    static func isValid(_ value: JSONValue, for field: String) -> Bool {
+        guard let action = value["action"]?.string else { return true }
+        RuleID.altcraft("F24").fire()
+        if action == "unset", field == "email" {
+            RuleID.altcraft("F10").fire()
+            return false
+        }
+        return actions[action].map { $0(value["value"] ?? .null) } ?? false
+    }
+}
+
 /// A subscription in any channel that a custom event attaches to the profile, by the vendor's own names.
 enum AttachedSubscription {
-    private static let forms: [String: [(name: String, isText: Bool)]] = [
-        "email": [("email", true)],
-        "sms": [("phone", true)],
-        "push": [("provider", true), ("subscription_id", true)],
-        "telegram_bot": [("cc_data", false)], "whatsapp": [("cc_data", false)], "viber": [("cc_data", false)],
-        "notify": [("cc_data", false)],
+    /// Every channel with what it needs; one that is not there does not exist at the vendor.
+    private static let forms: [String: [(name: String, form: Form)]] = [
+        "email": [("email", .text)],
+        "sms": [("phone", .text)],
+        "push": [("provider", .provider), ("subscription_id", .text)],
+        "telegram_bot": [("cc_data", .object)], "whatsapp": [("cc_data", .object)], "viber": [("cc_data", .object)],
+        "notify": [("cc_data", .object)],
     ]
-    private static let common = ["channel", "resource_id", "status", "priority", "custom_fields", "cats"]
+    private static let common: [(name: String, form: Form)] = [
+        ("status", .status), ("priority", .number), ("custom_fields", .object), ("cats", .texts),
+    ]
 
-    /// Whether a value has one of the four forms, complete and without strange parts.
-    static func isValid(_ value: JSONValue) -> Bool {
+    /// What a part takes.
+    private enum Form: String {
+        case text = "text"
+        case number = "a whole number"
+        case object = "an object"
+        case texts = "a list of texts"
+        case status = "subscribed, unsubscribed or suspended"
+        case provider = "one of the vendor's providers"
+
+        func takes(_ value: JSONValue) -> Bool {
+            switch self {
+            case .text: value.string.map { !$0.trimmed.isEmpty } ?? false
+            case .number: value.integer != nil
+            case .object: value.object != nil
+            case .texts: value.array?.allSatisfy { $0.string != nil } ?? false
+            case .status: ["subscribed", "unsubscribed", "suspended"].contains(value.string)
+            case .provider: value.string.map(PushProvider.isKnown) ?? false
+            }
+        }
+    }
+
+    /// Everything that keeps a value from being one of the four forms, each at its place.
+    static func problems(_ value: JSONValue, _ path: String) -> [Finding] {
         RuleID.altcraft("M8").fire()
-        guard let object = value.object, let form = object["channel"]?.string.flatMap({ forms[$0] }),
-            object["resource_id"]?.integer != nil,
-            form.allSatisfy({ $0.isText ? object[$0.name]?.string?.isEmpty == false : object[$0.name]?.object != nil }),
-            object.names.allSatisfy({ name in common.contains(name) || form.contains { $0.name == name } })
-        else { return false }
-        let states = ["subscribed", "unsubscribed", "suspended"]
-        return object["status"].map { $0.string.map(states.contains) ?? false } ?? true
-            && object["priority"].map { $0.integer != nil } ?? true
-            && object["custom_fields"].map { $0.object != nil } ?? true
-            && object["cats"].map { $0.array?.allSatisfy { $0.string != nil } ?? false } ?? true
+        func problem(_ name: String, _ detail: String) -> Finding {
+            FindingRow.optionInvalid.at(path.dot(name), detail: detail)
+        }
+        guard let object = value.object else {
+            return [FindingRow.optionInvalid.at(path, detail: "it takes an object")]
+        }
+        guard let channel = object["channel"]?.string, let own = forms[channel] else {
+            return [problem("channel", "it takes \(forms.keys.sorted().joined(separator: ", ")) (476)")]
+        }
+        let needed = [("resource_id", Form.number)] + own
+        let missing = needed.filter { name, form in !(object[name].map(form.takes) ?? false) }
+        let wrong = common.filter { name, form in !(object[name].map(form.takes) ?? true) }
+        let known = ["channel"] + (needed + common).map { $0.0 }
+        return (missing + wrong).map { problem($0.0, "it takes \($0.1.rawValue)") }
+            + object.names.filter { !known.contains($0) }.map { problem($0, "this channel has no such part") }
     }
 }

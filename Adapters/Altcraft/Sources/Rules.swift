@@ -6,8 +6,8 @@ extension RuleID {
     static func altcraft(_ number: String) -> RuleID { RuleID("altcraft", number) }
 }
 
-/// The vendor's rules by group: Q query, H headers, B bodies, T tokens, F fields, R answers and repeats, L log-in,
-/// A credentials, P push events, M custom events, E ends (identity, consent, farewell, erasure), X files.
+/// The vendor's rules by group: Q query, H headers, B bodies, T tokens, F fields, R outcomes and repeats, S answers,
+/// L log-in, A credentials, P push events, M custom events, E ends (identity, consent, farewell, erasure), X files.
 extension Rule {
     /// Where a rule is known from.
     private enum Source {
@@ -64,6 +64,16 @@ extension Rule {
             "sync is true unless the caller says otherwise, written true or false (older SDKs: 1 or 0).",
             Source.page
         ),
+        rule(
+            "Q11",
+            "Beside a role token profile fields travel in the subscription request, which names the push token; a setting decides.",
+            Source.house
+        ),
+        rule(
+            "Q12",
+            "The latest subscription of a provider is the present provider's where none is named.",
+            Source.page
+        ),
 
         rule("H1", "Every request carries the credential as a bearer token.", Source.both),
         rule("H2", "Every request carries a UUID of its operation, the same on each repeat.", Source.both),
@@ -86,7 +96,7 @@ extension Rule {
         rule("B7", "replace and skip_triggers are false when nobody said otherwise.", Source.both),
         rule(
             "B8",
-            "A token update names old and new token and provider; the old ones are null if there were none.",
+            "A token update names old and new token and provider.",
             Source.both
         ),
         rule("B9", "A release of a suspension names token and provider, and replace is true.", Source.both),
@@ -94,7 +104,19 @@ extension Rule {
         rule("B11", "A topic of push messages is the category of that name, active or not.", Source.page),
         rule(
             "B12",
-            "A change of a topic leaves the subscription's status as it is; an unknown one is asked for first.",
+            "A change of a topic leaves the subscription's status as it is; one that nobody knows is asked for first.",
+            Source.house
+        ),
+        rule(
+            "B13",
+            "With replace, every subscription of other profiles of the database that has the push token is unsubscribed after success.",
+            Source.page
+        ),
+        rule("B14", "With skip_triggers, triggers of campaigns and scenarios ignore the profile.", Source.page),
+        rule("B15", "A suspension stops delivery and records no opt-out.", Source.page),
+        rule(
+            "B16",
+            "Whether a list of categories is merged into the stored one or replaces it is not documented; a setting decides.",
             Source.house
         ),
 
@@ -112,9 +134,10 @@ extension Rule {
         rule("T8", "Without a token a subscription waits; a change of person has nothing to move.", Source.both),
         rule(
             "T9",
-            "A subscribe that waits for token or permission gives way to a later word about the whole.",
+            "A subscribe that waits for token or permission, and says nothing else, gives way to a later word about the whole.",
             Source.house
         ),
+        rule("T10", "A changed role token ends what was captured and what was known under the old one.", Source.both),
 
         rule("F1", "A profile field takes any JSON value.", Source.page),
         rule(
@@ -148,6 +171,19 @@ extension Rule {
         ),
         rule("F19", "Phone numbers are a list of texts, an e-mail address is a text.", Source.data),
         rule("F20", "System fields begin with an underscore; others are created in the platform first.", Source.page),
+        rule("F21", "A profile's status is a whole number.", Source.types),
+        rule("F22", "An object that looks like an instruction is written by the instruction set.", Source.house),
+        rule(
+            "F23",
+            "What a null does to a field is not documented; a setting decides whether it is sent.",
+            Source.house
+        ),
+        rule(
+            "F24",
+            "An instruction is set, unset (null), incr (number), add or delete (list of texts) or upsert (object).",
+            Source.update
+        ),
+        rule("F25", "Fields and categories have names.", Source.page),
 
         rule("R1", "A status of 200 to 299 is success, whatever the body says.", Source.both),
         rule("R2", "A status of 500 to 599 is repeated.", Source.page),
@@ -157,7 +193,11 @@ extension Rule {
         rule("R6", "A new operation, the foreground or a start repeats at once.", Source.ios),
         rule("R7", "The sixteenth answer without success ends an operation; an outage does not count.", Source.both),
         rule("R8", "A release of a suspension and a status query are never repeated by themselves.", Source.both),
-        rule("R9", "An error number in a successful answer does not undo the success.", Source.both),
+        rule(
+            "R9",
+            "An error number in a successful answer does not undo the success (documented), or does (setting).",
+            Source.both
+        ),
         rule(
             "R10",
             "A refused credential ends the operation (documented), or stops the provider (setting).",
@@ -170,14 +210,44 @@ extension Rule {
         ),
         rule(
             "R12",
-            "Operations of one stream go first in, first out; one that must be repeated stops its stream.",
+            "Operations of one stream go first in, first out, person by person; one that must be repeated stops its stream.",
             Source.both
         ),
+        rule("S1", "The answer to a synchronous call carries the profile with its subscription.", Source.page),
+        rule("S2", "The answer to a call that is not synchronous never has a profile.", Source.page),
+        rule("S3", "A refusal carries HTTP code, error number and error text, and no profile.", Source.page),
+        rule("S4", "Where the vendor could not be reached, an answer carries nothing of it.", Source.page),
+        rule("S5", "A subscription is shown with all its fields, any JSON, the app's own too.", Source.page),
+        rule(
+            "S6",
+            "A category is shown with name, title, steady and active; title and steady are the vendor's to fill.",
+            Source.page
+        ),
+        rule("S7", "A question that finds no subscription is answered with none.", Source.page),
+        rule(
+            "S8",
+            "A failed attempt that will be repeated is told to the app, with the number 530 and its kin.",
+            Source.page
+        ),
+        rule("S9", "An answer that shows another status or category than was asked for is told.", Source.house),
 
         rule("L1", "A change of person first releases the suspension of the new person's subscription.", Source.page),
         rule("L2", "If that answers 200 without a subscription, a subscribe follows.", Source.page),
         rule("L3", "If that does not answer 200, nothing follows; the app must ask again.", Source.page),
         rule("L4", "With a role token there is one profile: nobody can log in or out.", Source.login),
+        rule(
+            "L5",
+            "The release suspends what is subscribed under the push token in other profiles, in all databases.",
+            Source.page
+        ),
+        rule("L6", "The release subscribes again what is suspended in the person's own profile.", Source.page),
+        rule("L7", "The release answers with the profile that the token names, or with none.", Source.page),
+        rule(
+            "L8",
+            "Where the release finds a subscription, no subscribe follows; a log-out is a log-in of the anonymous person.",
+            Source.page
+        ),
+        rule("L9", "The token of the person who comes signs the release.", Source.page),
 
         rule("A1", "A role token wins over the contact's token.", Source.both),
         rule(
@@ -196,6 +266,11 @@ extension Rule {
             Source.both
         ),
         rule("A9", "A token's payload is smaller than 16 KiB.", Source.android),
+        rule(
+            "A10",
+            "A token stands in a header: visible ASCII, nothing else; a blank role token is none.",
+            Source.house
+        ),
 
         rule("P1", "A push is the vendor's if its payload has the key _ac_push.", Source.both),
         rule(
@@ -217,18 +292,34 @@ extension Rule {
             "Absent parts are left out, and so are empty matching mode, campaign words and message id.",
             Source.ios
         ),
-        rule("M7", "mi is a JSON string.", Source.ios),
+        rule("M7", "mi is a JSON string (iOS), or the text itself (Android); a setting decides.", Source.ios),
         rule(
             "M8",
             "A subscription that an event attaches has one of four forms; its categories are plain texts.",
             Source.both
         ),
         rule("M9", "The boundary is Boundary- and a UUID.", Source.ios),
+        rule(
+            "M10",
+            "An event names its pixel and client id; the configuration's are used where it does not.",
+            Source.ios
+        ),
+        rule("M11", "Where nobody said the time zone, an event says UTC and a finding says so.", Source.house),
+        rule(
+            "M12",
+            "Whose fields and subscription an event carries is said by matching mode and identifiers where a role token signs.",
+            Source.house
+        ),
 
         rule("E1", "Leaving suspends: delivery stops, and no opt-out is recorded.", Source.page),
         rule("E2", "An app can't delete a profile.", Source.house),
         rule("E3", "The vendor has no record of consents.", Source.house),
         rule("E4", "Who a person is stands in the credential alone, never in a body.", Source.both),
+        rule(
+            "E5",
+            "Leaving never turns an opt-out into a suspension: only what is subscribed is suspended.",
+            Source.house
+        ),
 
         rule("X1", "An import record holds database, matching, the matching value and a data object.", Source.request),
         rule("X2", "The data object holds system fields, own fields and subscriptions.", Source.data),

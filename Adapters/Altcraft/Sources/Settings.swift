@@ -8,6 +8,9 @@ public import PatchbayModel
 public struct AltcraftSettings: AdapterSettings {
     /// Which request carries changes of attributes and tags.
     public enum ProfileUpdates: String, NeutralWord {
+        /// The request for profiles with a contact's token; with a role token the subscription request, which alone
+        /// names the push token by which the profile is found.
+        case automatic
         /// The request for profiles alone.
         case profileUpdate
         /// The subscription request with profile fields, as older SDKs do.
@@ -54,6 +57,38 @@ public struct AltcraftSettings: AdapterSettings {
         case code
     }
 
+    /// What becomes of a profile or subscription field whose value is null.
+    public enum NullFields: String, NeutralWord {
+        /// It is sent, as on Android.
+        case send
+        /// It is left out with a finding, as on iOS.
+        case omit
+    }
+
+    /// What the vendor makes of the list of categories in a subscription request.
+    public enum CategoryLists: String, NeutralWord {
+        /// Categories that are not named stay as they are: only what changes is sent.
+        case merge
+        /// Categories that are not named are taken away: the whole list is sent, and asked for where it is not known.
+        case replace
+    }
+
+    /// What an error number in an answer of 200 to 299 means.
+    public enum ErrorInSuccess: String, NeutralWord {
+        /// Nothing: the status decides, as in both SDKs. A finding tells of it.
+        case accept
+        /// The operation is rejected and can be replayed.
+        case reject
+    }
+
+    /// How a custom event writes the message that it belongs to.
+    public enum MessageIDForm: String, NeutralWord {
+        /// As a JSON string, in quotes, as on iOS.
+        case json
+        /// As it is, as on Android.
+        case text
+    }
+
     /// The interface's address, without a slash at its end.
     public var apiURL = ""
     /// The resource's role token; where it is set, it signs everything and no contact's own token is used.
@@ -71,7 +106,7 @@ public struct AltcraftSettings: AdapterSettings {
     /// Whether `identify` writes e-mail address and phone number into the profile.
     public var identifiersAsFields = false
     /// Which request carries changes of attributes and tags.
-    public var profileUpdates = ProfileUpdates.profileUpdate
+    public var profileUpdates = ProfileUpdates.automatic
     /// Whether the app's id, installation and version stand among the subscription fields.
     public var appFields = true
     /// What becomes of an operation that is answered with 401 or 403.
@@ -82,6 +117,26 @@ public struct AltcraftSettings: AdapterSettings {
     public var flagText = FlagText.words
     /// How a gender is written.
     public var genderForm = GenderForm.word
+
+    /// What becomes of a field whose value is null.
+    public var nullFields = NullFields.send
+    /// What the vendor makes of a list of categories.
+    public var categoryLists = CategoryLists.merge
+    /// What an error number in a success means.
+    public var errorInSuccess = ErrorInSuccess.accept
+    /// How a custom event writes its message.
+    public var messageIDForm = MessageIDForm.json
+    /// Whether the release of a suspension names the matching mode.
+    public var releaseMatching = true
+
+    /// The role token, if there is one.
+    var usedRoleToken: String? { roleToken.flatMap { $0.value.isEmpty ? nil : $0.value } }
+
+    /// Which request really carries attributes and tags: never `automatic`.
+    var profileCarrier: ProfileUpdates {
+        guard profileUpdates == .automatic else { return profileUpdates }
+        return usedRoleToken == nil ? .profileUpdate : .subscribe
+    }
 
     /// The defaults; the address is empty.
     public init() {}
@@ -100,7 +155,11 @@ public struct AltcraftSettings: AdapterSettings {
             isRequired: false,
             rule: .altcraft("A1"),
             "The resource's role token. With it no contact's own token is used, and nobody can log in or out."
-        ),
+        ) { token in
+            Authorization.isWritable(token)
+                ? nil
+                : .init("It holds something that no header can.", "Give the token alone: letters, digits and signs.")
+        },
         .choice(
             "rTokenMatching",
             \.roleTokenMatching,
@@ -129,9 +188,9 @@ public struct AltcraftSettings: AdapterSettings {
         .choice(
             "profileUpdates",
             \.profileUpdates,
-            default: .profileUpdate,
-            rule: .altcraft("Q8"),
-            "Which request carries attributes and tags: the one for profiles, or the subscription request."
+            default: .automatic,
+            rule: .altcraft("Q11"),
+            "Which request carries attributes and tags: the one for profiles, or the subscription request. `automatic`: the latter with a role token."
         ),
         .flag(
             "appFields",
@@ -167,6 +226,41 @@ public struct AltcraftSettings: AdapterSettings {
             default: .word,
             rule: .altcraft("F12"),
             "How `_sex` is written: the vendor's pages differ."
+        ),
+        .choice(
+            "nullFields",
+            \.nullFields,
+            default: .send,
+            rule: .altcraft("F23"),
+            "What becomes of a null in `profileFields` and `customFields`: `send` as on Android, `omit` as on iOS."
+        ),
+        .choice(
+            "categoryLists",
+            \.categoryLists,
+            default: .merge,
+            rule: .altcraft("B16"),
+            "What the vendor makes of `cats`: `merge` (what is not named stays) or `replace` (the whole list is sent)."
+        ),
+        .choice(
+            "errorInSuccess",
+            \.errorInSuccess,
+            default: .accept,
+            rule: .altcraft("R9"),
+            "What an error number in an answer of 200 to 299 means."
+        ),
+        .choice(
+            "messageIDForm",
+            \.messageIDForm,
+            default: .json,
+            rule: .altcraft("M7"),
+            "How a custom event writes its message id: `json` (in quotes, as on iOS) or `text` (as on Android)."
+        ),
+        .flag(
+            "releaseMatching",
+            \.releaseMatching,
+            default: true,
+            rule: .altcraft("Q4"),
+            "Whether the release of a suspension names the matching mode, as on iOS; Android does not."
         ),
     ])
 }

@@ -143,19 +143,19 @@ extension WireFormat<Int> {
 
 /// A push token that takes the place of another.
 struct TokenUpdateCall: Sendable {
-    var old: PushAddress?
+    var old: PushAddress
     var new: PushAddress
 
-    var oldToken: JSONValue { old.map { .string($0.token) } ?? .null }
-    var oldProvider: JSONValue { old.map { .string($0.provider) } ?? .null }
+    var oldToken: String { old.token }
+    var oldProvider: String { old.provider }
     var newToken: String { new.token }
     var newProvider: String { new.provider }
 
     static let table = FieldTable<TokenUpdateCall>(
         "Token update",
         [
-            .required("old_token", \.oldToken, .json, from: "memory.saved", rule: .altcraft("B8")),
-            .required("old_provider", \.oldProvider, .json, from: "memory.saved", rule: .altcraft("B8")),
+            .required("old_token", \.oldToken, .text, from: "memory.saved", rule: .altcraft("B8")),
+            .required("old_provider", \.oldProvider, .text, from: "memory.saved", rule: .altcraft("B8")),
             .required("new_token", \.newToken, .text, from: "device.pushToken.value", rule: .altcraft("B8")),
             .required("new_provider", \.newProvider, .text, from: "device.pushToken.service", rule: .altcraft("T7")),
         ]
@@ -206,122 +206,4 @@ struct ProfileUpdateCall: Sendable {
             .required("skip_triggers", \.skipTriggers, .flag, from: "options.skipTriggers", rule: .altcraft("B10")),
         ]
     )
-}
-
-/// What a request's query may say; each request has its own rows.
-struct Query: Sendable {
-    var provider: String?
-    var token: String?
-    var matchingMode: String?
-    var sync: String?
-    var pixel: String?
-
-    var eventKind: String? { pixel.map { _ in "px" } }
-    var eventType: String? { pixel.map { _ in "open" } }
-    var eventVersion: String? { pixel.map { _ in "2" } }
-
-    static let subscribe = FieldTable<Query>(
-        "Query of a subscription request",
-        [
-            .optional("provider", \.provider, .text, from: "device.pushToken.service", rule: .altcraft("Q2")),
-            .optional("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q2")),
-            .optional("sync", \.sync, .text, from: "options.sync", rule: .altcraft("Q10")),
-        ]
-    )
-    static let tokenUpdate = FieldTable<Query>(
-        "Query of a token update",
-        [
-            .optional("provider", \.provider, .text, from: "device.pushToken.service", rule: .altcraft("Q3")),
-            .optional("subscription_id", \.token, .text, from: "memory.saved", rule: .altcraft("Q3")),
-            .optional("sync", \.sync, .text, from: "settings.rToken", rule: .altcraft("Q3")),
-        ]
-    )
-    static let release = FieldTable<Query>(
-        "Query of a release",
-        [
-            .optional("provider", \.provider, .text, from: "device.pushToken.service", rule: .altcraft("Q4")),
-            .optional("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q4")),
-            .optional("subscription_id", \.token, .text, from: "device.pushToken.value", rule: .altcraft("Q4")),
-        ]
-    )
-    static let status = FieldTable<Query>(
-        "Query of a question",
-        [
-            .optional("provider", \.provider, .text, from: "read.arguments.provider", rule: .altcraft("Q5")),
-            .optional("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q5")),
-            .optional("subscription_id", \.token, .text, from: "device.pushToken.value", rule: .altcraft("Q5")),
-        ]
-    )
-    static let pushEvent = FieldTable<Query>(
-        "Query of a push event",
-        [.optional("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q6"))]
-    )
-    static let customEvent = FieldTable<Query>(
-        "Query of a custom event",
-        [
-            .optional("i", \.pixel, .text, from: "settings.pixel", rule: .altcraft("Q7")),
-            .optional("tr", \.eventKind, .text, from: "always px", rule: .altcraft("Q7")),
-            .optional("t", \.eventType, .text, from: "always open", rule: .altcraft("Q7")),
-            .optional("v", \.eventVersion, .text, from: "always 2", rule: .altcraft("Q7")),
-        ]
-    )
-    static let none = FieldTable<Query>("No query", [])
-}
-
-/// Makes requests: address, headers, body.
-struct RequestMaker {
-    let settings: AltcraftSettings
-    let authorization: Authorization
-    let operation: OperationID
-    /// Which of an operation's several requests; nil for the first.
-    let part: String?
-
-    /// A request with a JSON body.
-    func post<Record>(
-        _ path: String,
-        _ query: FieldTable<Query>,
-        _ values: Query,
-        _ table: FieldTable<Record>,
-        _ record: Record
-    )
-        -> WireRequest
-    {
-        let body = JSONValue.object(table.object(record)).text
-        return WireRequest(
-            "POST",
-            url(path, query, values),
-            headers: headers("application/json"),
-            body: Array(body.utf8)
-        )
-    }
-
-    /// A question without a body.
-    func get(_ path: String, _ query: FieldTable<Query>, _ values: Query) -> WireRequest {
-        WireRequest("GET", url(path, query, values), headers: headers("application/json"))
-    }
-
-    /// A request with a form.
-    func post(_ path: String, _ query: FieldTable<Query>, _ values: Query, form: Form) -> WireRequest {
-        let type = "multipart/form-data; boundary=\(form.boundary)"
-        return WireRequest("POST", url(path, query, values), headers: headers(type), body: form.bytes)
-    }
-
-    private func headers(_ contentType: String) -> [WireHeader] {
-        for rule in ["H1", "H2", "H3"] { RuleID.altcraft(rule).fire() }
-        return [
-            WireHeader("Authorization", authorization.header, isSecret: true),
-            WireHeader("Request-ID", RequestID.text(for: operation, part: part)),
-            WireHeader("Content-Type", contentType),
-        ]
-    }
-
-    private func url(_ path: String, _ table: FieldTable<Query>, _ values: Query) -> String {
-        for rule in ["Q1", "Q9"] { RuleID.altcraft(rule).fire() }
-        let parts = settings.apiURL.split(separator: "?", maxSplits: 1)
-        var base = String(parts.first ?? "")
-        while base.hasSuffix("/") { base.removeLast() }
-        let query = URLText.query(table.object(values).map { ($0.name, $0.value.string) })
-        guard parts.count == 2 else { return base + path + query }
-        return base + path + "?" + parts[1] + (query.isEmpty ? "" : "&" + query.dropFirst())
-    }
 }

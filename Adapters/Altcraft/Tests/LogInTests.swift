@@ -25,7 +25,9 @@ import Testing
         }
     }
 
-    @Test(.shows("altcraft/L1", "altcraft/L2", of: AltcraftDevice.self))
+    @Test(
+        .shows("altcraft/L1", "altcraft/L2", "altcraft/L5", "altcraft/L7", "altcraft/L9", of: AltcraftDevice.self)
+    )
     func `a first log-in suspends the visitor and subscribes the person`() throws {
         var phone = try visitor()
         #expect(statuses(phone) == ["11 subscribed"])
@@ -35,7 +37,8 @@ import Testing
         #expect(statuses(phone) == ["11 suspended", "12 subscribed"])
     }
 
-    @Test func `a log-out gives the push token back to the visitor`() throws {
+    @Test(.shows("altcraft/L5", "altcraft/L6", "altcraft/L8", of: AltcraftDevice.self))
+    func `a log-out gives the push token back to the visitor`() throws {
         var phone = try visitor()
         phone.deliver(Phone.operation(Self.logIn, "in", contact: "aino"))
         phone.endpoints = []
@@ -69,7 +72,30 @@ import Testing
         #expect(statuses(phone) == ["11 suspended", "12 subscribed"])
     }
 
-    @Test func `what the vendor was told can be asked back`() throws {
+    @Test(.shows("altcraft/L8", of: AltcraftDevice.self))
+    func `whoever opted out is not subscribed by a log-in`() throws {
+        var phone = try visitor()
+        phone.deliver(Phone.operation(Self.logIn, "in", contact: "aino"))
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        phone.deliver(Phone.operation(optOut, "no", contact: "aino"))
+        phone.deliver(Phone.operation(Self.logOut, "out"))
+        #expect(phone.deliver(Phone.operation(Self.logIn, "again", contact: "aino"))?.isAccepted == true)
+        #expect(statuses(phone) == ["11 suspended", "12 unsubscribed"])
+    }
+
+    @Test func `a rotated token is found again after a log-out`() throws {
+        var phone = try visitor()
+        phone.deliver(Phone.operation(Self.logIn, "in", contact: "aino"))
+        phone.deliver(Phone.operation(.registerDevice(Fixture.renewedPhone), "new", contact: "aino"))
+        phone.deliver(Phone.operation(Self.logOut, "out"))
+        let held = phone.state.profiles.flatMap { profile in
+            profile.subscriptions.map { "\(profile.database) \($0.token.prefix(4)) \($0.status)" }
+        }
+        #expect(held == ["11 7c1f suspended", "11 0aa1 subscribed", "12 0aa1 suspended"])
+    }
+
+    @Test(.shows("altcraft/S1", "altcraft/S5", "altcraft/S6", "altcraft/S7", of: AltcraftDevice.self))
+    func `what the vendor was told can be asked back`() throws {
         var phone = try visitor()
         let answer = phone.deliver(Phone.operation(.readBack(ReadRequest("current")), "ask"))?.answer
         let subscription = answer.flatMap(AltcraftAnswer.init)?.profile?.subscription

@@ -18,6 +18,8 @@ struct Phone {
     var instead: [AltcraftDevice.Endpoint: Outcome] = [:]
     var endpoints: [AltcraftDevice.Endpoint] = []
     var now = Corpus.start
+    /// What the app was told beside verdicts.
+    var incoming: [JSONValue] = []
 
     init(settings: JSONObject = [:], account: JSONObject = [:]) throws {
         adapter = try Fixture.adapter(settings)
@@ -61,7 +63,7 @@ struct Phone {
             case .wait: return nil
             case .settle(let verdicts, let remembered):
                 if let remembered { memory = remembered }
-                return verdicts[operation.id]
+                if let verdict = verdicts[operation.id] { return verdict }
             case .send(let transmission):
                 endpoints.append(transmission.endpoint)
                 let outcome =
@@ -75,9 +77,9 @@ struct Phone {
                     startedAt: now,
                     moment: moment
                 )
-                guard let verdict = adapter.interpret(exchange, memory: &memory).verdicts[operation.id] else {
-                    return nil
-                }
+                let interpretation = adapter.interpret(exchange, memory: &memory)
+                incoming += interpretation.incoming
+                guard let verdict = interpretation.verdicts[operation.id] else { return nil }
                 switch verdict {
                 case .underway(let next, _): (step, failures) = (next, 0)
                 case .retry(let when):
@@ -100,6 +102,13 @@ struct Scene {
     init(_ settings: JSONObject = [:], device: Device? = Corpus.phone) throws {
         adapter = try Fixture.adapter(settings)
         memory.device = device
+        guard adapter.settings.usedRoleToken != nil else { return }
+        memory.signature = .init(mark: AltcraftMemory.Signature.mark(of: adapter.settings), since: .beforeAll)
+    }
+
+    /// The contact's push subscription, as the vendor last showed it.
+    mutating func stand(_ status: String?, of contact: String? = "aino", categories: [String: Bool]? = nil) {
+        memory.standing = .init(contact: contact, status: status, categories: categories)
     }
 
     func pending(
@@ -109,13 +118,15 @@ struct Scene {
         options: JSONObject = [:],
         step: AltcraftDevice.Step? = nil,
         failures: Int = 0,
-        refusals: Int = 0
+        refusals: Int = 0,
+        contact: String? = "aino",
+        since: Instant = Corpus.start
     ) -> Pending<AltcraftDevice> {
-        let operation = Phone.operation(action, id, contact: "aino", options: options)
+        let operation = Phone.operation(action, id, contact: contact, options: options)
         return Pending(
             operation: operation,
             sequence: sequence,
-            since: Corpus.start,
+            since: since,
             queue: adapter.place(operation).queue,
             isImmediate: action.kind == .readBack,
             step: step,

@@ -41,9 +41,16 @@ import Testing
             "altcraft/F12",
             "altcraft/F13",
             "altcraft/F19",
+            "altcraft/F21",
+            "altcraft/F22",
             of: AltcraftDevice.self
         ),
         arguments: [
+            ("_status", .set("3"), "3"), ("_regdate", .set("2031-03-09"), #""2031-03-09""#),
+            (
+                "basket", .set(.object(["action": "unset", "value": 1])),
+                #"{"action":"set","value":{"action":"unset","value":1}}"#
+            ),
             ("visits", .unset, #"{"action":"unset","value":null}"#),
             ("bonus", .increment(ExactDecimal(text: "-2.50")!), #"{"action":"incr","value":-2.50}"#),
             ("orders", .append(["A-1"]), #"{"action":"add","value":["A-1"]}"#),
@@ -87,6 +94,7 @@ import Testing
             (.postalCode, .set("00100"), "altcraft.attribute.form"),
             ("phones", .set("call me"), "altcraft.attribute.form"),
             (.country, .set("Narnia"), "altcraft.attribute.form"),
+            ("_status", .set("gold"), "altcraft.attribute.form"), ("_regdate", .set("soon"), "altcraft.attribute.form"),
         ] as [(AttributeName, AttributeChange, String)]
     )
     func `what does not fit is left out, and the rest goes`(
@@ -166,6 +174,68 @@ import Testing
         #expect(scene.plan(scene.pending(action)).settled?.finding?.code == "altcraft.profile.noSubscription")
     }
 
+    @Test(.shows("altcraft/F23", of: AltcraftDevice.self))
+    func `what becomes of a null is a setting, and is told`() throws {
+        let options: JSONObject = [
+            "profileFields": ["_fname": nil, "_lname": "Virtanen", "tree": ["a": nil]], "customFields": ["note": nil],
+        ]
+        for (word, code, isSent) in [
+            ("send", "altcraft.field.null", true), ("omit", "altcraft.field.nullLeftOut", false),
+        ] {
+            let scene = try Scene(["nullFields": .string(word)])
+            let findings = scene.examine(RequestTests.subscribe, options: options)
+            #expect(findings.map(\.code) == [code, code])
+            #expect(
+                findings.map(\.path) == [
+                    "options.altcraft.profileFields._fname", "options.altcraft.customFields.note",
+                ]
+            )
+            let body = try #require(scene.request(RequestTests.subscribe, options: options)?.json)
+            #expect((body["profile_fields"]?["_fname"] == .null) == isSent)
+            #expect((body["subscription"]?["fields"]?["note"] == .null) == isSent)
+            #expect(body["profile_fields"]?["tree"] == ["a": nil])
+        }
+    }
+
+    @Test(.shows("altcraft/F24", "altcraft/F10", of: AltcraftDevice.self))
+    func `an instruction that the vendor does not know is refused`() throws {
+        let good: JSONValue = [
+            "a": ["action": "set", "value": [1]], "b": ["action": "unset", "value": nil],
+            "c": ["action": "incr", "value": -2], "d": ["action": "add", "value": ["x"]],
+            "e": ["action": "delete", "value": ["x"]], "f": ["action": "upsert", "value": ["x": 1], "submatch": "y"],
+            "g": ["plain": "object"],
+        ]
+        #expect(try Scene().examine(RequestTests.subscribe, options: ["profileFields": good]).isEmpty)
+        let bad: JSONValue = [
+            "a": ["action": "raise", "value": 1], "b": ["action": "unset", "value": 1],
+            "c": ["action": "incr", "value": "2"], "d": ["action": "add", "value": "x"],
+            "e": ["action": "delete", "value": [1]], "f": ["action": "upsert", "value": []],
+            "email": ["action": "unset", "value": nil],
+        ]
+        let findings = try Scene().examine(RequestTests.subscribe, options: ["profileFields": bad])
+        #expect(findings.map(\.code) == Array(repeating: "altcraft.option.instruction", count: 7))
+        #expect(findings.last?.path == "options.altcraft.profileFields.email")
+    }
+
+    @Test(.shows("altcraft/F25", of: AltcraftDevice.self))
+    func `what has no name is refused at its place`() throws {
+        let scene = try Scene()
+        #expect(
+            scene.examine(.changeAttributes(["": .set(1), "visits": .set(1)])).map(\.code) == ["altcraft.field.blank"]
+        )
+        let topic = Subscription(channel: .push, topic: " ", state: .subscribed, fields: ["": 1])
+        #expect(
+            scene.examine(.changeSubscription(topic)).map(\.code) == ["altcraft.topic.blank", "altcraft.field.blank"]
+        )
+        let event = Action.track(.custom(name: "Ordered", attributes: [" ": 1]))
+        #expect(scene.examine(event).map(\.code) == ["altcraft.field.blank"])
+        let options: JSONObject = ["profileFields": ["": 1], "customFields": [" ": 1], "cats": [["name": " "]]]
+        #expect(
+            scene.examine(RequestTests.subscribe, options: options).map(\.code)
+                == ["altcraft.field.blank", "altcraft.field.blank", "altcraft.option.invalid"]
+        )
+    }
+
     @Test(.shows("altcraft/F18", "altcraft/F2", "altcraft/B10", of: AltcraftDevice.self))
     func `options are checked all at once`() throws {
         let findings = try Scene()
@@ -192,21 +262,25 @@ import Testing
     @Test(
         .shows("altcraft/M8", of: AltcraftDevice.self),
         arguments: [
-            (["channel": "email", "resource_id": 31, "email": "a@b.example"], true),
-            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "status": "suspended"], true),
-            (["channel": "push", "resource_id": 31, "provider": "ios-apns", "subscription_id": "t"], true),
-            (["channel": "telegram_bot", "resource_id": 31, "cc_data": ["id": 1], "cats": ["news"]], true),
-            (["channel": "email", "resource_id": "31", "email": "a@b.example"], false),
-            (["channel": "email", "resource_id": 31], false),
-            (["channel": "pigeon", "resource_id": 31, "cc_data": [:]], false),
-            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "customFields": [:]], false),
-            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "cats": [["name": "news"]]], false),
-        ] as [(JSONValue, Bool)]
+            (["channel": "email", "resource_id": 31, "email": "a@b.example"], ""),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "status": "suspended"], ""),
+            (["channel": "push", "resource_id": 31, "provider": "ios-apns", "subscription_id": "t"], ""),
+            (["channel": "telegram_bot", "resource_id": 31, "cc_data": ["id": 1], "cats": ["news"]], ""),
+            (["channel": "email", "resource_id": "31", "email": "a@b.example"], "resource_id"),
+            (["channel": "email", "resource_id": 31], "email"),
+            (["channel": "pigeon", "resource_id": 31, "cc_data": [:]], "channel"),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "customFields": [:]], "customFields"),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "cats": [["name": "news"]]], "cats"),
+            (["channel": "push", "resource_id": 31, "provider": "ios-pigeon", "subscription_id": "t"], "provider"),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "status": "paused"], "status"),
+            (["channel": "sms", "resource_id": 31, "phone": "+358401234567", "priority": "high"], "priority"),
+        ] as [(JSONValue, String)]
     )
-    func `an event attaches a subscription of one of four forms`(_ subscription: JSONValue, _ isGood: Bool) throws {
+    func `an event attaches a subscription of one of four forms`(_ subscription: JSONValue, _ wrong: String) throws {
         let scene = try Scene()
         let action = Action.track(.custom(name: "Ordered"))
-        #expect(scene.examine(action, options: ["subscription": subscription]).isEmpty == isGood)
+        let findings = scene.examine(action, options: ["subscription": subscription])
+        #expect(findings.map(\.path) == (wrong.isEmpty ? [] : ["options.altcraft.subscription.\(wrong)"]))
         let body = scene.request(action, options: ["subscription": subscription])?.body ?? []
         #expect(String(decoding: body, as: UTF8.self).contains("name=\"sn\""))
     }

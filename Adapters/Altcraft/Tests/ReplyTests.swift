@@ -121,7 +121,93 @@ import Testing
         #expect(category.verdict?.answer?["errorText"]?.string?.contains("category not found") == true)
     }
 
-    @Test(.shows("altcraft/R9", "altcraft/R11", of: AltcraftDevice.self))
+    @Test(.shows("altcraft/S2", of: AltcraftDevice.self))
+    func `a call that is not synchronous is answered without a profile, and proves nothing`() throws {
+        var phone = try Phone()
+        let verdict = phone.deliver(
+            Phone.operation(RequestTests.subscribe, "s", contact: "aino", options: ["sync": false])
+        )
+        #expect(verdict?.finding?.code == "altcraft.reply.later")
+        #expect(
+            verdict?.answer == [
+                "httpCode": 200, "error": 0, "errorText": "", "profile": nil, "eventCode": 230,
+                "renumberedEventCode": 230,
+            ]
+        )
+        #expect(phone.memory.standing == nil)
+    }
+
+    @Test(.shows("altcraft/S3", "altcraft/S4", "altcraft/S8", of: AltcraftDevice.self))
+    func `each attempt that is repeated is told, and so is the final no`() throws {
+        var scene = try Scene()
+        let answers: [(Outcome, JSONValue)] = [
+            (
+                .replied(WireResponse(503, json: ["error": 503, "error_text": "busy", "profile": nil])),
+                ["httpCode": 503, "error": 503, "errorText": "busy", "profile": nil, "eventCode": 530]
+            ),
+            (.failed(TransportFailure(.notSent, "offline")), ["httpCode": nil, "profile": nil, "eventCode": 530]),
+        ]
+        for (outcome, expected) in answers {
+            let pending = scene.pending(RequestTests.subscribe)
+            guard case .send(let transmission) = scene.plan(pending) else {
+                Issue.record("It does not leave.")
+                return
+            }
+            let exchange = Exchange<AltcraftDevice>(
+                endpoint: transmission.endpoint,
+                operations: [pending],
+                request: transmission.request,
+                outcome: outcome,
+                startedAt: Corpus.start,
+                moment: Moment(now: Corpus.start, date: Corpus.start)
+            )
+            let told = try #require(scene.adapter.interpret(exchange, memory: &scene.memory).incoming.first?.object)
+            #expect(told["attempt"] == .string(pending.id.rawValue))
+            let answer = try #require(AltcraftAnswer(.object(told)))
+            #expect(answer.renumberedEventCode == 530)
+            #expect((answer.httpCode, answer.errorText) == (outcome.reply?.status, expected["errorText"]?.string))
+            #expect(told["httpCode"] == expected["httpCode"])
+            #expect(told["eventCode"] == 530)
+        }
+        let no = scene.verdict(RequestTests.subscribe, Self.complaint("no")).verdict?.answer
+        #expect(
+            no == [
+                "httpCode": 400, "error": 400, "errorText": "no", "profile": nil, "eventCode": 430,
+                "renumberedEventCode": 430,
+            ]
+        )
+    }
+
+    @Test(.shows("altcraft/R9", of: AltcraftDevice.self))
+    func `an error number in a success is a refusal where the configuration says so`() throws {
+        let strange = WireResponse(200, json: ["error": 7, "error_text": "later", "profile": nil])
+        var scene = try Scene(["errorInSuccess": "reject"])
+        scene.stand("subscribed")
+        let verdict = scene.verdict(RequestTests.subscribe, .replied(strange)).verdict
+        #expect(verdict?.finding?.code == "altcraft.reply.errorRefused")
+        #expect(verdict?.isRejected == true)
+        #expect(scene.memory.standing == nil)
+        let known = WireResponse(200, json: ["error": 0, "error_text": "", "profile": nil])
+        #expect(scene.verdict(RequestTests.subscribe, .replied(known)).verdict?.isAccepted == true)
+    }
+
+    @Test(.shows("altcraft/S9", "altcraft/S6", of: AltcraftDevice.self))
+    func `a category that the vendor keeps as it was is told`() throws {
+        var phone = try Phone(account: ["steadyCategories": ["legal"]])
+        let off: JSONObject = ["cats": [["name": "tips", "active": false], ["name": "legal", "active": false]]]
+        let verdict = phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino", options: off))
+        #expect(verdict?.finding?.code == "altcraft.reply.differs")
+        #expect(verdict?.finding?.reason.contains("category legal") == true)
+        let shown = verdict?.answer.flatMap(AltcraftAnswer.init)?.profile?.subscription?.categories
+        #expect(
+            shown == [
+                .init(name: "tips", title: "About tips", isSteady: false, isActive: false),
+                .init(name: "legal", title: "About legal", isSteady: true, isActive: true),
+            ]
+        )
+    }
+
+    @Test(.shows("altcraft/R9", "altcraft/R11", "altcraft/S1", "altcraft/S5", "altcraft/S6", of: AltcraftDevice.self))
     func `an answer has types and both numbers`() throws {
         let body: JSONValue = [
             "error": 7, "error_text": "later",
@@ -186,5 +272,27 @@ import Testing
             phone.adapter.place(Phone.operation($0, "p")).queue
         }
         #expect(places == ["profile", "profile"])
+    }
+
+    @Test(.shows("altcraft/R12", of: AltcraftDevice.self))
+    func `somebody who is gone hides nobody else`() throws {
+        var scene = try Scene()
+        let event = Action.track(.custom(name: "Ordered"))
+        let queues = [nil, "aino", "jose"].map { contact in
+            scene.adapter.place(Phone.operation(event, "e", contact: contact)).queue
+        }
+        #expect(Set(queues).count == 3)
+        #expect(queues.allSatisfy { !$0.contains("aino") })
+        let come = scene.pending(RequestTests.subscribe, id: "second", sequence: 2, contact: "jose")
+        scene.credential = nil
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        let gone = scene.pending(optOut, id: "first", sequence: 1)
+        let after = scene.pending(RequestTests.subscribe, id: "third", sequence: 3)
+        #expect(scene.plan(gone, after).waitsFor == "altcraft.credential.missing")
+        guard case .send(let transmission) = scene.plan(gone, after, come) else {
+            Issue.record("José waits for Aino.")
+            return
+        }
+        #expect(transmission.operations == ["second"])
     }
 }

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayAltcraftSimulator
 import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
@@ -170,7 +171,7 @@ import Testing
     }
 
     @Test(
-        .shows("altcraft/Q5", "altcraft/T6", of: AltcraftDevice.self),
+        .shows("altcraft/Q5", "altcraft/T6", "altcraft/Q12", of: AltcraftDevice.self),
         arguments: [
             (ReadRequest("latest"), "matching_mode=phone"),
             (ReadRequest("latestForProvider"), "provider=ios-apns&matching_mode=phone"),
@@ -292,5 +293,89 @@ import Testing
         var operation = Phone.operation(Self.subscribe, "op")
         operation.capturedAt = Instant(milliseconds: 999)
         #expect(try Scene().adapter.examine(operation).map(\.code) == ["altcraft.time.missing"])
+    }
+
+    @Test func `an app that has no payload names the message itself`() throws {
+        let scene = try Scene()
+        let opened = Action.track(.push(.opened, payload: [:]))
+        #expect(scene.examine(opened, options: ["uid": "m-9"]).isEmpty)
+        #expect(scene.request(opened, options: ["uid": "m-9"])?.json?["smid"] == "m-9")
+        #expect(scene.examine(opened).map(\.severity) == [.foreign])
+        let foreign = Action.track(.push(.opened, payload: Corpus.foreignPush))
+        #expect(scene.examine(foreign, options: ["uid": "m-9"]).map(\.severity) == [.foreign])
+    }
+
+    @Test(.shows("altcraft/M10", "altcraft/M7", of: AltcraftDevice.self))
+    func `an event may name pixel and client id, and the message's form is a setting`() throws {
+        let scene = try Scene(["pixel": nil, "clientId": "ac-5", "messageIDForm": "text"])
+        let event = Action.track(.custom(name: "Ordered"))
+        #expect(scene.examine(event).map(\.code) == ["altcraft.event.pixel"])
+        let options: JSONObject = ["pixel": "OTHER 2", "clientID": "ac-6", "messageID": "m-1"]
+        #expect(scene.examine(event, options: options).isEmpty)
+        let request = try #require(scene.request(event, options: options))
+        #expect(request.url.contains("?i=OTHER%202&"))
+        let body = String(decoding: request.body, as: UTF8.self)
+        #expect(body.contains("name=\"aci\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nac-6\r\n"))
+        #expect(body.contains("name=\"mi\"\r\nContent-Type: application/json; charset=utf-8\r\n\r\nm-1\r\n"))
+    }
+
+    @Test(.shows("altcraft/M11", of: AltcraftDevice.self))
+    func `an event whose time zone nobody knows says so`() throws {
+        let event = Action.track(.custom(name: "Ordered"))
+        var nowhere = try Scene(device: nil)
+        let unknown = nowhere.verdict(event, .replied(WireResponse(200))).verdict
+        #expect(unknown?.finding?.code == "altcraft.event.zone")
+        let body = String(decoding: try #require(nowhere.request(event)).body, as: UTF8.self)
+        #expect(body.contains("name=\"tz\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n0\r\n"))
+        var scene = try Scene()
+        #expect(scene.verdict(event, .replied(WireResponse(200))).verdict?.finding == nil)
+    }
+
+    @Test(.shows("altcraft/Q4", of: AltcraftDevice.self))
+    func `whether a release names the matching mode is a setting`() throws {
+        let login = Action.switchContact(ContactSwitch(.logIn))
+        let url = try #require(Scene(["releaseMatching": false]).request(login)?.url)
+        #expect(url.hasSuffix("/unsuspend/?provider=ios-apns&subscription_id=\(Fixture.token)"))
+    }
+
+    @Test(arguments: [
+        "a/b ?#+%&=", "“quoted” \"x\" 'y'", "😀🏳️‍🌈", "שלום עולם", "nul\u{0}nul", "\r\n--Boundary", "é e\u{301}",
+    ])
+    func `hard texts come through in every place`(_ text: String) throws {
+        var phone = try Phone()
+        var device = Corpus.phone
+        device.pushToken = PushToken("t\(text)", service: .fcm)
+        device.facts?.deviceName = text
+        phone.deliver(Phone.operation(.registerDevice(device), "d"))
+        let options: JSONObject = [
+            "customFields": ["own": .string(text)],
+            "profileFields": ["_fname": .string(text)], "cats": [["name": .string(text), "active": true]],
+        ]
+        #expect(
+            phone.deliver(Phone.operation(Self.subscribe, "s", contact: "aino", options: options))?.isAccepted == true
+        )
+        let profile = try #require(phone.state.profiles(in: 12).first)
+        let subscription = try #require(profile.subscriptions.first)
+        #expect(subscription.token == "t\(text)")
+        #expect(subscription.fields["own"] == .string(text))
+        #expect(subscription.fields["_device_name"] == .string(text))
+        #expect(subscription.categories[text] == true)
+        #expect(profile.fields["_fname"] == .string(text))
+        let asked = phone.deliver(Phone.operation(.readBack(ReadRequest("current")), "q", contact: "aino"))
+        #expect(asked?.answer.flatMap(AltcraftAnswer.init)?.profile?.subscription?.subscriptionID == "t\(text)")
+        let event = Action.track(.custom(name: "n\(text)", attributes: ["note": .string(text)]))
+        let words: JSONObject = ["utm": ["source": .string(text)], "messageID": .string(text)]
+        #expect(phone.deliver(Phone.operation(event, "e", contact: "aino", options: words))?.isAccepted == true)
+        let kept = try #require(phone.state.customEvents.first)
+        #expect(kept["wn"] == "n\(text)")
+        #expect(kept["cs"] == text)
+        #expect(try JSONValue(parsing: kept["mi"] ?? "") == .string(text))
+        let push = Action.track(.push(.opened, payload: ["_ac_push": "1", "_uid": .string("u\(text)")]))
+        #expect(phone.deliver(Phone.operation(push, "p", contact: "aino"))?.isAccepted == true)
+        #expect(phone.state.pushEvents.map(\.message) == ["u\(text)"])
+    }
+
+    @Test func `half a surrogate pair is refused where the options are read`() {
+        #expect(throws: (any Error).self) { try JSONValue(parsing: #"{"customFields":{"own":"\ud83d"}}"#) }
     }
 }

@@ -102,14 +102,46 @@ import Testing
         #expect(silent.json?["profile"] == .null)
     }
 
-    @Test func `replace unsubscribes other profiles of the database that have the token`() throws {
+    @Test(.shows("altcraft/B13", "altcraft/B14", of: AltcraftDevice.self))
+    func `replace unsubscribes other profiles of the database that have the token`() throws {
         var phone = try Phone()
         phone.credentials["jose"] = Token.phone("+34600111222", database: 12)
         phone.deliver(Phone.operation(RequestTests.subscribe, "a", contact: "aino"))
         phone.deliver(Phone.operation(RequestTests.subscribe, "v"))
-        phone.deliver(Phone.operation(RequestTests.subscribe, "j", contact: "jose", options: ["replace": true]))
+        phone.deliver(
+            Phone.operation(
+                RequestTests.subscribe,
+                "j",
+                contact: "jose",
+                options: ["replace": true, "skipTriggers": true]
+            )
+        )
         let statuses = phone.state.profiles.map { "\($0.database) \($0.subscriptions.map(\.status))" }
         #expect(statuses == [#"12 ["unsubscribed"]"#, #"11 ["subscribed"]"#, #"12 ["subscribed"]"#])
+    }
+
+    @Test func `a token that ran out, a strange mode and a suspended subscription of another device`() throws {
+        let old = Token.signed(
+            #"{"matching":"{\"db_id\":1,\"matching\":\"email\",\"email\":\"a@b\"}","exp":1900000000}"#
+        )
+        let response = try respond(RequestTests.subscribe) { setHeader(&$0, "Authorization", "Bearer \(old.value)") }
+        #expect(response.status == 401)
+        let role = try respond(RequestTests.subscribe, settings: ["rToken": "role-1"], account: ["rToken": "role-1"]) {
+            $0.url = $0.url.replacing("push_sub", with: "phone")
+        }
+        #expect(role.status == 400)
+        for (every, status) in [(false, "suspended"), (true, "subscribed")] {
+            var phone = try Phone(account: ["releasesEveryToken": .bool(every)])
+            phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+            let pause = Action.changeSubscription(Subscription(channel: .push, state: .suspended))
+            phone.deliver(Phone.operation(pause, "p", contact: "aino"))
+            phone.memory.saved = nil
+            phone.deliver(Phone.operation(.registerDevice(Fixture.renewedPhone), "n", contact: "aino"))
+            phone.deliver(
+                Phone.operation(.switchContact(ContactSwitch(.logIn)), "i", contact: "aino")
+            )
+            #expect(phone.state.profiles(in: 12).first?.subscriptions.first?.status == status)
+        }
     }
 
     @Test func `functional updates change what is stored`() throws {
@@ -196,8 +228,9 @@ import Testing
         #expect(phone.deliver(Phone.operation(RequestTests.subscribe, "s"))?.isAccepted == true)
         phone.deliver(Phone.operation(.registerDevice(Fixture.renewedPhone), "r"))
         #expect(phone.state.profiles(in: 5).flatMap(\.subscriptions).map { $0.token.prefix(8) } == ["0aa1f00d"])
-        let update = phone.deliver(Phone.operation(.changeAttributes(["visits": .set(1)]), "u"))
-        #expect(update?.isRejected == true)
+        var named = try Phone(settings: ["rToken": "role-1", "profileUpdates": "profileUpdate"], account: role)
+        named.deliver(Phone.operation(RequestTests.subscribe, "s"))
+        #expect(named.deliver(Phone.operation(.changeAttributes(["visits": .set(1)]), "u"))?.isRejected == true)
     }
 
     @Test func `the import wants its own token, a database and a matching value`() throws {

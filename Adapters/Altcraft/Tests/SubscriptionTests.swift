@@ -16,10 +16,13 @@ import Testing
     @Test(.shows("altcraft/B11", "altcraft/B12", "altcraft/B5", of: AltcraftDevice.self))
     func `a topic is a category, and the subscription stays as it is`() throws {
         var scene = try Scene()
+        for state in [Subscription.State.subscribed, .unsubscribed] {
+            #expect(scene.request(Self.topic(state))?.method == "GET")
+        }
+        scene.stand(nil)
         let fresh = scene.request(Self.topic(.subscribed))?.json?["subscription"]
         #expect(fresh?["status"] == "subscribed")
         #expect(fresh?["cats"] == [["name": "tips", "active": true]])
-        #expect(scene.request(Self.topic(.unsubscribed))?.method == "GET")
         scene.memory.standing = .init(contact: "aino", status: "subscribed")
         let left = scene.request(Self.topic(.unsubscribed), options: ["cats": [["name": "tips"], ["name": "news"]]])
         #expect(left?.json?["subscription"]?["status"] == "subscribed")
@@ -165,5 +168,93 @@ import Testing
         let subscription = phone.state.profiles(in: 12).first?.subscriptions.first
         #expect(subscription?.status == "suspended")
         #expect(subscription?.optOuts == 0)
+    }
+
+    @Test(.shows("altcraft/E5", of: AltcraftDevice.self))
+    func `leaving never touches an opt-out, and asks where nobody knows`() throws {
+        var phone = try Phone()
+        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        phone.deliver(Phone.operation(optOut, "u", contact: "aino"))
+        phone.memory.standing = nil
+        phone.endpoints = []
+        let verdict = phone.deliver(Phone.operation(.farewell, "f", contact: "aino"))
+        #expect(verdict == .unchanged(FindingRow.nothingToLeave.at()))
+        #expect(phone.endpoints == [.status])
+        #expect(phone.state.profiles(in: 12).first?.subscriptions.map(\.status) == ["unsubscribed"])
+    }
+
+    @Test(.shows("altcraft/B15", of: AltcraftDevice.self))
+    func `a suspension records no opt-out, an opt-out does`() throws {
+        var phone = try Phone()
+        for (state, optOuts) in [(Subscription.State.subscribed, 0), (.suspended, 0), (.unsubscribed, 1)] {
+            let change = Action.changeSubscription(Subscription(channel: .push, state: state))
+            #expect(phone.deliver(Phone.operation(change, state.rawValue, contact: "aino"))?.isAccepted == true)
+            let held = phone.state.profiles(in: 12).flatMap(\.subscriptions)
+            #expect(held.map(\.status) == [state.rawValue])
+            #expect(held.map(\.optOuts) == [optOuts])
+        }
+    }
+
+    @Test(.shows("altcraft/B16", of: AltcraftDevice.self))
+    func `where a list replaces the stored one, the whole list is sent`() throws {
+        var phone = try Phone(settings: ["categoryLists": "replace"], account: ["replacesCategories": true])
+        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+        for topic in ["tips", "news", "games"] {
+            let change = Action.changeSubscription(
+                Subscription(channel: .push, topic: topic, state: .subscribed)
+            )
+            #expect(phone.deliver(Phone.operation(change, topic, contact: "aino"))?.isAccepted == true)
+        }
+        phone.memory.standing = nil
+        #expect(phone.deliver(Phone.operation(Self.topic(.unsubscribed), "t", contact: "aino"))?.isAccepted == true)
+        let held = phone.state.profiles(in: 12).first?.subscriptions.first?.categories
+        #expect(held?.canonical == ["games": true, "news": true, "tips": false])
+        let merging = try Scene()
+        #expect(merging.request(RequestTests.subscribe)?.json?["subscription"]?["cats"] == [])
+    }
+
+    @Test(.shows("altcraft/T2", of: AltcraftDevice.self))
+    func `a change of person waits for the token, but not for somebody who is gone`() throws {
+        var scene = try Scene()
+        scene.memory.saved = PushAddress(provider: "ios-apns", token: "old")
+        let login = Action.switchContact(ContactSwitch(.logIn))
+        #expect(scene.plan(scene.pending(login)).waitsFor == "altcraft.token.updatePending")
+        let come = scene.pending(login, id: "in", sequence: 2, contact: "jose")
+        scene.credential = nil
+        let gone = scene.pending(.registerDevice(Corpus.phone), id: "device")
+        #expect(scene.plan(gone, come).request?.url.contains("/unsuspend/") == true)
+    }
+
+    @Test func `who wants no messages is taken off the last token when there is none any more`() throws {
+        var scene = try Scene(device: nil)
+        scene.memory.saved = PushAddress(provider: "ios-apns", token: "last")
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        #expect(scene.request(optOut)?.json?["subscription_id"] == "last")
+    }
+
+    @Test func `what says more than subscribed never gives way`() throws {
+        let scene = try Scene(device: nil)
+        let later = scene.pending(.switchContact(ContactSwitch(.logOut)), id: "second", sequence: 2)
+        let options: JSONObject = ["profileFields": ["visits": 1]]
+        let head = scene.pending(RequestTests.subscribe, id: "first", sequence: 1, options: options)
+        #expect(scene.plan(head, later).waitsFor == "altcraft.token.missing")
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        let no = scene.pending(optOut, id: "first", sequence: 1)
+        #expect(scene.plan(no, later).waitsFor == "altcraft.token.missing")
+    }
+
+    @Test func `an answer about another device is no knowledge about this one`() throws {
+        var scene = try Scene()
+        scene.stand("subscribed")
+        let other: JSONValue = ["error": 0, "profile": ["subscription": ["status": "unsubscribed"]]]
+        for what in ["latest", "latestForProvider"] {
+            _ = scene.verdict(.readBack(ReadRequest(what)), .replied(WireResponse(200, json: other)))
+            #expect(scene.memory.standing?.status == "subscribed")
+        }
+        _ = scene.verdict(.readBack(ReadRequest("current")), .replied(WireResponse(200)))
+        #expect(scene.memory.standing?.status == "subscribed")
+        _ = scene.verdict(.readBack(ReadRequest("current")), .replied(WireResponse(200, json: other)))
+        #expect(scene.memory.standing?.status == "unsubscribed")
     }
 }

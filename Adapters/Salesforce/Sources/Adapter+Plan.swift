@@ -7,7 +7,7 @@ extension SalesforceDevice {
         let changes = pending.filter { $0.queue != Endpoint.events.rawValue }
         let plan: Plan<Self>? = .soonest(
             planRegistration(changes, memory: memory, at: moment),
-            planEvents(events, after: changes, memory: memory, at: moment)
+            planEvents(events, before: horizon(of: changes, in: pending, memory: memory), memory: memory, at: moment)
         )
         return plan ?? .wait(until: nil, because: FindingRow.paced.at())
     }
@@ -104,22 +104,20 @@ extension SalesforceDevice {
 
     private func planEvents(
         _ pending: [Pending<Self>],
-        after changes: [Pending<Self>],
+        before horizon: Horizon,
         memory: Memory,
         at moment: Moment
     ) -> Plan<Self>? {
         guard let first = pending.first else { return nil }
         guard memory.subscriberToken != nil else {
             let waiting = Plan<Self>.wait(until: nil, because: FindingRow.subscriberTokenMissing.at())
-            return changes.isEmpty && memory.mustRenewToken == true
+            return !horizon.hasChanges && memory.mustRenewToken == true
                 ? planRenewal(for: first, memory: memory, at: moment) ?? waiting : waiting
         }
         if let closed = memory.closedUntil[Endpoint.events.rawValue], closed > moment.now {
             return .wait(until: closed, because: FindingRow.closed.at())
         }
-        // An event says nothing of a person: the vendor books it to the contact that it holds for the device.
-        let handOver = changes.first { isHandOver($0.operation, from: memory.registration) }?.sequence ?? .max
-        let batch = pending.prefix { $0.sequence < handOver }.prefix(EventRules.batchLimit)
+        let batch = pending.prefix { $0.sequence < horizon.handOver }.prefix(EventRules.batchLimit)
         guard !batch.isEmpty else { return .wait(until: nil, because: FindingRow.eventAfterHandOver.at()) }
         let body = EventRecord.envelope(
             batch.compactMap { EventRecord($0.operation) },
@@ -128,6 +126,26 @@ extension SalesforceDevice {
         )
         let request = settings.post(Endpoint.events.path, body, memory: memory, facts: memory.registration.facts)
         return .send(Transmission(.events, request, carrying: batch))
+    }
+
+    /// How far events may leave before the pending changes.
+    private struct Horizon {
+        var hasChanges: Bool
+        /// The first change from which on the device may be another contact's.
+        var handOver: Int64
+    }
+
+    /// An event says nothing of a person: the vendor books it to the contact that it holds for the device. So what was
+    /// captured after a hand-over waits for it, and where the window does not show every change, for the last one shown.
+    private func horizon(
+        of changes: [Pending<Self>],
+        in window: PendingOperations<Self>,
+        memory: Memory
+    ) -> Horizon {
+        let isCut = window.hasMore && changes.count >= Self.descriptor.window / 2
+        let end = isCut ? changes.last?.sequence : nil
+        let handOver = changes.first { isHandOver($0.operation, from: memory.registration) }?.sequence
+        return Horizon(hasChanges: !changes.isEmpty, handOver: handOver ?? end ?? .max)
     }
 
     /// Whether the device is another contact's from this operation on.

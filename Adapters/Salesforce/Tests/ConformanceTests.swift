@@ -1,23 +1,26 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 import PatchbayTesting
 import Testing
 
+@testable import PatchbaySalesforce
+
 @Suite("Salesforce conformance") struct ConformanceTests {
     @Test(arguments: ConformanceCheck.all)
     func `the device door keeps the adapter contract`(_ check: ConformanceCheck) throws {
-        try check.run(on: harness())
+        try check.run(on: Self.harness.get())
     }
 
     @Test(arguments: Conversation.all())
-    func `a conversation goes as its golden says`(_ conversation: Conversation) throws {
-        try conversation.check(on: harness())
+    func `a conversation goes as written`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
     }
 
-    private func harness() throws -> AdapterHarness<SalesforceDevice> {
+    private static let harness = Result { try makeHarness() }
+
+    private static func makeHarness() throws -> AdapterHarness<SalesforceDevice> {
         let token: JSONValue = "q1w2e3r4t5y6u7i8o9p0zxcv"
         return try AdapterHarness(
             settings: [
@@ -28,13 +31,35 @@ import Testing
             simulator: SalesforceSimulator(settings: ["accessToken": token]),
             refusal: nil,
             extras: extras,
+            belief: belief,
             storedStates: [StoredState(version: 1, part: .memory, json: memory)],
             goldens: Goldens()
         )
     }
 
+    /// What a registration says, as memory knows it and as the vendor keeps it.
+    private static let belief = Belief<SalesforceDevice> { (memory: SalesforceDevice.Memory) in
+        guard memory.acceptedAs != nil else { return [:] }
+        let attributes = memory.registration.attributes.map { ($0.key, JSONValue.string($0.value)) }
+        var claims: JSONObject = ["attributes": .object(JSONObject(attributes))]
+        claims["contactKey"] = memory.registration.contactKey.map { .string($0) }
+        claims["tags"] = .array(memory.registration.tags.map { .string($0) })
+        return claims
+    } holds: { (account: SalesforceAccount) in
+        guard let device = account.devices.first, let registration = device.registration else { return [:] }
+        let attributes = registration["attributes"]?.array ?? []
+        let tags = registration["tags"]?.array?.filter { !["ALL", "IOS"].contains($0) } ?? []
+        return [
+            "contactKey": registration["subscriberKey"] ?? .null,
+            "attributes": .object(JSONObject(attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) })),
+            "tags": .array(tags),
+            "isPushEnabled": registration["push_Enabled"] ?? .null,
+            "events": .array(device.events.map { .string($0.id) }),
+        ]
+    }
+
     /// Samples that show what is peculiar to this vendor.
-    private var extras: [Sample] {
+    private static var extras: [Sample] {
         let corpus = Corpus()
         var adopted = Corpus.phone
         adopted.identities = ["salesforce.deviceID": "A1B2C3D4-0000-4000-8000-00000000D001"]
@@ -73,7 +98,7 @@ import Testing
         ]
     }
 
-    private let memory: JSONValue = [
+    private static let memory: JSONValue = [
         "registration": [
             "contactKey": "c-1001", "attributes": ["tier": "gold"], "tags": ["sports"], "hasLeft": false,
             "pushToken": "0f1e2d3c", "pushState": "subscribed",

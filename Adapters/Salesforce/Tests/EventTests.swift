@@ -167,6 +167,17 @@ import Testing
         #expect(try bench.transmission(at: 13).endpoint == .events)
     }
 
+    @Test func `where the window is full, events behind its changes wait`() throws {
+        var bench = try Bench.registered([:], .identify("member-1"))
+        for number in 0..<2048 { bench.capture(.set("n", .integer(Int64(number))), at: 10) }
+        bench.capture(lesson, at: 11)
+        for (hasMore, isSent) in [(false, true), (true, false)] {
+            let pending = PendingOperations(bench.pending, hasMore: hasMore)
+            let plan = bench.adapter.plan(pending, memory: bench.memory, at: bench.moment(11))
+            if case .send = plan { #expect(isSent) } else { #expect(!isSent) }
+        }
+    }
+
     @Test(.shows("salesforce/E14", "salesforce/W27"), arguments: [401, 403])
     func `a refused subscriber token is renewed by the registration, and the event goes`(_ status: Int) throws {
         var bench = try Bench.registered([:], .set("tier", "gold"))

@@ -55,6 +55,8 @@ extension Runner {
                     lane.due = [wait, nextUnblock].compactMap { $0 }.min()
                     lane.because = because
                     lane.flush = false
+                    // A plan that waits for its time waits for something, as a verdict with an instant does.
+                    if wait != nil { lane.barren = 0 }
                 }
                 return nil
             case .settle(let verdicts, let remembered):
@@ -125,7 +127,13 @@ extension Runner {
             )
             lane.because = nil
         }
-        return Dispatch(ticket: ticket, provider: name, request: transmission.request, timeout: descriptor.timeout)
+        return Dispatch(
+            ticket: ticket,
+            provider: name,
+            endpoint: transmission.endpoint.rawValue,
+            request: transmission.request,
+            timeout: descriptor.timeout
+        )
     }
 
     /// Ends a stored operation; `isIndexed` if the lane's window is told of it. False if it has ended already.

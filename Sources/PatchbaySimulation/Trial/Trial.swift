@@ -42,6 +42,8 @@ public final class Trial {
         public let request: WireRequest
         /// Whether the vendor processed it.
         public let isProcessed: Bool
+        /// How many operations were surely on the disk when it left.
+        public let operationsBefore: Int
     }
 
     /// How an operation ended.
@@ -159,12 +161,12 @@ public final class Trial {
                 action: action
             )
         }
-        operations += captured
         try living {
             // The process may have died after the commit: then the outbox knows them already.
             if try !isStored(captured[0].id) { try world.capture(captured) }
         }
         if try !isStored(captured[0].id) { try world.capture(captured) }
+        operations += captured
     }
 
     private func isStored(_ id: OperationID) throws -> Bool {
@@ -220,7 +222,15 @@ public final class Trial {
         let number = requests.count + 1
         (ledger.now, ledger.request, ledger.delay) = (sent.now, number, .milliseconds(100))
         let isProcessed = disturbance != .cut(request: number) && disturbance != .unsent(request: number)
-        requests.append(Request(number: number, now: sent.now, request: sent.request, isProcessed: isProcessed))
+        requests.append(
+            Request(
+                number: number,
+                now: sent.now,
+                request: sent.request,
+                isProcessed: isProcessed,
+                operationsBefore: operations.count
+            )
+        )
         checkIsPending(sent.request, number)
         guard isProcessed else {
             isCut = disturbance == .cut(request: number)

@@ -347,6 +347,41 @@ extension VirtualWorld {
         #expect(try world.account("p").balances)
     }
 
+    @Test(arguments: [true, false])
+    func `a no that another process captured counts for this one's requests and memory (E14, E16)`(
+        isInFlight: Bool
+    ) throws {
+        let world = try world([.tracking, .profile])
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        if isInFlight { try world.capture(.set("tier", "silver")) }
+        let requests = world.sent.count
+        let other = try Engine(
+            store: world.store,
+            plan: .probe(requiredConsent: [.tracking, .profile]),
+            host: world.host,
+            credentials: { _, _ in nil }
+        )
+        let denial = EngagementOperation(
+            id: "denial",
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .setConsent(Consent(purpose: .profile, state: .denied))
+        )
+        try other.commit([Engine.Capture(denial, uptime: world.host.uptime())])
+        // Both share a connection here; another process's commit makes kept windows stale, as this does.
+        try world.store.release(provider: nil, subject: "nobody", hold: "")
+        try world.advance(by: .seconds(1))
+        try world.keepHouse()
+        #expect(try world.drain())
+        let again = try world.capture(.set("tier", "gold"))
+        #expect(world.outcome(of: again.id, on: "p")?.term == .dropped)
+        // Nothing left but the word itself.
+        #expect(world.sent.dropFirst(requests).map(\.request.url).allSatisfy { $0.hasSuffix("/setConsent") })
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("gold") && !$0.contains("silver") })
+        #expect(try world.account("p").balances)
+    }
+
     @Test func `a no empties what a lane remembers, and what is still allowed is told again (E14)`() throws {
         let world = try world([.tracking, .profile])
         try world.capture(.set("tier", "gold"))

@@ -121,6 +121,21 @@ import Testing
         try balances(world)
     }
 
+    @Test func `a vendor that was never routed knows its pushes too, and is welcomed like any other later`() throws {
+        let world = try VirtualWorld()
+        try world.start(before)
+        let push = try world.capture(.push("new"))
+        #expect(try world.drain())
+        #expect(world.outcome(of: push.id, on: "new")?.term == .accepted)
+        #expect(try world.store.providers().map(\.name).sorted() == ["new", "old"])
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        try world.restart(after)
+        #expect(try world.drain())
+        #expect(try world.account("new").lines["created"] == ["mirror": 1])
+        try balances(world)
+    }
+
     @Test func `a late push needs the person's consent like any other`() throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan(providers: after.providers, requiredConsent: [.tracking])

@@ -380,6 +380,22 @@ import Testing
     }
 }
 
+@Suite("Changed settings of a provider that is only drained") struct EngineObligationDraining {
+    @Test func `changed settings place again what is drained (E15)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .status(500) }
+        try world.start(.pool(digest: "1"))
+        try world.capture(.event("a"))
+        try world.restart(.pool(mode: nil, digest: "1"))
+        try world.restart(.pool(mode: nil, digest: "2") { $0.suffix = "-2" })
+        #expect(try world.store.list(provider: "p", limit: 9).map(\.queue).contains("main-2"))
+        world.network = { _ in .status(200) }
+        try world.restart()
+        #expect(try world.drain())
+        #expect(try world.account("p").balances)
+    }
+}
+
 @Suite("One process delivers") struct EngineObligationLease {
     private func takeOver(_ world: VirtualWorld) throws -> Int64 {
         let now = world.host.date().milliseconds

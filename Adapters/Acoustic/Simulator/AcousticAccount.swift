@@ -1,0 +1,103 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What a simulated account remembers. Every list has a fixed order, so that equal states have equal JSON.
+public struct AcousticAccount: Codable, Sendable, Equatable {
+    /// The users, in order of their registration.
+    public var users: [SimulatedUser] = []
+    /// How many users and channels were ever made; ids are counted.
+    public var made = 0
+    /// What a client did that the vendor's rules forbid, oldest first.
+    public var violations: [Violation] = []
+    /// Requests by endpoint and status: `update 200`.
+    public var counts: [String: Int] = [:]
+
+    /// An account without users.
+    public init() {}
+
+    /// The user of that id.
+    public func user(_ id: String) -> SimulatedUser? { users.first { $0.id == id } }
+
+    mutating func update(_ id: String, _ change: (inout SimulatedUser) -> Void) {
+        guard let place = users.firstIndex(where: { $0.id == id }) else { return }
+        change(&users[place])
+    }
+}
+
+/// One user (MUID) of a simulated account.
+public struct SimulatedUser: Codable, Sendable, Equatable {
+    /// The user's id.
+    public var id: String
+    /// Its channels: one per installation.
+    public var channels: [String]
+    /// The installation that it was registered for.
+    public var installID: String
+    /// The first cache of the service: the last values written by devices, good and bad, and never deleted by time.
+    public var cache: [String: JSONValue] = [:]
+    /// Names in the first cache that make every later update fail until they are deleted.
+    public var poison: [String] = []
+    /// The writes that the second cache took, oldest first.
+    public var writes: [Write] = []
+    /// Updates that were answered with yes and never written, with the reasons.
+    public var lost: [Loss] = []
+    /// The events, oldest first.
+    public var events: [SimulatedEvent] = []
+    /// The last registration.
+    public var registration: JSONValue?
+    /// When updates of the last minute came.
+    public var updates: [Instant] = []
+
+    /// One write on its way to the database.
+    public struct Write: Codable, Sendable, Equatable {
+        /// When it came.
+        public var at: Instant
+        /// The column.
+        public var column: String
+        /// The value; nil clears it.
+        public var value: JSONValue?
+    }
+
+    /// An update that failed behind the yes.
+    public struct Loss: Codable, Sendable, Equatable {
+        /// When.
+        public var at: Instant
+        /// The columns of the update, all of them lost.
+        public var columns: [String]
+        /// Why; names, no values.
+        public var reasons: [String]
+    }
+
+    /// The database's row as it is at that instant: a write shows after five minutes.
+    public func row(at now: Instant) -> [String: JSONValue] {
+        row { now - $0.at >= .seconds(300) }
+    }
+
+    /// The database's row once all caches are written.
+    public var finalRow: [String: JSONValue] { row { _ in true } }
+
+    private func row(_ isVisible: (Write) -> Bool) -> [String: JSONValue] {
+        writes.filter(isVisible).reduce(into: [:]) { $0[$1.column] = $1.value }
+    }
+}
+
+/// One event of a simulated user.
+public struct SimulatedEvent: Codable, Sendable, Equatable {
+    /// Its type.
+    public var type: String
+    /// Its name.
+    public var name: String
+    /// When it happened, as the client wrote it.
+    public var timestamp: String
+    /// Whether the account shows it.
+    public var isVisible: Bool
+    /// The whole event.
+    public var body: JSONValue
+}
+
+/// A rule that a client broke.
+public struct Violation: Codable, Sendable, Equatable {
+    /// When.
+    public var at: Instant
+    /// What was wrong; names and sizes, no values.
+    public var what: String
+}

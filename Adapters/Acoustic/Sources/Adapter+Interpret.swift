@@ -1,0 +1,239 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension AcousticDevice {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let row = ReplyTable.acoustic.row(for: exchange.outcome)
+        let before = memory
+        note(exchange, row.meaning, in: &memory)
+        switch row.meaning {
+        case .park:
+            memory.mustPhone = true
+            if exchange.endpoint == .phoneHome { memory.registered = nil }
+            let detail = exchange.outcome.reply.map { "HTTP \($0.status) to \(exchange.endpoint.rawValue)" }
+            let park = FindingRow.replyStopped.at(detail: detail)
+            var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+            meaning.park = park
+            return meaning
+        case .retry: return Interpretation(exchange.operations) { _ in .retry(.now) }  // `plan` paces.
+        case .accepted, .refused: break
+        }
+        let isAccepted = row.meaning == .accepted
+        switch exchange.endpoint {
+        case .update, .delete: return interpretAttributes(exchange, isAccepted, before, &memory)
+        case .events: return interpretEvents(exchange, isAccepted, &memory)
+        case .register: return interpretRegistration(exchange, isAccepted, &memory)
+        case .phoneHome: return interpretPhoneHome(exchange, isAccepted, &memory)
+        }
+    }
+
+    /// Keeps the pace, and forgets what a request may have changed at the vendor unseen (K7).
+    private func note(_ exchange: Exchange<Self>, _ meaning: ReplyMeaning, in memory: inout Memory) {
+        let stream = exchange.endpoint.stream
+        if meaning == .retry {
+            let failures = memory.paces[stream]?.failures ?? 0
+            let asked = exchange.outcome.reply?.retryAfter
+            memory.paces[stream] = .init(
+                failures: failures + 1,
+                until: Pace.next(after: failures, asked: asked, at: exchange.moment)
+            )
+        } else {
+            memory.paces[stream] = nil
+        }
+        if exchange.endpoint == .phoneHome || exchange.endpoint == .register { memory.phonedAt = exchange.startedAt }
+        guard exchange.mayHaveWorked else { return }
+        RuleID.acoustic("K7").fire()
+        switch exchange.endpoint {
+        case .update, .delete:
+            let batch = AttributeBatch(exchange.operations, memory: memory, settings: settings)
+            for entry in batch.entries { memory.known[entry.key] = nil }
+        case .register:
+            memory.registered = nil
+            if settings.invalidateExistingUser { memory.forgetValues() }
+        case .events, .phoneHome: break
+        }
+    }
+
+    // MARK: Attributes
+
+    private func interpretAttributes(
+        _ exchange: Exchange<Self>,
+        _ isAccepted: Bool,
+        _ before: Memory,
+        _ memory: inout Memory
+    ) -> Interpretation<Self> {
+        let batch = AttributeBatch(exchange.operations, memory: before, settings: settings)
+        if isAccepted {
+            for entry in batch.entries {
+                // The vendor forgets a deleted value, so a later one is news again (K3).
+                if entry.isDelete { RuleID.acoustic("K3").fire() }
+                memory.known[entry.key] = entry.value
+            }
+            if let tags = batch.tags { memory.tags = tags.map(\.rawValue).sorted() }
+            return verdicts(batch) { _, step in step }
+        }
+        guard batch.units == 1 else {
+            return halved(exchange, batch.units, &memory)
+        }
+        return verdicts(batch) { member, step in
+            var step = step
+            // The bad entry is found; what is left goes together again.
+            step.suspect = nil
+            step.refusals += member.sent.count
+            step.refused = Array((step.refused + member.sent).prefix(Step.named))
+            return step
+        }
+    }
+
+    /// A verdict for each member of a batch whose entries have ended.
+    private func verdicts(
+        _ batch: AttributeBatch,
+        _ change: (AttributeBatch.Member, Step) -> Step
+    ) -> Interpretation<Self> {
+        Interpretation(
+            Dictionary(
+                batch.members.map { member -> (OperationID, Verdict<Self>) in
+                    var step = change(member, member.pending.step ?? Step())
+                    step.done = member.range.upperBound
+                    guard step.done >= member.entries.count else { return (member.pending.id, .underway(step)) }
+                    return (member.pending.id, ending(of: member.pending.operation, member.entries, step))
+                }
+            ) { first, _ in first }
+        )
+    }
+
+    /// How an operation ends whose every entry has ended: what the vendor took, and what it refused, by name (V1).
+    func ending(of operation: EngagementOperation, _ entries: [Entry], _ step: Step) -> Verdict<Self> {
+        RuleID.acoustic("V1").fire()
+        let refused = step.refused.filter(entries.indices.contains).map { entries[$0].key }
+        let more = step.refusals > refused.count ? " and \(step.refusals - refused.count) more" : ""
+        let names = refused.joined(separator: ", ") + more
+        let path = operation.action.kind == .changeTags ? "action.tags" : "action.changes"
+        if step.refusals > 0 {
+            let isAll = step.refusals >= entries.count
+            let row: FindingRow =
+                !isAll ? .partlyRefused : entries.allSatisfy(\.isDelete) ? .deleteRefused : .updateRefused
+            return isAll ? .rejected(row.at(path, detail: names)) : .accepted(row.at(path, detail: names))
+        }
+        let sets = entries.filter { !$0.isDelete }.map(\.key)
+        let deletes = entries.filter(\.isDelete).map(\.key)
+        let text = [Self.list("set", sets), Self.list("deleted", deletes)].compactMap(\.self).joined(separator: "; ")
+        let row: FindingRow =
+            sets.isEmpty ? .deleteAccepted : settings.columns.isEmpty ? .failureUnseen : .visibleLater
+        return .accepted(row.at(path, detail: text))
+    }
+
+    /// A few names in words: `set: a, b`.
+    private static func list(_ word: String, _ names: [String]) -> String? {
+        guard !names.isEmpty else { return nil }
+        let more = names.count > 20 ? " and \(names.count - 20) more" : ""
+        return "\(word): \(names.prefix(20).joined(separator: ", "))\(more)"
+    }
+
+    // MARK: Events
+
+    private func interpretEvents(
+        _ exchange: Exchange<Self>,
+        _ isAccepted: Bool,
+        _ memory: inout Memory
+    ) -> Interpretation<Self> {
+        guard !isAccepted, exchange.operations.count > 1 else {
+            return Interpretation(exchange.operations) { pending in
+                told(pending.operation, isAccepted, &memory)
+                guard pending.operation.action.kind == .registerDevice else {
+                    return isAccepted ? accepted(pending.operation) : .rejected(FindingRow.eventRefused.at("action"))
+                }
+                return .accepted((isAccepted ? FindingRow.deviceKept : .eventRefused).at("action"))
+            }
+        }
+        return halved(exchange, exchange.operations.count, &memory)
+    }
+
+    /// One bad entry spoils all: half of them is tried next, after a pause, so that a search is no storm (G3).
+    private func halved(_ exchange: Exchange<Self>, _ count: Int, _ memory: inout Memory) -> Interpretation<Self> {
+        RuleID.acoustic("G3").fire()
+        let until = exchange.moment.now + Pace.search
+        memory.paces[exchange.endpoint.stream] = .init(failures: 0, until: until)
+        let half = max(1, count / 2)
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.suspect = half
+            return .underway(step)
+        }
+    }
+
+    /// Notes what the vendor now knows of push. A device's permission that it refused is not told again, either.
+    private func told(_ operation: EngagementOperation, _ isAccepted: Bool, _ memory: inout Memory) {
+        switch operation.action {
+        case .registerDevice(let device): memory.pushTold = device.allowsPush && memory.wantsPush
+        case .farewell where isAccepted: memory.pushTold = false
+        case .changeSubscription(let subscription) where isAccepted:
+            memory.wantsPush = subscription.state == .subscribed
+            memory.pushTold = memory.wantsPush
+        default: break
+        }
+    }
+
+    private func accepted(_ operation: EngagementOperation) -> Verdict<Self> {
+        switch operation.action {
+        case .farewell: return .accepted(FindingRow.left.at())
+        case .track(.custom) where Options(operation)["type"] == nil:
+            return .accepted(FindingRow.customEventUnseen.at())
+        default: return .accepted(FindingRow.eventTaken.at())
+        }
+    }
+
+    // MARK: Registration
+
+    private func interpretRegistration(
+        _ exchange: Exchange<Self>,
+        _ isAccepted: Bool,
+        _ memory: inout Memory
+    ) -> Interpretation<Self> {
+        guard isAccepted else {
+            return Interpretation(exchange.operations) { _ in .rejected(FindingRow.registrationRefused.at("action")) }
+        }
+        guard let reply = exchange.outcome.reply, let ids = Identity.ids(in: reply, settings.profile) else {
+            return withoutAnswer(exchange, &memory)
+        }
+        memory.adopt(ids)
+        for pending in exchange.operations {
+            guard case .registerDevice(let device) = pending.operation.action else { continue }
+            let record = RegistrationRecord(device, of: pending.operation.subject, settings: settings)
+            memory.registered = record.digest(settings)
+        }
+        return Interpretation(exchange.operations) { .underway(Step(done: ($0.step?.done ?? 0) + 1)) }
+    }
+
+    private func interpretPhoneHome(
+        _ exchange: Exchange<Self>,
+        _ isAccepted: Bool,
+        _ memory: inout Memory
+    ) -> Interpretation<Self> {
+        if isAccepted, let reply = exchange.outcome.reply {
+            guard let ids = Identity.ids(in: reply, settings.profile) else { return withoutAnswer(exchange, &memory) }
+            memory.adopt(ids)
+        }
+        memory.mustPhone = false
+        return Interpretation(exchange.operations) { pending in
+            guard case .switchContact(let change) = pending.operation.action, isAccepted else {
+                guard pending.operation.action.kind == .switchContact else { return .underway(pending.step) }
+                return .rejected(FindingRow.registrationRefused.at("action.switch"))
+            }
+            memory.logIn(change.identifiers)
+            return .accepted(FindingRow.loggedIn.at("action.switch"))
+        }
+    }
+
+    /// A yes without the ids that were asked for: nobody knows what happened, so it is tried again like a failure.
+    private func withoutAnswer(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        let stream = exchange.endpoint.stream
+        let failures = memory.paces[stream]?.failures ?? 0
+        memory.paces[stream] = .init(
+            failures: failures + 1,
+            until: Pace.next(after: failures, asked: nil, at: exchange.moment)
+        )
+        return Interpretation(exchange.operations) { _ in .retry(.now) }
+    }
+}

@@ -1,0 +1,105 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// The device door of Acoustic Campaign (Mobile App Messaging).
+///
+/// Changes of attributes go in groups of values or of deletes; what the vendor holds already is not sent. Events go in a
+/// stream of their own. The vendor takes a group whole or loses it whole, mostly in silence, so each operation is judged
+/// before it is captured, and a group that is refused all the same is halved until the bad entry stands alone.
+public struct AcousticDevice: VendorAdapter {
+    public typealias Settings = AcousticSettings
+
+    /// The requests of this door.
+    public enum Endpoint: String, AdapterEndpoint {
+        /// Sets columns.
+        case update
+        /// Deletes columns' values.
+        case delete
+        /// Reports events.
+        case events
+        /// Tells of the installation and gets its ids.
+        case register
+        /// Asks for the present ids.
+        case phoneHome
+
+        /// The requests that share a back-off (Q3).
+        var stream: String {
+            switch self {
+            case .update, .delete: "attributes"
+            case .events: "events"
+            case .register, .phoneHome: "registration"
+            }
+        }
+    }
+
+    let settings: AcousticSettings
+
+    /// A door to one app of an account.
+    ///
+    /// - Throws: ``SettingsError`` if names collide or contradict the columns.
+    public init(settings: AcousticSettings) throws(SettingsError) {
+        let problems = settings.problems
+        if !problems.isEmpty { throw SettingsError(problems) }
+        self.settings = settings
+    }
+
+    // MARK: Place
+
+    /// The streams of an installation; each is first in, first out.
+    enum Queue: String {
+        /// What device it is.
+        case registration
+        /// Attributes, tags, and the changes of person that part them.
+        case attributes
+        /// Events, and the push permission, which is one.
+        case events
+        /// What is settled here.
+        case local
+    }
+
+    public func place(_ operation: EngagementOperation) -> Place {
+        let queue: Queue
+        switch operation.action {
+        case .registerDevice: queue = .registration
+        case .changeAttributes, .changeTags, .switchContact, .farewell: queue = .attributes
+        case .track, .changeSubscription: queue = .events
+        case .identify, .setConsent, .erase, .readBack: queue = .local
+        @unknown default: queue = .local
+        }
+        return Place(lane: operation.subject.rawValue, queue: queue.rawValue)
+    }
+
+    // MARK: Examine
+
+    public func examine(_ operation: EngagementOperation) -> [Finding] {
+        let findings = judge(operation)
+        if findings.contains(where: { $0.severity == .foreign }) { return findings }
+        return findings + Options(operation).findings
+    }
+
+    private func judge(_ operation: EngagementOperation) -> [Finding] {
+        switch operation.action {
+        case .identify(let identifiers):
+            if identifiers.isEmpty { return [FindingRow.identify.at("action.identifiers")] }
+            return identifiers.indices.map { FindingRow.identify.at("action.identifiers[\($0)]") }
+        case .switchContact(let change):
+            return change.direction == .logOut ? [FindingRow.logOut.at("action.switch")] : []
+        case .registerDevice(let device): return Identity.judge(device, settings: settings)
+        case .changeAttributes(let changes):
+            if changes.isEmpty { return [FindingRow.nothing.at("action.changes")] }
+            return AttributeRules.judge(changes, settings: settings).findings
+        case .changeTags(let change): return TagRules.judge(change, settings: settings)
+        case .track, .changeSubscription: return EventRules.judge(operation, settings: settings).findings
+        case .readBack(let request):
+            return Answer(rawValue: request.what) == nil ? [FindingRow.readUnknown.at("action.read.what")] : []
+        case .setConsent, .farewell, .erase: return []
+        @unknown default: return [FindingRow.actionUnknown.at("action")]
+        }
+    }
+
+    /// What can be asked for: this installation's own knowledge, because the vendor answers no device (L1).
+    enum Answer: String {
+        case attributes, tags, ids
+    }
+}

@@ -1,0 +1,142 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What of the pending changes goes with the next request: one group of values, or one of deletes.
+///
+/// It is a pure function of the operations, their steps and the memory, so `interpret` finds again what `plan` sent.
+struct AttributeBatch {
+    /// One operation with the entries that go now.
+    struct Member {
+        let pending: Pending<AcousticDevice>
+        /// All of its entries, in the order in which they go.
+        let entries: [Entry]
+        /// Those that end with this request; the ones that the vendor holds already are among them and not sent.
+        let range: Range<Int>
+        /// Those of them that are sent.
+        let sent: [Int]
+        /// The set of tags after it; nil if it leaves the tags' column alone.
+        let tags: Set<Tag>?
+    }
+
+    /// The operations that go, in order of capture.
+    private(set) var members: [Member] = []
+    /// Operations that need no request: what they say is known already.
+    private(set) var unchanged: [Pending<AcousticDevice>] = []
+    /// Operations whose every entry a later one replaces before anything left, with that one.
+    private(set) var superseded: [(pending: Pending<AcousticDevice>, by: OperationID)] = []
+    /// Whether the entries are deletes.
+    private(set) var isDelete = false
+    /// Whether the batch ends for another reason than that nothing more is pending.
+    private(set) var isClosed = false
+
+    /// The most entries of a request that is no explicit group.
+    static let limit = 200
+
+    init(
+        _ operations: some Sequence<Pending<AcousticDevice>>,
+        memory: AcousticDevice.Memory,
+        settings: AcousticSettings
+    ) {
+        var tags = Set(memory.tags.map { Tag(rawValue: $0) })
+        var touched: Set<String> = []
+        var units = 0
+        for pending in operations {
+            let (entries, after) = Self.entries(of: pending.operation, after: tags, settings)
+            let done = min(pending.step?.done ?? 0, entries.count)
+            func isHeld(_ place: Int) -> Bool { !touched.contains(entries[place].key) && memory.holds(entries[place]) }
+            guard let first = (done..<entries.count).first(where: { !isHeld($0) }) else {
+                RuleID.acoustic("K1").fire()
+                unchanged.append(pending)
+                continue
+            }
+            let mark = pending.step?.suspect
+            if let leader = members.first {
+                let isSameGroup = leader.pending.operation.group == pending.operation.group
+                let isSameMark = leader.pending.step?.suspect == mark
+                let room = mark ?? (pending.operation.group == nil ? Self.limit : .max)
+                guard entries[first].isDelete == isDelete, isSameGroup, isSameMark, units < room else {
+                    if entries[first].isDelete != isDelete { RuleID.acoustic("G6").fire() }
+                    isClosed = true
+                    break
+                }
+            } else {
+                isDelete = entries[first].isDelete
+            }
+            var (end, sent) = (done, [Int]())
+            let room = (mark ?? .max) - units
+            while end < entries.count {
+                if !isHeld(end) {
+                    guard entries[end].isDelete == isDelete, sent.count < room else { break }
+                    sent.append(end)
+                }
+                end += 1
+            }
+            if !sent.isEmpty, sent.count < end - done { RuleID.acoustic("K2").fire() }
+            units += sent.count
+            let ends = end == entries.count
+            members.append(
+                Member(pending: pending, entries: entries, range: done..<end, sent: sent, tags: ends ? after : nil)
+            )
+            touched.formUnion(entries[done...].map(\.key))
+            if let after { tags = after }
+            if !ends {
+                isClosed = true
+                break
+            }
+        }
+        supersede()
+    }
+
+    /// The entries that are sent, by column; the last word of each wins (G5).
+    var entries: [Entry] {
+        var last: [String: Entry] = [:]
+        for member in members {
+            for entry in member.sent.map({ member.entries[$0] }) {
+                if last.updateValue(entry, forKey: entry.key) != nil { RuleID.acoustic("G5").fire() }
+            }
+        }
+        return Array(last.values).inOrder
+    }
+
+    /// How many entries take part, doubled ones too.
+    var units: Int { members.reduce(0) { $0 + $1.sent.count } }
+
+    /// The set of tags that the vendor holds if it takes this; nil if it leaves them alone.
+    var tags: Set<Tag>? { members.reversed().lazy.compactMap(\.tags).first }
+
+    /// All entries of an operation in the order in which they go, and the set of tags after it.
+    static func entries(
+        of operation: EngagementOperation,
+        after tags: Set<Tag>,
+        _ settings: AcousticSettings
+    ) -> ([Entry], Set<Tag>?) {
+        switch operation.action {
+        case .changeAttributes(let changes): return (AttributeRules.judge(changes, settings: settings).entries, nil)
+        case .changeTags(let change):
+            let (entries, after) = TagRules.entries(of: change, after: tags, settings: settings)
+            return (entries, after)
+        default: return ([], nil)
+        }
+    }
+
+    /// Finds changes of attributes that later ones replace whole. Tags build on each other and are never replaced.
+    private mutating func supersede() {
+        guard !isDelete else { return }
+        for (place, member) in members.enumerated() {
+            guard member.pending.step == nil, member.pending.operation.action.kind == .changeAttributes,
+                member.range == 0..<member.entries.count
+            else { continue }
+            let later = members[(place + 1)...]
+            let keys = Set(member.entries.map(\.key))
+            let replaced = later.reduce(into: Set<String>()) { keys, other in
+                keys.formUnion(other.sent.map { other.entries[$0].key })
+            }
+            guard keys.isSubset(of: replaced),
+                let last = later.last(where: { other in other.sent.contains { keys.contains(other.entries[$0].key) } })
+            else { continue }
+            RuleID.acoustic("G5").fire()
+            superseded.append((member.pending, last.pending.id))
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// One column's change on its way: a value, or that there is none.
+struct Entry: Sendable, Equatable {
+    /// The column's exact name.
+    var key: String
+    /// The value; nil deletes it.
+    var value: WireValue?
+
+    init(_ key: String, _ value: WireValue?) { (self.key, self.value) = (key, value) }
+
+    /// Whether it goes with a delete request.
+    var isDelete: Bool { value == nil }
+}
+
+/// What the vendor takes as attributes of one operation.
+enum AttributeRules: Sendable {
+    /// How long a column's name may be.
+    static let nameLengths = 3...255
+
+    /// Judges a whole change (G1): the entries, values first, and everything that is wrong with it.
+    static func judge(
+        _ changes: [AttributeName: AttributeChange],
+        settings: AcousticSettings
+    ) -> (entries: [Entry], findings: [Finding]) {
+        var entries: [Entry] = []
+        var findings: [Finding] = []
+        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+            let path = "action.changes".dot(name.rawValue)
+            let column = settings.attributeNames[name] ?? name.rawValue
+            let (entry, found) = judge(change, column, at: path, settings: settings)
+            findings += found
+            guard let entry else { continue }
+            if entries.contains(where: { $0.key == entry.key }) {
+                findings.append(FindingRow.columnTwice.at(path))
+            } else {
+                entries.append(entry)
+            }
+        }
+        if settings.columns.isEmpty, !changes.isEmpty {
+            findings.append(FindingRow.columnsUnknown.at("action.changes"))
+        }
+        return (entries.inOrder, settled(findings, isAnythingLeft: !entries.isEmpty, settings))
+    }
+
+    /// One bad entry costs the whole group, unless the setting says that the valid rest goes (G2).
+    private static func settled(
+        _ findings: [Finding],
+        isAnythingLeft: Bool,
+        _ settings: AcousticSettings
+    ) -> [Finding] {
+        guard findings.contains(where: { $0.severity == .error }) else { return findings }
+        RuleID.acoustic("G1").fire()
+        guard settings.onInvalid == .sendValid, isAnythingLeft else { return findings }
+        RuleID.acoustic("G2").fire()
+        return findings.map { finding in
+            var finding = finding
+            if finding.severity == .error { finding.severity = .warning }
+            return finding
+        }
+    }
+
+    private static func judge(
+        _ change: AttributeChange,
+        _ name: String,
+        at path: String,
+        settings: AcousticSettings
+    ) -> (Entry?, [Finding]) {
+        switch change {
+        case .set(let value): return judge(value, name, at: path, settings: settings)
+        case .unset: return judgeDelete(name, at: path, settings: settings)
+        case .increment, .append, .remove: return (nil, [FindingRow.arithmetic.at(path)])
+        }
+    }
+
+    private static func judge(
+        _ value: AttributeValue,
+        _ name: String,
+        at path: String,
+        settings: AcousticSettings
+    ) -> (Entry?, [Finding]) {
+        let outcome: Form.Outcome
+        if settings.columns.isEmpty {
+            guard nameLengths.contains(name.count) else {
+                return (nil, [FindingRow.columnName.at(path, detail: "\(name.count) characters")])
+            }
+            outcome = Form.untyped(value)
+        } else {
+            guard let column = settings.columns[name] else { return (nil, [unknown(name, settings).at(path)]) }
+            if let row = refusal(of: column) { return (nil, [row.at(path, detail: "type \(column.type.rawValue)")]) }
+            guard let encode = column.type.row.encode else { return (nil, [FindingRow.columnUnwritable.at(path)]) }
+            outcome = encode(value, column)
+        }
+        if name == settings.tagsColumn || settings.tagColumns.values.contains(name) {
+            return (nil, [FindingRow.columnOfTags.at(path)])
+        }
+        switch outcome {
+        case .success(let encoded): return (Entry(name, encoded.value), encoded.note.map { [$0.at(path)] } ?? [])
+        case .failure(let problem): return (nil, [problem.row.at(path, detail: problem.detail)])
+        }
+    }
+
+    /// A delete goes even where the column is not known: it is the cure for a poisoned cache (K4).
+    private static func judgeDelete(
+        _ name: String,
+        at path: String,
+        settings: AcousticSettings
+    ) -> (Entry?, [Finding]) {
+        if name == settings.tagsColumn || settings.tagColumns.values.contains(name) {
+            return (nil, [FindingRow.columnOfTags.at(path)])
+        }
+        RuleID.acoustic("K4").fire()
+        guard !settings.columns.isEmpty else { return (Entry(name, nil), []) }
+        guard let column = settings.columns[name] else {
+            return (Entry(name, nil), [FindingRow.deleteUnknown.at(path)])
+        }
+        if column.owner == .server { return (nil, [FindingRow.columnOfServer.at(path)]) }
+        let isForeign = column.isLookupKey || column.type.row.encode == nil
+        return (Entry(name, nil), isForeign ? [FindingRow.deleteUnknown.at(path)] : [])
+    }
+
+    private static func unknown(_ name: String, _ settings: AcousticSettings) -> FindingRow {
+        let isSpelling = settings.columns.keys.contains { $0.lowercased() == name.lowercased() }
+        return isSpelling ? .columnCase : .columnUnknown
+    }
+
+    /// Why no value of that column may come from a device.
+    static func refusal(of column: Column) -> FindingRow? {
+        if column.isLookupKey { return .columnLookupKey }
+        if column.owner == .server { return .columnOfServer }
+        return column.type.row.encode == nil ? .columnUnwritable : nil
+    }
+}
+
+extension [Entry] {
+    /// Values first, then deletes, each by name: the order in which they go.
+    var inOrder: [Entry] {
+        sorted { left, right in
+            left.isDelete == right.isDelete
+                ? left.key.unicodeScalars.lexicographicallyPrecedes(right.key.unicodeScalars) : !left.isDelete
+        }
+    }
+}

@@ -1,0 +1,664 @@
+import PatchbayAdapterKit
+
+/// Everything that this adapter may say. No row ever holds a person's value or a secret.
+extension FindingRow {
+    /// Every row, for the descriptor.
+    static let acoustic: [FindingRow] = [
+        columnsUnknown, columnName, columnUnknown, columnCase, columnLookupKey, columnOfServer, columnUnwritable,
+        columnTwice, columnOfTags, deleteUnknown, arithmetic, valueType, valueLong, valueDigits, valuePhone,
+        valueNested, valueSeconds, timestampText, timestampPrecision, country, selection, choices, choicesEmpty,
+        choicesSeparator, choicesBlank, choiceLong, nothing,
+        tagsNothing, tagsColumn, tagWithoutColumn, tagValue,
+        eventName, eventPair, eventNested, mailingID, sessionLength, pushForeign, pushSilent, subscriptionChannel,
+        subscriptionTopic, subscriptionUnknown, subscriptionPaused, subscriptionDetails, eventRefused,
+        idsPair, idsNotGiven, invalidateInProduction, idsMissing, reset, userInvalidated, neverSent,
+        nothingToLeave, identify, logOut, loggedIn, deviceKept, registrationRefused,
+        readUnknown, actionUnknown, eraseByHand, consentKept, left,
+        gathering, interval, retrying, unchanged, visibleLater, failureUnseen, deleteAccepted, partlyRefused,
+        updateRefused, deleteRefused, customEventUnseen, eventTaken, replyStopped, replyUnavailable,
+        replyThrottled, noReply, replyStrange, optionUnknown, optionInvalid,
+    ]
+
+    // MARK: Columns and values
+
+    static let columnsUnknown = FindingRow(
+        "acoustic.columns.unknown",
+        .note,
+        rule: .acoustic("C15"),
+        reason: "The account's columns are not configured, so only rules that hold for every column are checked",
+        remedy: "Describe the columns in the setting columns."
+    )
+    static let columnName = FindingRow(
+        "acoustic.column.name",
+        .error,
+        .invalid,
+        rule: .acoustic("C14"),
+        reason: "A column's name has 3 to 255 characters",
+        remedy: "Map the attribute to its column with attributeNames."
+    )
+    static let columnUnknown = FindingRow(
+        "acoustic.column.missing",
+        .error,
+        .notFound,
+        rule: .acoustic("C1"),
+        reason: "The database has no such column, and the vendor would lose the whole group in silence",
+        remedy: "Map the attribute with attributeNames, or create the column and add it to the setting columns."
+    )
+    static let columnCase = FindingRow(
+        "acoustic.column.spelling",
+        .error,
+        .notFound,
+        rule: .acoustic("C1"),
+        reason: "The database has a column whose name differs in case alone",
+        remedy: "Write the name exactly as the database does, with attributeNames."
+    )
+    static let columnLookupKey = FindingRow(
+        "acoustic.column.lookupKey",
+        .error,
+        .forbidden,
+        rule: .acoustic("C11"),
+        reason: "The column is a lookup key, which no device may write",
+        remedy: "Let the back end write it."
+    )
+    static let columnOfServer = FindingRow(
+        "acoustic.column.owner",
+        .error,
+        .forbidden,
+        rule: .acoustic("O1"),
+        reason: "The server writes this column, and two writers drift apart",
+        remedy: "Change it where its owner is, or set its owner to device and stop the server."
+    )
+    static let columnUnwritable = FindingRow(
+        "acoustic.column.type",
+        .error,
+        .forbidden,
+        rule: .acoustic("C12"),
+        reason: "No device may write a column of this type",
+        remedy: "Let the back end write it."
+    )
+    static let columnTwice = FindingRow(
+        "acoustic.column.twice",
+        .error,
+        .conflict,
+        rule: .acoustic("C1"),
+        reason: "Two attributes have the same column",
+        remedy: "Give each attribute a column of its own in attributeNames."
+    )
+    static let columnOfTags = FindingRow(
+        "acoustic.column.tags",
+        .error,
+        .conflict,
+        rule: .acoustic("T1"),
+        reason: "The column holds tags",
+        remedy: "Change the tags, or map the attribute to another column."
+    )
+    static let deleteUnknown = FindingRow(
+        "acoustic.delete.foreign",
+        .warning,
+        .notFound,
+        rule: .acoustic("K4"),
+        reason:
+            "The device has no such column to write; the delete is sent all the same, because it clears a poisoned cache",
+        remedy: "Nothing, if that is what it is for. Else mend the name."
+    )
+    static let arithmetic = FindingRow(
+        "acoustic.attribute.arithmetic",
+        .error,
+        .unsupported,
+        rule: .acoustic("C10"),
+        reason: "The vendor has no way to add to a value or take from it",
+        remedy: "Set the whole value."
+    )
+    static let valueType = FindingRow(
+        "acoustic.value.type",
+        .error,
+        .invalid,
+        rule: .acoustic("C2"),
+        reason: "The value is not of the column's type, and the vendor would lose the whole group in silence",
+        remedy: "Give a value of the column's type, or name the type in the configuration's attributes."
+    )
+    static let valueLong = FindingRow(
+        "acoustic.value.long",
+        .error,
+        .tooLarge,
+        rule: .acoustic("C13"),
+        reason: "The text is too long",
+        remedy: "Shorten it."
+    )
+    static let valueDigits = FindingRow(
+        "acoustic.value.digits",
+        .error,
+        .tooLarge,
+        rule: .acoustic("C9"),
+        reason: "The number has too many digits",
+        remedy: "Round it."
+    )
+    static let valuePhone = FindingRow(
+        "acoustic.value.phone",
+        .error,
+        .invalid,
+        rule: .acoustic("C16"),
+        reason: "A phone number for text messages is digits with the country's code",
+        remedy: "Write digits alone, without plus and spaces."
+    )
+    static let valueNested = FindingRow(
+        "acoustic.value.nested",
+        .error,
+        .unsupported,
+        rule: .acoustic("C10"),
+        reason: "A column holds one plain value, no list and no object",
+        remedy: "Give each part an attribute of its own, or use choices for a multi-selection."
+    )
+    static let valueSeconds = FindingRow(
+        "acoustic.value.seconds",
+        .warning,
+        rule: .acoustic("C5"),
+        reason: "A time has no seconds; they are cut off",
+        remedy: "Write HH:mm."
+    )
+    static let timestampText = FindingRow(
+        "acoustic.timestamp.text",
+        .error,
+        .invalid,
+        rule: .acoustic("C6"),
+        reason: "A timestamp goes as an instant, never as text",
+        remedy: "Give a timestamp, or name the type in the configuration's attributes."
+    )
+    static let timestampPrecision = FindingRow(
+        "acoustic.timestamp.precision",
+        .note,
+        rule: .acoustic("C6"),
+        reason: "A timestamp has milliseconds; finer parts are cut off",
+        remedy: "Nothing."
+    )
+    static let country = FindingRow(
+        "acoustic.value.country",
+        .error,
+        .invalid,
+        rule: .acoustic("C3"),
+        reason: "The text is no country of ISO 3166-1; the vendor would take it, and nobody could ask for it",
+        remedy: "Write the two letters of ISO 3166-1."
+    )
+    static let selection = FindingRow(
+        "acoustic.selection.value",
+        .error,
+        .invalid,
+        rule: .acoustic("C8"),
+        reason: "The selection does not allow this value",
+        remedy: "Use a value that the column allows, in its exact spelling."
+    )
+    static let choices = FindingRow(
+        "acoustic.choices.value",
+        .error,
+        .invalid,
+        rule: .acoustic("C7"),
+        reason: "The multi-selection does not allow one of the values, and none would be inserted",
+        remedy: "Use values that the column allows, in their exact spelling."
+    )
+    static let choicesEmpty = FindingRow(
+        "acoustic.choices.empty",
+        .error,
+        .missing,
+        rule: .acoustic("C7"),
+        reason: "A multi-selection takes at least one value",
+        remedy: "Unset the attribute."
+    )
+    static let choicesSeparator = FindingRow(
+        "acoustic.choices.semicolon",
+        .error,
+        .invalid,
+        rule: .acoustic("C7"),
+        reason: "A value holds a semicolon, which parts the values",
+        remedy: "Use values without semicolons."
+    )
+    static let choicesBlank = FindingRow(
+        "acoustic.choices.blank",
+        .error,
+        .invalid,
+        rule: .acoustic("C7"),
+        reason: "A value is blank or has blanks around it",
+        remedy: "Write the values as the column spells them."
+    )
+    static let choiceLong = FindingRow(
+        "acoustic.choices.long",
+        .error,
+        .tooLarge,
+        rule: .acoustic("C7"),
+        reason: "A value of a selection has 100 characters at most",
+        remedy: "Shorten it."
+    )
+    static let nothing = FindingRow(
+        "acoustic.attributes.nothing",
+        .error,
+        .missing,
+        reason: "Nothing changes",
+        remedy: "Name an attribute."
+    )
+    // MARK: Tags
+
+    static let tagsNothing = FindingRow(
+        "acoustic.tags.nothing",
+        .error,
+        .missing,
+        reason: "Nothing changes",
+        remedy: "Name a tag."
+    )
+    static let tagsColumn = FindingRow(
+        "acoustic.tags.column",
+        .error,
+        .misconfigured,
+        rule: .acoustic("T1"),
+        reason: "The vendor has no tags; no column is set that holds them",
+        remedy: "Set tagsColumn, a multi-selection column, or tagColumns."
+    )
+    static let tagWithoutColumn = FindingRow(
+        "acoustic.tag.column",
+        .error,
+        .misconfigured,
+        rule: .acoustic("T2"),
+        reason: "The tag has no column",
+        remedy: "Add it to tagColumns, or set tagsColumn."
+    )
+    static let tagValue = FindingRow(
+        "acoustic.tag.value",
+        .error,
+        .invalid,
+        rule: .acoustic("T3"),
+        reason:
+            "The column of tags can't hold this tag: it is not allowed there, blank, too long, or holds a semicolon",
+        remedy: "Use a tag that the column allows, or add it to the column."
+    )
+    // MARK: Events
+
+    static let eventName = FindingRow(
+        "acoustic.event.name",
+        .error,
+        .missing,
+        rule: .acoustic("E1"),
+        reason: "An event needs a type and a name that are not blank",
+        remedy: "Give it a name."
+    )
+    static let eventPair = FindingRow(
+        "acoustic.event.pair",
+        .error,
+        .invalid,
+        rule: .acoustic("E3"),
+        reason: "The vendor knows no such name of this type",
+        remedy: "Use enabled, disabled, enter, exit or dwell, or leave the option type out."
+    )
+    static let eventNested = FindingRow(
+        "acoustic.event.nested",
+        .warning,
+        .unsupported,
+        rule: .acoustic("E5"),
+        reason: "An event's attribute is one plain value; this one is left out",
+        remedy: "Give each part an attribute of its own."
+    )
+    static let mailingID = FindingRow(
+        "acoustic.event.mailing",
+        .warning,
+        .invalid,
+        rule: .acoustic("E7"),
+        reason: "A mailing id is a number; the event goes without it",
+        remedy: "Give the number."
+    )
+    static let sessionLength = FindingRow(
+        "acoustic.event.sessionLength",
+        .warning,
+        .missing,
+        rule: .acoustic("E10"),
+        reason: "The event goes without the length of the session",
+        remedy: "Give the number that your reports expect as the option sessionLength."
+    )
+    static let pushForeign = FindingRow(
+        "acoustic.push.foreign",
+        .foreign,
+        rule: .acoustic("P1"),
+        reason: "The push has no member mce, so it is not this vendor's",
+        remedy: "Hand it to the vendor that sent it."
+    )
+    static let pushSilent = FindingRow(
+        "acoustic.push.silent",
+        .error,
+        .unsupported,
+        rule: .acoustic("P3"),
+        reason: "The vendor takes no report of a push that arrived or was swiped away",
+        remedy: "Report the tap or the opening."
+    )
+    static let subscriptionChannel = FindingRow(
+        "acoustic.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .acoustic("P6"),
+        reason: "A device reports its push permission alone",
+        remedy: "Change other channels where the account's back end does."
+    )
+    static let subscriptionTopic = FindingRow(
+        "acoustic.subscription.topic",
+        .error,
+        .unsupported,
+        rule: .acoustic("P6"),
+        reason: "The vendor has no topics of push",
+        remedy: "Use a column or a tag for it."
+    )
+    static let subscriptionUnknown = FindingRow(
+        "acoustic.subscription.unknown",
+        .error,
+        .unsupported,
+        rule: .acoustic("P4"),
+        reason: "The vendor has no word for a permission that nobody knows",
+        remedy: "Report it once it is known."
+    )
+    static let subscriptionPaused = FindingRow(
+        "acoustic.subscription.paused",
+        .warning,
+        rule: .acoustic("P4"),
+        reason: "The vendor has no pause; push counts as disabled",
+        remedy: "Report push again when the pause is over."
+    )
+    static let subscriptionDetails = FindingRow(
+        "acoustic.subscription.details",
+        .warning,
+        .unsupported,
+        rule: .acoustic("P5"),
+        reason: "Time, source and evidence of a consent travel through the back end alone; they are not sent",
+        remedy: "Let the back end record them."
+    )
+    static let eventRefused = FindingRow(
+        "acoustic.event.refused",
+        .error,
+        .invalid,
+        rule: .acoustic("Q6"),
+        reason: "The vendor refused the event",
+        remedy: "Compare it with the account's events; it is kept for replay."
+    )
+    // MARK: Identity
+
+    static let idsPair = FindingRow(
+        "acoustic.ids.pair",
+        .error,
+        .missing,
+        rule: .acoustic("I8"),
+        reason: "User and channel id come together; one is not there",
+        remedy: "Give both device identities, acoustic.userId and acoustic.channelId."
+    )
+    static let idsNotGiven = FindingRow(
+        "acoustic.ids.notGiven",
+        .warning,
+        .missing,
+        rule: .acoustic("I1"),
+        reason: "The app gives no ids, and this door is set not to ask for them",
+        remedy: "Give acoustic.userId and acoustic.channelId as device identities, or set registration to requested."
+    )
+    static let invalidateInProduction = FindingRow(
+        "acoustic.user.invalidated.production",
+        .warning,
+        .misconfigured,
+        rule: .acoustic("I4"),
+        reason: "invalidateExistingUser is on in production: a reinstalled app deletes its user's record for good",
+        remedy: "Set it to false once names and types are fixed."
+    )
+    static let idsMissing = FindingRow(
+        "acoustic.ids.missing",
+        .note,
+        .missing,
+        rule: .acoustic("Q4"),
+        reason: "Nothing leaves before user and channel id are known",
+        remedy: "Register the device."
+    )
+    static let reset = FindingRow(
+        "acoustic.user.reset",
+        .note,
+        .conflict,
+        rule: .acoustic("I7"),
+        reason: "An erasure ended the registration; what is captured waits for a new one",
+        remedy: "Register the device."
+    )
+    static let userInvalidated = FindingRow(
+        "acoustic.user.invalidated",
+        .error,
+        .conflict,
+        rule: .acoustic("I7"),
+        reason: "An erasure ended the registration, and autoReinitialize is off; the vendor takes nothing",
+        remedy: "Register the device, then change it again."
+    )
+    static let neverSent = FindingRow(
+        "acoustic.user.neverSent",
+        .error,
+        .conflict,
+        rule: .acoustic("Q4"),
+        reason: "The vendor was left before it ever heard of this installation",
+        remedy: "Nothing."
+    )
+    static let nothingToLeave = FindingRow(
+        "acoustic.farewell.nothing",
+        .note,
+        rule: .acoustic("L3"),
+        reason: "The vendor never heard of this installation",
+        remedy: "Nothing."
+    )
+    static let identify = FindingRow(
+        "acoustic.identify.backEnd",
+        .error,
+        .unsupported,
+        rule: .acoustic("I5"),
+        reason: "A device can't tell the vendor who its person is: identifiers are lookup keys",
+        remedy: "Let the back end establish the identity, then log in."
+    )
+    static let logOut = FindingRow(
+        "acoustic.logOut",
+        .error,
+        .unsupported,
+        rule: .acoustic("I6"),
+        reason: "The vendor has no log-out: the user stays the installation's",
+        remedy: "Log the next person in, or erase."
+    )
+    static let loggedIn = FindingRow(
+        "acoustic.logIn.backEnd",
+        .note,
+        rule: .acoustic("I5"),
+        reason:
+            "The values that the vendor was known to hold are forgotten; who the person is, the back end has to tell",
+        remedy: "Let the back end establish the identity of this user id."
+    )
+    static let deviceKept = FindingRow(
+        "acoustic.device.kept",
+        .note,
+        rule: .acoustic("I2"),
+        reason: "The installation is known",
+        remedy: "Nothing."
+    )
+    static let registrationRefused = FindingRow(
+        "acoustic.registration.refused",
+        .error,
+        .invalid,
+        rule: .acoustic("Q6"),
+        reason: "The vendor refused the registration",
+        remedy: "Compare the profile's calls with the account's own log."
+    )
+    // MARK: Life
+
+    static let readUnknown = FindingRow(
+        "acoustic.read.unknown",
+        .error,
+        .unsupported,
+        rule: .acoustic("L1"),
+        reason: "There is no such question",
+        remedy: "Ask for attributes, tags or ids."
+    )
+    static let actionUnknown = FindingRow(
+        "acoustic.action.unknown",
+        .error,
+        .unsupported,
+        reason: "This adapter does not know the operation",
+        remedy: "Update the adapter."
+    )
+    static let eraseByHand = FindingRow(
+        "acoustic.erase.backEnd",
+        .note,
+        rule: .acoustic("L4"),
+        reason: "Everything is forgotten here; the vendor's record is not touched by a device",
+        remedy: "Let the back end run the vendor's erasure job."
+    )
+    static let consentKept = FindingRow(
+        "acoustic.consent.kept",
+        .note,
+        rule: .acoustic("L2"),
+        reason: "The consent is obeyed here; the vendor's record of consent is the back end's",
+        remedy: "Let the back end record it."
+    )
+    static let left = FindingRow(
+        "acoustic.farewell.left",
+        .note,
+        rule: .acoustic("L3"),
+        reason: "Push is reported as disabled; the vendor keeps the record",
+        remedy: "Nothing."
+    )
+    // MARK: Endings and waits
+
+    static let gathering = FindingRow(
+        "acoustic.wait.gathering",
+        .note,
+        rule: .acoustic("G4"),
+        reason: "Changes are gathered, so that a group goes at once",
+        remedy: "Wait, flush, or capture them as a group."
+    )
+    static let interval = FindingRow(
+        "acoustic.wait.interval",
+        .note,
+        rule: .acoustic("E8"),
+        reason: "Events are gathered",
+        remedy: "Wait, flush, or set the option immediate."
+    )
+    static let retrying = FindingRow(
+        "acoustic.wait.retrying",
+        .note,
+        .unavailable,
+        rule: .acoustic("Q1"),
+        reason: "The next attempt waits for its time",
+        remedy: "Wait."
+    )
+    static let unchanged = FindingRow(
+        "acoustic.unchanged",
+        .note,
+        rule: .acoustic("K1"),
+        reason: "The vendor holds this value already",
+        remedy: "Nothing; to have it written again, unset it first."
+    )
+    static let visibleLater = FindingRow(
+        "acoustic.update.visibleLater",
+        .note,
+        rule: .acoustic("K8"),
+        reason: "The vendor took it; it is visible within five minutes",
+        remedy:
+            "If it is not, check in this order: the column's spelling, its type, then unset the attribute and set it again, then register as a new user."
+    )
+    static let failureUnseen = FindingRow(
+        "acoustic.update.unseen",
+        .warning,
+        rule: .acoustic("K9"),
+        reason: "The vendor took it and writes it later; a failure would not be seen",
+        remedy: "Describe the columns in the settings, so that what fails there is found here."
+    )
+    static let deleteAccepted = FindingRow(
+        "acoustic.delete.accepted",
+        .note,
+        rule: .acoustic("K8"),
+        reason: "The vendor took the delete; it is visible within five minutes",
+        remedy: "Nothing."
+    )
+    static let partlyRefused = FindingRow(
+        "acoustic.update.partly",
+        .warning,
+        .invalid,
+        rule: .acoustic("G3"),
+        reason: "The vendor refused a part of it and took the rest",
+        remedy: "Compare the named columns with the database."
+    )
+    static let updateRefused = FindingRow(
+        "acoustic.update.refused",
+        .error,
+        .invalid,
+        rule: .acoustic("Q6"),
+        reason: "The vendor refused it, alone",
+        remedy: "Compare the named columns with the database; unset them to clear its cache."
+    )
+    static let deleteRefused = FindingRow(
+        "acoustic.delete.refused",
+        .error,
+        .invalid,
+        rule: .acoustic("Q6"),
+        reason: "The vendor refused the delete, alone",
+        remedy: "Compare the named columns with the database."
+    )
+    static let customEventUnseen = FindingRow(
+        "acoustic.event.unseen",
+        .warning,
+        rule: .acoustic("E9"),
+        reason: "The vendor took it; it is seen only if its support has switched custom events on",
+        remedy: "Ask support to switch Universal Behavior 95 on."
+    )
+    static let eventTaken = FindingRow(
+        "acoustic.event.taken",
+        .note,
+        rule: .acoustic("E9"),
+        reason: "The vendor took it; whether it is shown, the account's list of behaviours decides",
+        remedy: "Nothing."
+    )
+    static let replyStopped = FindingRow(
+        "acoustic.reply.stopped",
+        .error,
+        .forbidden,
+        rule: .acoustic("Q5"),
+        reason: "The vendor says that the app, the user or the channel is not there, or not allowed",
+        remedy: "Check appKey and baseUrl, register the device again, then resume."
+    )
+    static let replyUnavailable = FindingRow(
+        "acoustic.reply.unavailable",
+        .warning,
+        .unavailable,
+        rule: .acoustic("R2"),
+        reason: "The vendor can't take it now",
+        remedy: "Wait."
+    )
+    static let replyThrottled = FindingRow(
+        "acoustic.reply.throttled",
+        .warning,
+        .throttled,
+        rule: .acoustic("R3"),
+        reason: "The vendor takes no more updates for now",
+        remedy: "Wait; change several attributes as one group."
+    )
+    static let noReply = FindingRow(
+        "acoustic.reply.none",
+        .warning,
+        .unreachable,
+        rule: .acoustic("R4"),
+        reason: "There is no answer",
+        remedy: "Wait for the network."
+    )
+    static let replyStrange = FindingRow(
+        "acoustic.reply.strange",
+        .warning,
+        .unavailable,
+        rule: .acoustic("R5"),
+        reason: "The answer is none that an interface gives",
+        remedy: "Check baseUrl; attempts go on."
+    )
+    static let optionUnknown = FindingRow(
+        "acoustic.option.unknown",
+        .warning,
+        .invalid,
+        rule: .acoustic("E3"),
+        reason: "There is no such option",
+        remedy: "Remove it."
+    )
+    static let optionInvalid = FindingRow(
+        "acoustic.option.invalid",
+        .warning,
+        .invalid,
+        rule: .acoustic("E3"),
+        reason: "The option's value can't be used and is left out",
+        remedy: "Mend it."
+    )
+}

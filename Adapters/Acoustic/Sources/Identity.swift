@@ -1,0 +1,107 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// The ids of a user and its channel: given by the app, or by the vendor's reply.
+enum Identity: Sendable {
+    /// What the app calls them among a device's identities.
+    static let userName: Device.IdentityName = "acoustic.userId"
+    static let channelName: Device.IdentityName = "acoustic.channelId"
+
+    /// The ids that the app gives; nil without both.
+    static func ids(of device: Device) -> AcousticDevice.Memory.IDs? {
+        guard let user = device.identities[userName], let channel = device.identities[channelName], !user.isEmpty,
+            !channel.isEmpty
+        else { return nil }
+        return .init(user: user, channel: channel)
+    }
+
+    /// The ids that a reply names; nil without both.
+    static func ids(in reply: WireResponse, _ profile: DeviceProfile) -> AcousticDevice.Memory.IDs? {
+        guard let json = reply.json, let user = json[profile.userMember]?.string, !user.isEmpty,
+            let channel = json[profile.channelMember]?.string, !channel.isEmpty
+        else { return nil }
+        return .init(user: user, channel: channel)
+    }
+
+    /// What is wrong with a device.
+    static func judge(_ device: Device, settings: AcousticSettings) -> [Finding] {
+        var findings: [Finding] = []
+        let path = "action.device"
+        let given = [userName, channelName].filter { device.identities[$0]?.isEmpty == false }
+        if given.count == 1 {
+            let missing = given[0] == userName ? channelName : userName
+            findings.append(FindingRow.idsPair.at(path.dot("identities").dot(missing.rawValue)))
+        } else if given.isEmpty, settings.registration == .given {
+            findings.append(FindingRow.idsNotGiven.at(path.dot("identities")))
+        }
+        if settings.invalidateExistingUser, settings.environment == .production {
+            findings.append(FindingRow.invalidateInProduction.at("settings.invalidateExistingUser"))
+        }
+        return findings
+    }
+}
+
+/// What the vendor is told of an installation. What is known are the facts; their names on the wire are inferred.
+struct RegistrationRecord: Sendable {
+    var installID: String
+    var invalidatesUser: Bool
+    var isPushEnabled: Bool
+    var pushToken: String?
+    var sdkVersion = Sender.name
+    var facts: DeviceFacts?
+
+    init(_ device: Device, of subject: Subject, settings: AcousticSettings) {
+        installID = subject.rawValue
+        invalidatesUser = settings.invalidateExistingUser
+        isPushEnabled = device.allowsPush
+        pushToken = device.pushToken?.value
+        facts = device.facts
+    }
+
+    private var osVersion: String? { facts?.platformVersion }
+    private var platform: String? { facts?.platform }
+    private var model: String? { facts?.model }
+    private var appVersion: String? { facts?.appVersion }
+    private var locale: String? { facts?.locale }
+    /// Microseconds east of UTC, as text.
+    private var timeZone: String? { facts.map { String(Int64($0.utcOffsetSeconds) * 1_000_000) } }
+
+    static let table = FieldTable<RegistrationRecord>(
+        "Registration",
+        [
+            .required("installId", \.installID, .text, from: "subject", rule: .acoustic("I2")),
+            .required(
+                "invalidateExistingUser",
+                \.invalidatesUser,
+                .flag,
+                from: "settings.invalidateExistingUser",
+                rule: .acoustic("I4")
+            ),
+            .required("pushEnabled", \.isPushEnabled, .flag, from: "device.allowsPush", rule: .acoustic("I2")),
+            .required("sdkVersion", \.sdkVersion, .text, from: "Patchbay's version", rule: .acoustic("I2")),
+            .optional("pushToken", \.pushToken, .text, from: "device.pushToken", rule: .acoustic("I2")),
+            .optional("platform", \.platform, .text, from: "device.facts.platform", rule: .acoustic("I2")),
+            .optional("osVersion", \.osVersion, .text, from: "device.facts.platformVersion", rule: .acoustic("I2")),
+            .optional("deviceModel", \.model, .text, from: "device.facts.model", rule: .acoustic("I2")),
+            .optional("appVersion", \.appVersion, .text, from: "device.facts.appVersion", rule: .acoustic("I2")),
+            .optional("locale", \.locale, .text, from: "device.facts.locale", rule: .acoustic("I2")),
+            .optional("timezone", \.timeZone, .text, from: "device.facts.utcOffsetSeconds", rule: .acoustic("I2")),
+        ]
+    )
+
+    /// The body.
+    var json: JSONValue { .object(Self.table.object(self)) }
+
+    /// A short text that changes with anything that the vendor is told, and tells nothing.
+    func digest(_ settings: AcousticSettings) -> String {
+        let text = json.text + "\u{0}" + settings.baseURL + "\u{0}" + settings.appKey
+        let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+        return String(hash, radix: 16)
+    }
+}
+
+/// How this sender calls itself.
+enum Sender: Sendable {
+    static let name = "Patchbay/1.0.0"
+}

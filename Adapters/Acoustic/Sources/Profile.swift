@@ -1,0 +1,125 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+
+/// How the device door is called: verbs, paths and names that the vendor has not published, as data.
+///
+/// The defaults are inferred from names in the vendor's published SDK documents; a capture from an account's own verbose
+/// log corrects them in the configuration, without a change of code (W7).
+struct DeviceProfile: Sendable, Equatable {
+    /// One call.
+    struct Call: Sendable, Equatable {
+        /// The method.
+        var method: String
+        /// The path after the base address, with `{appKey}`, `{userId}` and `{channelId}` where they stand.
+        var path: String
+        /// The member of the body that holds the entries; nil where the body is the record itself.
+        var wrapper: String?
+    }
+
+    var update = Call(method: "PATCH", path: "/3.0/apps/{appKey}/users/{userId}/attributes", wrapper: "attributes")
+    var delete = Call(method: "DELETE", path: "/3.0/apps/{appKey}/users/{userId}/attributes", wrapper: "keys")
+    var events = Call(
+        method: "POST",
+        path: "/3.0/apps/{appKey}/users/{userId}/channels/{channelId}/events",
+        wrapper: "events"
+    )
+    var register = Call(method: "POST", path: "/3.0/apps/{appKey}/registrations", wrapper: nil)
+    var phoneHome = Call(
+        method: "GET",
+        path: "/3.0/apps/{appKey}/users/{userId}/channels/{channelId}",
+        wrapper: nil
+    )
+    /// What a reply calls the user's id.
+    var userMember = "userId"
+    /// What a reply calls the channel's id.
+    var channelMember = "channelId"
+
+    /// The calls by their names in a configuration.
+    static let calls: [(name: String, path: any WritableKeyPath<DeviceProfile, Call> & Sendable)] = [
+        ("update", \.update), ("delete", \.delete), ("events", \.events), ("register", \.register),
+        ("phoneHome", \.phoneHome),
+    ]
+
+    private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+    private static let placeholders = ["{appKey}", "{userId}", "{channelId}"]
+
+    /// The defaults and what may be changed, as Markdown.
+    static var markdown: String {
+        let profile = DeviceProfile()
+        let lines = calls.map { name, path in
+            let call = profile[keyPath: path]
+            return "| `\(name)` | `\(call.method)` | `\(call.path)` | \(call.wrapper.map { "`\($0)`" } ?? "–") |"
+        }
+        return (["| call | method | path | wrapper |", "|---|---|---|---|"] + lines).joined(separator: "\n")
+    }
+
+    /// The form of the setting.
+    static let schema: JSONObject = {
+        let text: JSONValue = ["type": "string", "minLength": 1]
+        let method: JSONValue = ["enum": .array(methods.map(JSONValue.string))]
+        let path: JSONValue = ["type": "string", "pattern": "^/"]
+        let call: JSONValue = [
+            "type": "object", "properties": ["method": method, "path": path, "wrapper": text],
+            "additionalProperties": false,
+        ]
+        var properties = JSONObject(calls.map { ($0.name, call) })
+        properties["userMember"] = text
+        properties["channelMember"] = text
+        return ["type": "object", "properties": .object(properties), "additionalProperties": false]
+    }()
+
+    typealias Problem = SettingRow<AcousticSettings>.Problem
+
+    /// Reads what a configuration changes.
+    mutating func read(_ value: JSONValue) -> Problem? {
+        guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+        for member in object {
+            switch member.name {
+            case "userMember", "channelMember":
+                guard let text = member.value.string?.trimmed, !text.isEmpty else {
+                    return Problem("\(member.name) is no text.", "Give the name of the reply's member.")
+                }
+                if member.name == "userMember" { userMember = text } else { channelMember = text }
+            default:
+                guard let call = Self.calls.first(where: { $0.name == member.name }) else {
+                    let known = Self.calls.map(\.name) + ["userMember", "channelMember"]
+                    return Problem("\"\(member.name)\" is no call.", "Known are: \(known.joined(separator: ", ")).")
+                }
+                if let problem = Self.read(member.value, into: &self[keyPath: call.path], called: call.name) {
+                    return problem
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func read(_ value: JSONValue, into call: inout Call, called name: String) -> Problem? {
+        guard let object = value.object else { return Problem("\(name) is no object.", "Give method, path, wrapper.") }
+        for member in object {
+            guard let text = member.value.string, !text.isEmpty else {
+                return Problem("\(name).\(member.name) is no text.", "Give text.")
+            }
+            switch member.name {
+            case "method" where methods.contains(text): call.method = text
+            case "method":
+                return Problem("\(name).method is no method.", "Use one of \(methods.joined(separator: ", ")).")
+            case "path":
+                guard isPath(text) else {
+                    return Problem(
+                        "\(name).path is no path.",
+                        "Begin with a slash; only \(placeholders.joined(separator: ", ")) are filled in."
+                    )
+                }
+                call.path = text
+            case "wrapper" where call.wrapper != nil: call.wrapper = text
+            default: return Problem("\(name).\(member.name) has no meaning.", "Known are: method, path, wrapper.")
+            }
+        }
+        return nil
+    }
+
+    private static func isPath(_ text: String) -> Bool {
+        let plain = placeholders.reduce(text) { $0.replacing($1, with: "x") }
+        return plain.hasPrefix("/") && !plain.contains { "{}?# ".contains($0) || $0.isWhitespace }
+    }
+}

@@ -1,0 +1,21 @@
+import PatchbayAdapterKit
+
+extension ReplyTable {
+    /// What the vendor's answers mean; the split is ours, because the vendor publishes none.
+    static let acoustic = ReplyTable(
+        [
+            .status(200...299, .accepted, rule: .acoustic("R1")),
+            .status(401...401, .park, .replyStopped, rule: .acoustic("Q5")),
+            .status(403...403, .park, .replyStopped, rule: .acoustic("Q5")),
+            .status(404...404, .park, .replyStopped, rule: .acoustic("Q5")),
+            .status(410...410, .park, .replyStopped, rule: .acoustic("Q5")),
+            .status(408...408, .retry, .replyUnavailable, rule: .acoustic("R2")),
+            .status(425...425, .retry, .replyUnavailable, rule: .acoustic("R2")),
+            .status(429...429, .retry, .replyThrottled, rule: .acoustic("R3")),
+            .status(400...499, .refused, .updateRefused, rule: .acoustic("Q6")),
+            .status(500...599, .retry, .replyUnavailable, rule: .acoustic("R2")),
+            .noAnswer(.retry, .noReply, rule: .acoustic("R4")),
+        ],
+        otherwise: .otherwise(.retry, .replyStrange, rule: .acoustic("R5"))
+    )
+}

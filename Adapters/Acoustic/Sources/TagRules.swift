@@ -1,0 +1,71 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Tags, for which the vendor has no object of its own: a multi-selection column that holds the whole set, or a Yes/No
+/// column for each.
+enum TagRules: Sendable {
+    /// What is wrong with a change of tags.
+    static func judge(_ change: TagChange, settings: AcousticSettings) -> [Finding] {
+        let path = "action.tags"
+        if change.replace == nil, change.add.isEmpty, change.remove.isEmpty { return [FindingRow.tagsNothing.at(path)] }
+        guard settings.tagsColumn != nil || !settings.tagColumns.isEmpty else {
+            return [FindingRow.tagsColumn.at(path)]
+        }
+        let members = [("replace", change.replace ?? []), ("add", change.add), ("remove", change.remove)]
+        return members.flatMap { member, tags in
+            tags.enumerated().compactMap { place, tag in
+                problem(of: tag, isRemoved: member == "remove", settings: settings)?.at("\(path).\(member)[\(place)]")
+            }
+        }
+    }
+
+    private static func problem(of tag: Tag, isRemoved: Bool, settings: AcousticSettings) -> FindingRow? {
+        if settings.tagColumns[tag] != nil { return nil }
+        guard let name = settings.tagsColumn else { return .tagWithoutColumn }
+        let column = settings.columns[name]
+        guard case .failure(let problem) = Form.choices([tag.rawValue], column) else { return nil }
+        // What the column does not allow can't be in it either.
+        return isRemoved && problem.row == .choices ? nil : problem.row.isAboutChoices ? .tagValue : problem.row
+    }
+
+    /// The entries of a change, and the whole set of the tags' column after it.
+    ///
+    /// The column's own entry stands last, whether it sets the column or deletes its value.
+    static func entries(
+        of change: TagChange,
+        after tags: Set<Tag>,
+        settings: AcousticSettings
+    ) -> (entries: [Entry], tags: Set<Tag>) {
+        var flags: [Entry] = []
+        for (tag, column) in settings.tagColumns.sorted(by: { $0.key < $1.key }) {
+            guard let isSet = state(of: tag, in: change) else { continue }
+            RuleID.acoustic("T2").fire()
+            flags.append(Entry(column, WireValue(.boolean, .bool(isSet))))
+        }
+        guard let column = settings.tagsColumn, touchesSet(change, settings) else { return (flags.inOrder, tags) }
+        RuleID.acoustic("T1").fire()
+        let after = change.applied(to: tags).filter { settings.tagColumns[$0] == nil }
+        let words = after.sorted().map(\.rawValue)
+        let value = words.isEmpty ? nil : WireValue(.string, .string(words.joined(separator: ";")))
+        return (flags.inOrder + [Entry(column, value)], after)
+    }
+
+    private static func touchesSet(_ change: TagChange, _ settings: AcousticSettings) -> Bool {
+        change.replace != nil || (change.add + change.remove).contains { settings.tagColumns[$0] == nil }
+    }
+
+    /// Whether a change sets or takes away that tag; nil if it does not speak of it.
+    private static func state(of tag: Tag, in change: TagChange) -> Bool? {
+        if change.add.contains(tag) { return true }
+        if change.remove.contains(tag) { return false }
+        return change.replace.map { $0.contains(tag) }
+    }
+}
+
+extension FindingRow {
+    /// Whether it is about the words of a multi-selection.
+    fileprivate var isAboutChoices: Bool {
+        [.choices, .choicesSeparator, .choicesBlank, .choiceLong, .choicesEmpty].contains(self)
+    }
+}

@@ -1,0 +1,127 @@
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@Suite("Acoustic conformance") struct ConformanceTests {
+    private static let harness = Result { try makeHarness() }
+
+    @Test(arguments: ConformanceCheck.all)
+    func `the device door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+        try check.run(on: Self.harness.get())
+    }
+
+    @Test(arguments: Conversation.all())
+    func `a conversation goes as its golden says`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
+    }
+
+    private static func makeHarness() throws -> AdapterHarness<AcousticDevice> {
+        let columns = Fixture.columns
+        return try AdapterHarness(
+            settings: Fixture.settings(["registration": "requested", "tagsColumn": "Tags"]),
+            pushPayload: Fixture.push,
+            readBack: ReadRequest("attributes"),
+            simulator: AcousticSimulator(
+                settings: ["appKey": "gcb4hVDsXq", "columns": .object(columns), "updatesPerMinute": 100_000]
+            ),
+            extras: extras,
+            storedStates: [
+                StoredState(version: 1, part: .memory, json: memory), StoredState(version: 1, part: .step, json: step),
+            ],
+            exemptions: [
+                // The registration that would end the erasure is refused as well, so what follows waits for another one.
+                Exemption(
+                    check: "it ends with a vendor that always refuses",
+                    sample: "erase-then-return",
+                    rule: RuleID("acoustic", "I7")
+                )
+            ],
+            goldens: Goldens()
+        )
+    }
+
+    /// Samples that show what is peculiar to this vendor.
+    private static var extras: [Sample] {
+        let corpus = Corpus()
+        return [
+            Sample(
+                "acoustic-delete-of-poison",
+                "A column that the schema does not know is deleted, to clear the vendor's cache.",
+                isOrdinary: false,
+                [corpus.operation(500, 0, .changeAttributes(["LoyaltyTeir": .unset]))]
+            ),
+            Sample(
+                "acoustic-delete-then-set",
+                "A value is deleted and set again: two requests.",
+                [
+                    corpus.operation(501, 0, .changeAttributes(["favourite_colour": .unset])),
+                    corpus.operation(501, 1, .changeAttributes(["favourite_colour": .set("blue")])),
+                ]
+            ),
+            Sample(
+                "acoustic-whole-screen",
+                "What a screen changed, values and deletes, leaves at once as one group of each.",
+                [
+                    corpus.operation(502, 0, group: "screen-9", .changeAttributes([.city: .set("Turku")])),
+                    corpus.operation(
+                        502,
+                        1,
+                        group: "screen-9",
+                        .changeAttributes([.loyaltyTier: .set("silver"), "favourite_colour": .unset])
+                    ),
+                ]
+            ),
+            Sample(
+                "acoustic-event-in-full",
+                "A location event with campaign and mailing, sent at once.",
+                [
+                    corpus.operation(
+                        503,
+                        0,
+                        options: [
+                            "acoustic": [
+                                "type": "geofence", "attribution": "SpringPromo", "mailingId": "990017",
+                                "immediate": true,
+                            ]
+                        ],
+                        .track(.custom(name: "enter", attributes: ["locationId": "harbour"]))
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-link-of-a-push",
+                "A link of a push message is tapped.",
+                [
+                    corpus.operation(
+                        504,
+                        0,
+                        appState: .inactive,
+                        options: ["acoustic": ["url": "https://shop.example/sale"]],
+                        .track(.push(.tapped, payload: Fixture.push, actionID: "sale"))
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-ids-given",
+                "The app hands over the ids that the vendor's own SDK got.",
+                startsAfresh: true,
+                [corpus.operation(505, 0, contact: nil, .registerDevice(Fixture.adopted))]
+            ),
+        ]
+    }
+
+    private static let memory: JSONValue = [
+        "ids": ["user": "a1b2c3", "channel": "d4e5f6"],
+        "known": [
+            "LoyaltyTier": ["type": "string", "value": "\"gold\""], "ShoeSize": ["type": "number", "value": "42.5"],
+        ],
+        "tags": ["sports"], "person": ["external=c-1001"], "registered": "9f3c", "pushTold": true, "wantsPush": true,
+        "phonedAt": 1_930_806_311_042, "mustPhone": false,
+        "paces": ["attributes": ["failures": 2, "until": 1_930_806_431_042]], "isReset": false,
+    ]
+    private static let step: JSONValue = ["done": 1, "refused": [0], "refusals": 1, "suspect": 4]
+}

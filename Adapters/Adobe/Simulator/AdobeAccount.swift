@@ -1,0 +1,86 @@
+public import PatchbayModel
+import PatchbayAdapterKit
+
+/// What a simulated instance of Campaign Standard remembers. Every list has a fixed order, so that equal states have
+/// equal JSON.
+public struct AdobeAccount: Codable, Sendable, Equatable {
+    /// The mobile profiles, by app and identity.
+    public var profiles: [MobileProfile] = []
+    /// What was told about push messages, in the order in which it came first.
+    public var reports: [PushReport] = []
+    /// What the identity service holds, by identity.
+    public var tokens: [KnownToken] = []
+    /// What a client did that its rules forbid and the server takes all the same, oldest first.
+    public var violations: [String] = []
+    /// Requests by kind and status: `tracking 200`.
+    public var counts: [String: Int] = [:]
+
+    /// An instance that nobody has called.
+    public init() {}
+
+    /// The reports about one message, as action numbers, in the order in which they came first.
+    public func actions(of broadlogID: String) -> [String] {
+        reports.filter { $0.broadlogID == broadlogID }.map(\.action)
+    }
+}
+
+/// One app on one device: a subscription to an application, as the vendor calls it.
+public struct MobileProfile: Codable, Sendable, Equatable {
+    /// The app.
+    public var pkey: String
+    /// The device's identity.
+    public var ecid: String
+    /// `apns` or `gcm`.
+    public var platform: String
+    /// The fields by id.
+    public var fields: [String: String] = [:]
+    /// Posts without a field: registrations.
+    public var registrations = 0
+    /// Posts with fields.
+    public var updates = 0
+    /// When the last post came.
+    public var lastAt: Instant
+}
+
+/// What was told about a push message.
+public struct PushReport: Codable, Sendable, Equatable {
+    /// The message.
+    public var broadlogID: String
+    /// The delivery.
+    public var deliveryID: String
+    /// `1`, `2` or `7`.
+    public var action: String
+    /// The device that told it.
+    public var ecid: String
+    /// How often it came: the server counts each.
+    public var count = 1
+}
+
+/// What the identity service holds of a device.
+public struct KnownToken: Codable, Sendable, Equatable {
+    /// The device's identity.
+    public var ecid: String
+    /// The number of the push service.
+    public var source: String
+    /// The token; empty: push is off.
+    public var token: String
+    /// How often it was told.
+    public var count = 1
+}
+
+/// What a simulated instance is like: an empty list means that anything is known.
+struct AccountSettings: AdapterSettings {
+    var apps: [String] = []
+    var fields: [String] = []
+    var untracked: [String] = []
+    var organizations: [String] = []
+
+    static let table = SettingsTable<AccountSettings>([
+        .list("apps", \.apps, "Ids of the mobile apps that exist."),
+        .list("fields", \.fields, "Field ids of the extended resource; without a list every id that begins with cus."),
+        .list("untracked", \.untracked, "Deliveries whose tracking is off: they are answered with 404."),
+        .list("organizations", \.organizations, "Organisations that the identity service knows."),
+    ])
+
+    func knowsField(_ name: String) -> Bool { fields.isEmpty ? name.hasPrefix("cus") : fields.contains(name) }
+}

@@ -1,0 +1,101 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+
+extension AdobeClassicDevice {
+    /// What this door is, can do and knows.
+    public static let descriptor = AdapterDescriptor(
+        id: "adobe-classic",
+        title: "Adobe Campaign Classic",
+        door: .device,
+        memory: .lane,
+        timeout: .seconds(30),
+        capabilities: capabilities,
+        limits: [
+            VendorLimit("attempts of one operation", "1", rule: .adobe("C18")),
+            VendorLimit("operations in one request", "1"),
+            VendorLimit("values of parameters", "one text each", rule: .adobe("C13")),
+        ],
+        rules: Rule.adobeClassic,
+        findings: FindingRow.adobeClassic,
+        reasonsOfState: [FindingRow.classicFailed, .classicLost, .classicUnsent].map(\.code),
+        fields: [ClassicTrackingCall.table.summary, ClassicRegistrationCall.table.summary],
+        replies: .adobeClassic
+    )
+
+    private static let rest = "A device can't tell; the web services are for back ends."
+    private static let asText = "a text in the registration's parameters"
+
+    private static let capabilities: Capabilities = [
+        .operation(.identify): .native(note: "the identifier that userKey names; others by identifierParameters"),
+        .operation(.switchContact): .native(note: "the device is registered with the new user key"),
+        .contact(.logIn): .native(note: "the identifier that userKey names; others by identifierParameters"),
+        .contact(.logOut): .native(note: "the device is registered without a user key and parameters"),
+        .operation(.registerDevice): .native(note: "needs a push token; unchanged registrations are not sent"),
+        .operation(.changeAttributes): .native(note: "parameters of the registration"),
+        .operation(.changeTags): .emulated(
+            how: "a parameter per tag says true or false",
+            cost: "tags need tagParameters"
+        ),
+        .operation(.changeSubscription): .unsupported(reason: rest),
+        .operation(.setConsent): .emulated(
+            how: "kept and obeyed; nothing waits for consent",
+            cost: "the vendor never learns of it"
+        ),
+        .operation(.track): .native(note: "push messages"),
+        .operation(.farewell): .unsupported(reason: "A device can't leave."),
+        .operation(.erase): .emulated(
+            how: "everything is forgotten here",
+            cost: "the subscriber must be deleted in Campaign"
+        ),
+        .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
+        .event(.push): .native(note: "one request each, never repeated by itself"),
+        .event(.messageViewed): .unsupported(reason: "The vendor has no messages inside the app."),
+        .event(.messageClicked): .unsupported(reason: "The vendor has no messages inside the app."),
+        .event(.sessionStarted): .unsupported(reason: "The vendor has no sessions."),
+        .event(.sessionEnded): .unsupported(reason: "The vendor has no sessions."),
+        .event(.custom): .unsupported(reason: "The vendor takes push events from a device, no others."),
+        .push(.received): .emulated(
+            how: "received (1)",
+            cost:
+                "unreliable on iOS: in the background only with content-available: 1, never of an app that is not running"
+        ),
+        .push(.tapped): .native(note: "clicked (2)"),
+        .push(.opened): .native(note: "clicked (2); hand over either the tap or the opening, not both"),
+        .push(.dismissed): .unsupported(reason: "The vendor knows arrivals and clicks alone."),
+        .attribute(.string): .native(),
+        .attribute(.integer): .native(note: asText),
+        .attribute(.decimal): .native(note: asText),
+        .attribute(.boolean): .native(note: asText),
+        .attribute(.date): .emulated(how: "YYYY-MM-DD", cost: asText),
+        .attribute(.time): .emulated(how: "HH:MM", cost: asText),
+        .attribute(.timestamp): .emulated(how: "by timeForm", cost: asText),
+        .attribute(.country): .emulated(how: "two letters of ISO 3166-1", cost: asText),
+        .attribute(.choices): .unsupported(reason: "A parameter takes one text."),
+        .attribute(.list): .unsupported(reason: "A parameter takes one text."),
+        .attribute(.object): .unsupported(reason: "A parameter takes one text."),
+        .attributeUnset: .emulated(how: "the parameter is left out", cost: "the vendor may keep its old value"),
+        .attributeIncrement: .unsupported(reason: "The vendor can't add to a value."),
+        .attributeAppend: .unsupported(reason: "The vendor can't add to a value."),
+        .tags: .emulated(how: "a parameter per tag says true or false", cost: "tags need tagParameters"),
+        .subscription(.push): .unsupported(reason: rest),
+        .topics(.push): .unsupported(reason: rest),
+        .subscription(.email): .unsupported(reason: rest),
+        .topics(.email): .unsupported(reason: rest),
+        .subscription(.sms): .unsupported(reason: rest),
+        .topics(.sms): .unsupported(reason: rest),
+        .subscription(.inApp): .unsupported(reason: rest),
+        .topics(.inApp): .unsupported(reason: rest),
+        .identifier(.email): .emulated(
+            how: "the user key, or a parameter by identifierParameters",
+            cost: "one user key alone"
+        ),
+        .identifier(.phone): .emulated(
+            how: "the user key, or a parameter by identifierParameters",
+            cost: "one user key alone"
+        ),
+        .identifier(.external): .emulated(
+            how: "the user key, or a parameter by identifierParameters",
+            cost: "one user key alone"
+        ),
+    ]
+}

@@ -1,0 +1,548 @@
+import PatchbayAdapterKit
+
+/// Everything that these doors may say. No row ever holds a person's value or a secret.
+extension FindingRow {
+    /// The rows of Campaign Standard.
+    static let adobe: [FindingRow] = [
+        pushForeign, trackingOff, idMissing, idForm, impressionsMissed, dismissalsMissed, sessionEnded,
+        eventCustom, eventInApp, registrationNotDue, registrationPaused, deviceMissing, pushService,
+        identityForm, tokenUntold, pkeyMissing, attributesEmpty, attributeUnmapped, attributeNested,
+        attributeUnset, attributeInstruction, attributesKnown, visibleLater, tagUnmapped, tagsEmpty,
+        identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, logOut, subscriptionPush,
+        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, eraseByHand,
+        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyLost, replyUnsent,
+        clickRefused,
+    ]
+
+    /// The rows of Campaign Classic.
+    static let adobeClassic: [FindingRow] = [
+        classicID, classicDismissed, classicSession, classicFarewell, tokenNeeded, userKeyMissing,
+        identifierUnused, parameterNested, parameterInstruction, parameterControl, parameterLines,
+        tagParameterMissing, registrationKnown, classicFailed, classicLost, classicUnsent, pushForeign, idMissing,
+        idForm,
+        eventCustom, eventInApp, deviceMissing, pushService, attributesEmpty, tagsEmpty, subscriptionPush,
+        subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, eraseByHand,
+    ]
+
+    // MARK: Push messages
+
+    static let pushForeign = FindingRow(
+        "adobe.push.foreign",
+        .foreign,
+        reason: "The push message bears none of this vendor's marks",
+        remedy: "Nothing is needed; its own vendor hears of it."
+    )
+    static let trackingOff = FindingRow(
+        "adobe.push.trackingOff",
+        .note,
+        rule: .adobe("G1"),
+        reason: "The delivery does not want to be tracked",
+        remedy: "Nothing is needed; switch tracking on in the delivery if it is wanted."
+    )
+    static let idMissing = FindingRow(
+        "adobe.push.idMissing",
+        .error,
+        .missing,
+        rule: .adobe("G5"),
+        reason: "The push message lacks an id as text, without which nothing can be told",
+        remedy: "Hand over the payload as it came, and look at the delivery's template."
+    )
+    static let idForm = FindingRow(
+        "adobe.push.idForm",
+        .error,
+        .invalid,
+        rule: .adobe("G7"),
+        reason: "The id holds a comma or a control character, which would read as something else",
+        remedy: "Hand over the payload as it came."
+    )
+    static let impressionsMissed = FindingRow(
+        "adobe.push.contentAvailable",
+        .note,
+        rule: .adobe("A4"),
+        reason: "Without content-available the system wakes no app in the background, so most impressions are missed",
+        remedy: "Set \"content-available\": 1 in the delivery."
+    )
+    static let dismissalsMissed = FindingRow(
+        "adobe.push.category",
+        .note,
+        rule: .adobe("A7"),
+        reason: "A dismissal is told to an app only for a category that it registered with customDismissAction",
+        remedy: "Give the delivery the category that the app registered."
+    )
+
+    // MARK: Events
+
+    static let sessionEnded = FindingRow(
+        "adobe.event.sessionEnded",
+        .error,
+        .unsupported,
+        rule: .adobe("N1"),
+        reason: "The vendor hears of sessions when they begin",
+        remedy: "Capture sessionStarted alone, or leave sessionEnded to another provider."
+    )
+    static let eventCustom = FindingRow(
+        "adobe.event.custom",
+        .error,
+        .unsupported,
+        rule: .adobe("N1"),
+        reason: "The vendor takes push events from a device, no others",
+        remedy: "Set an attribute, or send a transactional event from a back end."
+    )
+    static let eventInApp = FindingRow(
+        "adobe.event.inApp",
+        .error,
+        .unsupported,
+        rule: .adobe("N2"),
+        reason: "A message inside the app has no tracking of its own here",
+        remedy: "Hand over the local notification's payload as a push event."
+    )
+    static let registrationNotDue = FindingRow(
+        "adobe.registration.notDue",
+        .note,
+        rule: .adobe("R5"),
+        reason: "The device was registered, or heard of, less than registrationDelay days before",
+        remedy: "Nothing is needed."
+    )
+    static let registrationPaused = FindingRow(
+        "adobe.registration.paused",
+        .note,
+        rule: .adobe("R6"),
+        reason: "Registrations are paused, so that nothing is sent and nothing remembered",
+        remedy: "Set registrationPaused to false."
+    )
+    static let deviceMissing = FindingRow(
+        "adobe.device.missing",
+        .note,
+        .missing,
+        rule: .adobe("Q9"),
+        reason: "No device was registered yet, so that nobody knows its push service and identity",
+        remedy: "Capture registerDevice."
+    )
+
+    // MARK: Devices and tokens
+
+    static let pushService = FindingRow(
+        "adobe.token.service",
+        .error,
+        .unsupported,
+        rule: .adobe("S3"),
+        reason: "The vendor knows no such push service for this app",
+        remedy: "Use APNs, or Firebase on Android."
+    )
+    static let identityForm = FindingRow(
+        "adobe.identity.form",
+        .error,
+        .invalid,
+        rule: .adobe("I1"),
+        reason: "The identity that the app gives is not 38 decimal digits",
+        remedy: "Give it as text exactly as the vendor's SDK holds it; zeros in front belong to it."
+    )
+    static let tokenUntold = FindingRow(
+        "adobe.token.untold",
+        .warning,
+        .misconfigured,
+        rule: .adobe("I6"),
+        reason: "The push token is not told, because the organisation is unknown",
+        remedy: "Set organizationId."
+    )
+
+    // MARK: Attributes, tags, identifiers
+
+    static let pkeyMissing = FindingRow(
+        "adobe.pkey.missing",
+        .error,
+        .misconfigured,
+        rule: .adobe("R8"),
+        reason: "Without pkey nothing can be registered and no attribute written; tracking goes on",
+        remedy: "Set pkey to the mobile app's id."
+    )
+    static let attributesEmpty = FindingRow(
+        "adobe.attributes.empty",
+        .error,
+        .missing,
+        rule: .adobe("P5"),
+        reason: "No attribute changes",
+        remedy: "Capture at least one change."
+    )
+    static let attributeUnmapped = FindingRow(
+        "adobe.attribute.unmapped",
+        .error,
+        .notFound,
+        rule: .adobe("P2"),
+        reason: "The attribute has no field at the vendor",
+        remedy: "Name the field's id in attributeFields."
+    )
+    static let attributeNested = FindingRow(
+        "adobe.attribute.nested",
+        .error,
+        .unsupported,
+        rule: .adobe("P4"),
+        reason: "A field takes one text, no list, choices or object",
+        remedy: "Give one value, or several attributes."
+    )
+    static let attributeUnset = FindingRow(
+        "adobe.attribute.unset",
+        .error,
+        .unsupported,
+        rule: .adobe("P7"),
+        reason: "The settings refuse to clear attributes",
+        remedy: "Set unsetAttributes to empty, or set a value."
+    )
+    static let attributeInstruction = FindingRow(
+        "adobe.attribute.instruction",
+        .error,
+        .unsupported,
+        rule: .adobe("P4"),
+        reason: "The vendor can't add to a value",
+        remedy: "Set the whole value."
+    )
+    static let attributesKnown = FindingRow(
+        "adobe.attributes.known",
+        .note,
+        rule: .adobe("P6"),
+        reason: "The vendor took these values already",
+        remedy: "Nothing is needed."
+    )
+    static let visibleLater = FindingRow(
+        "adobe.attributes.later",
+        .note,
+        rule: .adobe("P10"),
+        reason: "The mobile profile has it; the person's profile follows when the workflow in Campaign runs",
+        remedy: "Nothing is needed."
+    )
+    static let tagUnmapped = FindingRow(
+        "adobe.tag.unmapped",
+        .error,
+        .notFound,
+        rule: .adobe("P8"),
+        reason: "The vendor has no tags, and this one has no field",
+        remedy: "Name a field's id in the provider's settings for tags."
+    )
+    static let tagsEmpty = FindingRow(
+        "adobe.tags.empty",
+        .error,
+        .missing,
+        rule: .adobe("P5"),
+        reason: "No tag changes",
+        remedy: "Capture at least one change."
+    )
+    static let identifierUnmapped = FindingRow(
+        "adobe.identifier.unmapped",
+        .warning,
+        .notFound,
+        rule: .adobe("P9"),
+        reason: "The identifier has no field at the vendor and is left out",
+        remedy: "Name the field's id in identifierFields."
+    )
+    static let identifiersNone = FindingRow(
+        "adobe.identifiers.none",
+        .error,
+        .missing,
+        rule: .adobe("P9"),
+        reason: "No identifier has a field at the vendor, so that nobody can be reconciled",
+        remedy: "Name the field's id in identifierFields."
+    )
+    static let fieldTwice = FindingRow(
+        "adobe.field.twice",
+        .error,
+        .conflict,
+        rule: .adobe("P2"),
+        reason: "Two values go to one field",
+        remedy: "Give them fields of their own."
+    )
+    static let fieldReserved = FindingRow(
+        "adobe.field.reserved",
+        .error,
+        .reserved,
+        rule: .adobe("P2"),
+        reason: "The name belongs to the vendor",
+        remedy: "Name another field."
+    )
+
+    // MARK: What has no door
+
+    static let logOut = FindingRow(
+        "adobe.logOut",
+        .error,
+        .unsupported,
+        rule: .adobe("N4"),
+        reason: "The vendor's identity belongs to the device: nobody can log out of it",
+        remedy: "Overwrite what the next person must not have, or erase, which begins a new identity."
+    )
+    static let subscriptionPush = FindingRow(
+        "adobe.subscription.push",
+        .error,
+        .unsupported,
+        rule: .adobe("N3"),
+        reason: "A device can't tell the vendor what a person wants to hear",
+        remedy: "Change it from a back end; without a push token in registerDevice nobody is reached."
+    )
+    static let subscriptionChannel = FindingRow(
+        "adobe.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .adobe("N3"),
+        reason: "A device can't tell the vendor what a person wants to hear",
+        remedy: "Change it from a back end, with the vendor's REST interface."
+    )
+    static let readBack = FindingRow(
+        "adobe.readBack",
+        .error,
+        .unsupported,
+        rule: .adobe("N5"),
+        reason: "The vendor answers no question of a device",
+        remedy: "Ask from a back end, with the vendor's REST interface."
+    )
+    static let optionUnknown = FindingRow(
+        "adobe.option.unknown",
+        .error,
+        .invalid,
+        rule: .adobe("N6"),
+        reason: "There are no options of one operation for this vendor",
+        remedy: "Take it out; the provider's settings say how operations are told."
+    )
+    static let actionUnknown = FindingRow(
+        "adobe.action.unknown",
+        .error,
+        .unsupported,
+        rule: .adobe("N6"),
+        reason: "This release does not know such an operation for this vendor",
+        remedy: "Update the adapter."
+    )
+
+    // MARK: Endings
+
+    static let consentKept = FindingRow(
+        "adobe.consent.kept",
+        .note,
+        rule: .adobe("V4"),
+        reason: "Consent is kept and obeyed here; the vendor never learns of it",
+        remedy: "Nothing is needed."
+    )
+    static let optedOut = FindingRow(
+        "adobe.consent.optedOut",
+        .note,
+        rule: .adobe("V3"),
+        reason: "The device has a new identity from now on",
+        remedy: "Capture registerDevice again when the person allows it."
+    )
+    static let eraseByHand = FindingRow(
+        "adobe.erase.byHand",
+        .warning,
+        .unsupported,
+        rule: .adobe("V5"),
+        reason: "Everything is forgotten here; a device can't delete its mobile profile",
+        remedy: "Delete the profile in Campaign, or with a privacy request."
+    )
+    static let left = FindingRow(
+        "adobe.farewell.left",
+        .note,
+        rule: .adobe("N7"),
+        reason: "The push token was taken back; the mobile profile stays",
+        remedy: "Delete the mobile profile in Campaign if it must go."
+    )
+    static let nothingToLeave = FindingRow(
+        "adobe.farewell.nothing",
+        .note,
+        rule: .adobe("N7"),
+        reason: "The vendor has no push token of this device",
+        remedy: "Nothing is needed."
+    )
+
+    // MARK: Answers
+
+    static let replyNotOK = FindingRow(
+        "adobe.reply.notOK",
+        .error,
+        .unavailable,
+        rule: .adobe("Q4"),
+        reason: "The vendor's answer is a success that does not count as one",
+        remedy: "Set successStatuses to any2xx if it does, and replay the operation."
+    )
+    static let replyNotFound = FindingRow(
+        "adobe.reply.notFound",
+        .error,
+        .notFound,
+        rule: .adobe("G6"),
+        reason: "The vendor does not know the app or the delivery, or the delivery is not tracked",
+        remedy: "Look at pkey and at the delivery's tracking."
+    )
+    static let replyLater = FindingRow(
+        "adobe.reply.later",
+        .warning,
+        .unavailable,
+        rule: .adobe("Q3"),
+        reason: "The vendor can't do it now",
+        remedy: "Nothing is needed; it is repeated every 30 seconds."
+    )
+    static let replyRefused = FindingRow(
+        "adobe.reply.refused",
+        .error,
+        .invalid,
+        rule: .adobe("Q5"),
+        reason: "The vendor refused it",
+        remedy: "Look at server, pkey and the fields in Campaign, and replay the operation."
+    )
+    static let noReply = FindingRow(
+        "adobe.reply.none",
+        .warning,
+        .unreachable,
+        rule: .adobe("Q7"),
+        reason: "The vendor did not answer",
+        remedy: "Nothing is needed; it is repeated every 30 seconds."
+    )
+    static let replyLost = FindingRow(
+        "adobe.reply.lost",
+        .error,
+        .outcomeUnknown,
+        rule: .adobe("Q7"),
+        reason: "The vendor did not answer, and the settings forbid to ask again",
+        remedy: "Replay the operation if it may count twice, or set noAnswer to retry."
+    )
+    static let replyUnsent = FindingRow(
+        "adobe.reply.unsent",
+        .error,
+        .unreachable,
+        rule: .adobe("Q7"),
+        reason: "The vendor could not be reached, and the settings forbid to try again",
+        remedy: "Replay the operation, or set noAnswer to retry."
+    )
+    static let clickRefused = FindingRow(
+        "adobe.reply.clickRefused",
+        .error,
+        .invalid,
+        rule: .adobe("A6"),
+        reason: "The vendor took the open, but not the click before it",
+        remedy: "Look at the delivery's tracking; replaying tells both again."
+    )
+
+    // MARK: Campaign Classic
+
+    static let classicID = FindingRow(
+        "adobe.classic.id",
+        .error,
+        .invalid,
+        rule: .adobe("C5"),
+        reason: "The message's id is neither a UUID nor a whole number of 64 bits",
+        remedy: "Hand over the payload as it came; ids with h belong to Campaign Standard."
+    )
+    static let classicDismissed = FindingRow(
+        "adobe.classic.dismissed",
+        .error,
+        .unsupported,
+        rule: .adobe("C3"),
+        reason: "Campaign Classic hears of messages that arrived or were tapped alone",
+        remedy: "Leave dismissals to another provider."
+    )
+    static let classicSession = FindingRow(
+        "adobe.classic.session",
+        .error,
+        .unsupported,
+        rule: .adobe("N1"),
+        reason: "Campaign Classic has no sessions",
+        remedy: "Leave sessions to another provider."
+    )
+    static let classicFarewell = FindingRow(
+        "adobe.classic.farewell",
+        .error,
+        .unsupported,
+        rule: .adobe("N7"),
+        reason: "Campaign Classic can't be left from a device",
+        remedy: "Remove the device in the platform, or let its push token expire."
+    )
+    static let tokenNeeded = FindingRow(
+        "adobe.classic.tokenMissing",
+        .warning,
+        .missing,
+        rule: .adobe("C9"),
+        reason: "Without a push token nothing is registered",
+        remedy: "Capture registerDevice again when the token is there."
+    )
+    static let userKeyMissing = FindingRow(
+        "adobe.classic.userKey",
+        .error,
+        .missing,
+        rule: .adobe("C11"),
+        reason: "The identifier that becomes the user key is missing",
+        remedy: "Give one of the kind that the setting userKey names."
+    )
+    static let identifierUnused = FindingRow(
+        "adobe.classic.identifier",
+        .warning,
+        .unsupported,
+        rule: .adobe("C11"),
+        reason: "There is one user key; this identifier is left out",
+        remedy: "Set userKey to its kind, or name a parameter in identifierParameters."
+    )
+    static let parameterNested = FindingRow(
+        "adobe.classic.nested",
+        .error,
+        .unsupported,
+        rule: .adobe("C13"),
+        reason: "A parameter takes one text, no list, choices or object",
+        remedy: "Give one value, or several attributes."
+    )
+    static let parameterInstruction = FindingRow(
+        "adobe.classic.instruction",
+        .error,
+        .unsupported,
+        rule: .adobe("C13"),
+        reason: "The vendor can't add to a value",
+        remedy: "Set the whole value."
+    )
+    static let parameterControl = FindingRow(
+        "adobe.classic.control",
+        .error,
+        .invalid,
+        rule: .adobe("C15"),
+        reason: "XML has no place for a control character",
+        remedy: "Take it out of the text."
+    )
+    static let parameterLines = FindingRow(
+        "adobe.classic.lines",
+        .warning,
+        .invalid,
+        rule: .adobe("C15"),
+        reason: "Line breaks are taken out of parameters",
+        remedy: "Give a text of one line."
+    )
+    static let tagParameterMissing = FindingRow(
+        "adobe.classic.tag",
+        .error,
+        .notFound,
+        rule: .adobe("C14"),
+        reason: "The vendor has no tags, and this one has no parameter",
+        remedy: "Name a parameter in tagParameters."
+    )
+    static let registrationKnown = FindingRow(
+        "adobe.classic.known",
+        .note,
+        rule: .adobe("C16"),
+        reason: "The vendor took this registration already",
+        remedy: "Nothing is needed."
+    )
+    static let classicFailed = FindingRow(
+        "adobe.classic.failed",
+        .error,
+        .unavailable,
+        rule: .adobe("C18"),
+        reason: "The vendor did not take it, and its client asks once",
+        remedy: "Replay the operation when the vendor works again."
+    )
+    static let classicLost = FindingRow(
+        "adobe.classic.lost",
+        .error,
+        .outcomeUnknown,
+        rule: .adobe("C18"),
+        reason: "The vendor did not answer, and its client asks once",
+        remedy: "Replay the operation if it may count twice."
+    )
+    static let classicUnsent = FindingRow(
+        "adobe.classic.unsent",
+        .error,
+        .unreachable,
+        rule: .adobe("C18"),
+        reason: "The vendor could not be reached, and its client asks once",
+        remedy: "Replay the operation when the network is back."
+    )
+}

@@ -1,0 +1,97 @@
+public import PatchbayJSON
+public import PatchbayModel
+import PatchbayAdapterKit
+
+/// A push message of this vendor, as an app received it.
+struct PushMessage {
+    /// Where the message came from: each names its ids in its own way.
+    enum Origin: String {
+        /// A push message: `_mId`, `_dId`, and a flag.
+        case remote
+        /// A local notification of the in-app channel: no flag.
+        case local
+
+        /// The names of the message's id and of the delivery's.
+        var names: (message: String, delivery: String) {
+            switch self {
+            case .remote: ("_mId", "_dId")
+            case .local: ("broadlogId", "deliveryId")
+            }
+        }
+    }
+
+    static let flag = "_acsDeliveryTracking"
+
+    /// Where it came from.
+    let origin: Origin
+    private let payload: JSONObject
+
+    /// A message; nil if the payload bears no mark of this vendor.
+    init?(_ payload: JSONObject) {
+        let marks: [(Origin, [String])] = [
+            (.remote, ["_mId", "_dId", Self.flag]), (.local, ["broadlogId", "deliveryId"]),
+        ]
+        guard let origin = marks.first(where: { $0.1.contains { payload[$0] != nil } })?.0 else { return nil }
+        (self.origin, self.payload) = (origin, payload)
+    }
+
+    /// The message's id, exactly as it came; nil unless it is text that is not empty.
+    var broadlogID: String? { text(origin.names.message) }
+    /// The delivery's id, exactly as it came; nil unless it is text that is not empty.
+    var deliveryID: String? { text(origin.names.delivery) }
+
+    /// Whether the delivery wants to be tracked.
+    var isTracked: Bool {
+        guard origin == .remote else { return true }
+        guard let flag = payload[Self.flag] else {
+            RuleID.adobe("G2").fire()
+            return true
+        }
+        guard let word = flag.string else {
+            RuleID.adobe("G4").fire()
+            return true
+        }
+        if word != "on" { RuleID.adobe("G3").fire() }
+        return word.lowercased() == "on"
+    }
+
+    /// Whether the message wakes an app in the background.
+    var isSilent: Bool { payload["aps"]?["content-available"]?.integer == 1 }
+    /// The category of the message, which has to be one that the app registered.
+    var category: String? { payload["aps"]?["category"]?.string }
+
+    /// What is wrong with its ids, at their places.
+    func problems(missing: FindingRow, form: FindingRow, at path: String) -> [Finding] {
+        [origin.names.message, origin.names.delivery].compactMap { name in
+            guard let text = text(name) else {
+                let detail = payload[name].map { $0.string == nil ? "it is a \($0.typeName)" : "it is empty" }
+                return missing.at(path.dot(name), detail: detail ?? "it is missing")
+            }
+            return text.utf8.contains(where: { $0 == UInt8(ascii: ",") || $0 < 0x20 }) ? form.at(path.dot(name)) : nil
+        }
+    }
+
+    private func text(_ name: String) -> String? { payload[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
+}
+
+/// What an app hands on of the system's calls about notifications of Campaign Standard.
+public enum AdobeNotification: Sendable {
+    /// The event to capture; nil where there is nothing to report: another vendor's notification, or the handler for
+    /// background messages while the app is active, for which `willPresent` was called already.
+    ///
+    /// A notification that arrived while the app was not running is reported by nobody: the system calls no one then.
+    public static func event(_ callback: PushCallback, payload: JSONObject) -> TrackingEvent? {
+        guard PushMessage(payload) != nil else { return nil }
+        if callback == .didReceiveRemote(.active) { RuleID.adobe("A3").fire() }
+        return TrackingEvent(callback, payload: payload)
+    }
+
+    /// The same for a notification's `userInfo`, as the system gives it.
+    ///
+    /// - Throws: ``ModelError`` if it holds something that no push message can hold.
+    public static func event(_ callback: PushCallback, userInfo: [AnyHashable: Any]) throws(ModelError)
+        -> TrackingEvent?
+    {
+        event(callback, payload: try JSONObject(userInfo: userInfo))
+    }
+}

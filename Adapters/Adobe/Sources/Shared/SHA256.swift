@@ -1,0 +1,62 @@
+/// The SHA-256 digest (FIPS 180-4): makes identities, and tells whether a registration changed.
+struct SHA256: Sendable {
+    private static let roundConstants: [UInt32] = [
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+        0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+        0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+        0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+        0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+        0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+        0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+    ]
+
+    /// The 32 bytes of the digest.
+    static func digest(of message: some Collection<UInt8>) -> [UInt8] {
+        var padded = Array(message)
+        let bitCount = UInt64(padded.count) * 8
+        padded.append(0x80)
+        padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
+        padded.append(contentsOf: bigEndianBytes(bitCount))
+        var state: [UInt32] = [
+            0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+        ]
+        for start in stride(from: 0, to: padded.count, by: 64) { mix(padded[start..<start + 64], into: &state) }
+        return state.flatMap(bigEndianBytes)
+    }
+
+    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
+        var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { place in
+            block[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        }
+        for place in 16..<64 {
+            let (early, late) = (words[place - 15], words[place - 2])
+            let first = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
+            let second = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
+            words.append(words[place - 16] &+ first &+ words[place - 7] &+ second)
+        }
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        for (word, constant) in zip(words, roundConstants) {
+            let upper = (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ (e & f ^ ~e & g)
+            let lower = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ (a & b ^ a & c ^ b & c)
+            let sum = h &+ upper &+ constant &+ word
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ sum, c, b, a, sum &+ lower)
+        }
+        for (place, value) in [a, b, c, d, e, f, g, h].enumerated() { state[place] &+= value }
+    }
+
+    private static func rotated(_ word: UInt32, _ bits: UInt32) -> UInt32 { word >> bits | word << (32 - bits) }
+
+    private static func bigEndianBytes<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
+        (1...Word.bitWidth / 8).map { UInt8(truncatingIfNeeded: word >> (Word.bitWidth - 8 * $0)) }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Two lower-case hexadecimal digits per byte.
+    var hexText: String {
+        let digits = Array("0123456789abcdef")
+        return String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+}

@@ -1,0 +1,47 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Queries as this vendor reads them.
+enum QueryText {
+    /// A query with its question mark; some characters stand for themselves.
+    static func query(_ object: JSONObject, leaving literal: Set<Character> = []) -> String {
+        let pairs = object.map { "\($0.name)=\(encode($0.value.string ?? $0.value.text, leaving: literal))" }
+        return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
+    }
+
+    private static func encode(_ text: String, leaving literal: Set<Character>) -> String {
+        literal.reduce(URLText.encode(text)) { $0.replacing(URLText.encode(String($1)), with: String($1)) }
+    }
+}
+
+/// A host as this vendor's settings name it: without scheme, port or path.
+enum BareHost {
+    /// Why a text is no bare host; nil if it is one.
+    static func problem<Settings>(of text: String) -> SettingRow<Settings>.Problem? {
+        let allowed = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E: true
+            default: false
+            }
+        }
+        guard !allowed else { return nil }
+        return .init("It is no bare host.", "Write the host alone, without https://, port, slash or path.")
+    }
+}
+
+extension SettingRow {
+    /// A bare host.
+    static func host(
+        _ name: String,
+        _ path: any WritableKeyPath<Settings, String> & Sendable,
+        isRequired: Bool = false,
+        default defaultText: String = "",
+        rule: RuleID,
+        _ summary: String
+    ) -> SettingRow {
+        .text(name, path, isRequired: isRequired, default: defaultText, rule: rule, summary) {
+            BareHost.problem(of: $0)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+
+extension AdobeDevice {
+    /// What this door is, can do and knows.
+    public static let descriptor = AdapterDescriptor(
+        id: "adobe",
+        title: "Adobe Campaign Standard",
+        door: .device,
+        memory: .lane,
+        timeout: .seconds(5),
+        capabilities: capabilities,
+        limits: [
+            VendorLimit("pause before a repeat", "30 seconds, always", rule: .adobe("Q3")),
+            VendorLimit("repeats of one request", "none", rule: .adobe("Q3")),
+            VendorLimit("identity", "38 decimal digits", rule: .adobe("I1")),
+            VendorLimit("operations in one request", "1"),
+            VendorLimit("values of fields", "one text each", rule: .adobe("P4")),
+        ],
+        rules: Rule.adobe,
+        findings: FindingRow.adobe,
+        fields: [TrackingCall.table.summary, ProfileCall.table.summary, TokenCall.table.summary],
+        replies: .adobeHits
+    )
+
+    private static let rest = "A device can't tell; the REST interface is for back ends."
+
+    private static let capabilities: Capabilities = [
+        .operation(.identify): .emulated(
+            how: "fields that reconcile, by identifierFields",
+            cost: "a workflow in Campaign joins mobile profile and person later"
+        ),
+        .operation(.switchContact): .emulated(
+            how: "the new person's identifiers are written, by identifierFields",
+            cost: "the mobile profile stays the device's; nobody can log out"
+        ),
+        .contact(.logIn): .emulated(
+            how: "the new person's identifiers are written, by identifierFields",
+            cost: "fields of the person before stay until they are overwritten"
+        ),
+        .contact(.logOut): .unsupported(reason: "Nothing ties the device's identity to a log-in."),
+        .operation(.registerDevice): .native(
+            note: "remembered, and the push token told; the mobile profile is registered when a session starts"
+        ),
+        .operation(.changeAttributes): .native(note: "by attributeFields; names like cusTier need no row"),
+        .operation(.changeTags): .emulated(how: "a field per tag says true or false", cost: "tags need tagFields"),
+        .operation(.changeSubscription): .unsupported(reason: rest),
+        .operation(.setConsent): .emulated(
+            how: "kept and obeyed; a no makes a new identity",
+            cost: "the vendor never learns of it"
+        ),
+        .operation(.track): .native(note: "push messages and session starts"),
+        .operation(.farewell): .emulated(how: "the push token is taken back", cost: "the mobile profile stays"),
+        .operation(.erase): .emulated(
+            how: "everything is forgotten here, and a new identity begins",
+            cost: "the profile must be deleted in Campaign"
+        ),
+        .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
+        .event(.push): .native(note: "not for deliveries whose flag _acsDeliveryTracking is off"),
+        .event(.messageViewed): .unsupported(reason: "Only the payload of a local notification names its delivery."),
+        .event(.messageClicked): .unsupported(reason: "Only the payload of a local notification names its delivery."),
+        .event(.sessionStarted): .native(note: "registers, if a registration is due"),
+        .event(.sessionEnded): .unsupported(reason: "The vendor hears of sessions when they begin."),
+        .event(.custom): .unsupported(reason: "The vendor takes push events from a device, no others."),
+        .push(.received): .emulated(
+            how: "an impression (7)",
+            cost:
+                "unreliable on iOS: in the background only with content-available: 1, never of an app that is not running"
+        ),
+        .push(.tapped): .native(note: "a click (2), then an open (1)"),
+        .push(.opened): .native(note: "a click, then an open; hand over either the tap or the opening, not both"),
+        .push(.dismissed): .native(
+            note: "a click (2); the app has to register a category with customDismissAction, and the message to bear it"
+        ),
+        .attribute(.string): .native(),
+        .attribute(.integer): .emulated(how: "decimal digits", cost: "a text at the vendor"),
+        .attribute(.decimal): .emulated(how: "decimal digits", cost: "a text at the vendor"),
+        .attribute(.boolean): .emulated(how: "true or false", cost: "a text at the vendor"),
+        .attribute(.date): .emulated(how: "YYYY-MM-DD", cost: "a text at the vendor; no form is documented"),
+        .attribute(.time): .emulated(how: "HH:MM", cost: "a text at the vendor; no form is documented"),
+        .attribute(.timestamp): .emulated(how: "by timeForm", cost: "a text at the vendor; no form is documented"),
+        .attribute(.country): .emulated(how: "two letters of ISO 3166-1", cost: "a text at the vendor"),
+        .attribute(.choices): .unsupported(reason: "A field takes one text."),
+        .attribute(.list): .unsupported(reason: "A field takes one text."),
+        .attribute(.object): .unsupported(reason: "A field takes one text."),
+        .attributeUnset: .emulated(
+            how: "an empty text, by unsetAttributes",
+            cost: "the usual workflow in Campaign passes empty fields over"
+        ),
+        .attributeIncrement: .unsupported(reason: "The vendor can't add to a value."),
+        .attributeAppend: .unsupported(reason: "The vendor can't add to a value."),
+        .tags: .emulated(how: "a field per tag says true or false", cost: "tags need tagFields"),
+        .subscription(.push): .unsupported(reason: rest),
+        .topics(.push): .unsupported(reason: rest),
+        .subscription(.email): .unsupported(reason: rest),
+        .topics(.email): .unsupported(reason: rest),
+        .subscription(.sms): .unsupported(reason: rest),
+        .topics(.sms): .unsupported(reason: rest),
+        .subscription(.inApp): .unsupported(reason: rest),
+        .topics(.inApp): .unsupported(reason: rest),
+        .identifier(.email): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
+        .identifier(.phone): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
+        .identifier(.external): .emulated(how: "a field, by identifierFields", cost: "joined by a workflow"),
+    ]
+}

@@ -1,0 +1,189 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// Adobe Campaign Standard for apps: push tracking, registrations, attributes of the mobile profile, push tokens.
+///
+/// Tracking and registrations share one queue, strictly first in, first out, as in the vendor's SDKs; attributes go beside
+/// it, and so do push tokens, which another service takes.
+public struct AdobeDevice: VendorAdapter {
+    public typealias Settings = AdobeSettings
+    public typealias Memory = AdobeMemory
+
+    /// Every kind of request.
+    public enum Endpoint: String, AdapterEndpoint {
+        /// Tells what became of a push message.
+        case tracking
+        /// Creates or confirms the mobile profile.
+        case registration
+        /// Writes attributes of the mobile profile.
+        case attributes
+        /// Gives the identity service a push token.
+        case pushToken
+    }
+
+    /// How far an operation has got.
+    public struct Step: Codable, Sendable, Equatable {
+        /// What comes next.
+        public enum Stage: String, Codable, Sendable {
+            /// The registration, which was due when the session began.
+            case register
+            /// The push token; the device itself is remembered.
+            case token
+            /// The open; the click was told.
+            case open
+        }
+
+        /// What comes next.
+        public var stage: Stage
+        /// The status with which the vendor refused the request before; 0 without an answer, nil if it took it.
+        public var refused: Int?
+
+        init(_ stage: Stage, refused: Int? = nil) { (self.stage, self.refused) = (stage, refused) }
+    }
+
+    let settings: AdobeSettings
+
+    /// A door to one mobile app.
+    ///
+    /// - Throws: ``SettingsError`` if a field is the vendor's own.
+    public init(settings: AdobeSettings) throws(SettingsError) {
+        let problems = settings.problems
+        if !problems.isEmpty { throw SettingsError(problems) }
+        self.settings = settings
+    }
+}
+
+// MARK: - Place
+
+extension AdobeDevice {
+    /// The streams of an installation; each is first in, first out.
+    enum Queue: String {
+        /// Tracking and registrations.
+        case hits
+        /// Attributes, and tracking by the postback of old SDKs.
+        case postbacks
+        /// Push tokens.
+        case identity
+        /// What needs no request.
+        case local
+    }
+
+    public func place(_ operation: EngagementOperation) -> Place {
+        let queue: Queue
+        var waitsForConsent = true
+        switch operation.action {
+        case .track(.sessionStarted):
+            RuleID.adobe("V2").fire()
+            queue = .hits
+        case .track:
+            RuleID.adobe("V1").fire()
+            (queue, waitsForConsent) = (settings.trackingForm == .postback ? .postbacks : .hits, false)
+        case .changeAttributes, .changeTags, .identify, .switchContact: queue = .postbacks
+        case .registerDevice, .farewell: queue = .identity
+        case .setConsent, .erase, .changeSubscription, .readBack: queue = .local
+        @unknown default: queue = .local
+        }
+        RuleID.adobe(queue == .hits ? "Q1" : "Q2").fire()
+        return Place(lane: operation.subject.rawValue, queue: queue.rawValue, waitsForConsent: waitsForConsent)
+    }
+}
+
+// MARK: - Examine
+
+extension AdobeDevice {
+    public func examine(_ operation: EngagementOperation) -> [Finding] {
+        let content = examineAction(operation)
+        if content.contains(where: { $0.severity == .foreign }) { return content }
+        let options = operation.options[Self.descriptor.id] ?? [:]
+        return content + options.names.map { FindingRow.optionUnknown.at("options.adobe".dot($0)) }
+    }
+
+    private func examineAction(_ operation: EngagementOperation) -> [Finding] {
+        switch operation.action {
+        case .registerDevice(let device): return examine(device)
+        case .switchContact(let change) where change.direction == .logOut:
+            return [FindingRow.logOut.at("action.switch.direction")]
+        case .changeAttributes, .changeTags, .identify, .switchContact: return examineFields(operation)
+        case .changeSubscription(let subscription):
+            let row: FindingRow = subscription.channel == .push ? .subscriptionPush : .subscriptionChannel
+            return [row.at("action.subscription.channel")]
+        case .track(let event): return examine(event, operation)
+        case .readBack: return [FindingRow.readBack.at("action.read")]
+        case .setConsent, .farewell, .erase: return []
+        @unknown default: return [FindingRow.actionUnknown.at("action")]
+        }
+    }
+
+    private func examine(_ device: Device) -> [Finding] {
+        let path = "action.device"
+        var findings: [Finding] = []
+        if PushService(device) == nil { findings.append(FindingRow.pushService.at("\(path).pushToken.service")) }
+        if let given = device.identities[Identity.name], !Identity.isValid(given) {
+            findings.append(FindingRow.identityForm.at("\(path).identities".dot(Identity.name.rawValue)))
+        }
+        if device.pushToken != nil, settings.organizationID.isEmpty {
+            findings.append(FindingRow.tokenUntold.at("\(path).pushToken"))
+        }
+        return findings
+    }
+
+    private func examineFields(_ operation: EngagementOperation) -> [Finding] {
+        let findings = ProfileFields(operation, settings).findings
+        return settings.pkey.isEmpty ? findings + [FindingRow.pkeyMissing.at("action")] : findings
+    }
+
+    private func examine(_ event: TrackingEvent, _ operation: EngagementOperation) -> [Finding] {
+        let path = "action.event"
+        switch event {
+        case .push(let interaction, let payload, _):
+            guard let message = PushMessage(payload) else { return [FindingRow.pushForeign.at(path.dot("payload"))] }
+            return examine(message, interaction, operation)
+        case .sessionStarted: return settings.pkey.isEmpty ? [FindingRow.pkeyMissing.at(path)] : []
+        case .sessionEnded: return [FindingRow.sessionEnded.at(path)]
+        case .custom: return [FindingRow.eventCustom.at(path.dot("name"))]
+        case .messageViewed, .messageClicked: return [FindingRow.eventInApp.at(path)]
+        }
+    }
+
+    private func examine(_ message: PushMessage, _ interaction: PushInteraction, _ operation: EngagementOperation)
+        -> [Finding]
+    {
+        let path = "action.event.payload"
+        guard message.isTracked else { return [FindingRow.trackingOff.at(path.dot(PushMessage.flag))] }
+        var findings = message.problems(missing: .idMissing, form: .idForm, at: path)
+        guard message.origin == .remote else {
+            RuleID.adobe("A10").fire()
+            return findings
+        }
+        if interaction == .received, operation.appState == .background, !message.isSilent {
+            findings.append(FindingRow.impressionsMissed.at("\(path).aps.content-available"))
+        }
+        if interaction == .dismissed, message.category == nil {
+            findings.append(FindingRow.dismissalsMissed.at("\(path).aps.category"))
+        }
+        return findings
+    }
+}
+
+// MARK: - Actions
+
+extension AdobeDevice {
+    /// What is told about a push message, in order; the second word leaves when the first has been answered.
+    func actions(_ interaction: PushInteraction, actionID: String?, appState: AppState?) -> [PushAction] {
+        switch interaction {
+        case .received:
+            RuleID.adobe(appState == .active ? "A1" : "A2").fire()
+            return [.impression]
+        case .dismissed:
+            RuleID.adobe("A5").fire()
+            return [.click]
+        case .tapped where actionID != nil:
+            RuleID.adobe("A9").fire()
+            return settings.backgroundActions == .click && appState == .background ? [.click] : [.click, .open]
+        case .tapped, .opened:
+            RuleID.adobe("A6").fire()
+            return [.click, .open]
+        }
+    }
+}

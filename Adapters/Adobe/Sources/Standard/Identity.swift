@@ -1,0 +1,56 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// The vendor's identity of an installation (ECID): 38 decimal digits, an opaque text.
+enum Identity {
+    /// Under which name an app gives the identity that the vendor's own SDK made.
+    static let name: Device.IdentityName = "adobe.ecid"
+
+    /// The identity that an installation has now: the one given in, else one made from the installation's name.
+    ///
+    /// The same installation makes the same identity on every machine, until it opts out.
+    static func ecid(of subject: Subject, _ memory: AdobeMemory) -> String {
+        if memory.generation == 0, let adopted = memory.adopted {
+            RuleID.adobe("I2").fire()
+            return adopted
+        }
+        RuleID.adobe("I1").fire()
+        let digest = SHA256.digest(of: "adobe.ecid:\(subject.rawValue)#\(memory.generation)".utf8)
+        return [digest[0..<8], digest[8..<16]].map { bytes in
+            let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & UInt64(Int64.max)
+            return String(repeating: "0", count: 19 - String(number).utf8.count) + String(number)
+        }.joined()
+    }
+
+    /// Whether a text can be an identity: digits alone.
+    static func isValid(_ text: String) -> Bool {
+        text.utf8.count == 38 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
+/// The vendor's words for a push service.
+struct PushService {
+    /// The word in registrations.
+    let platform: String
+    /// The number of its tokens at the identity service.
+    let source: String
+
+    private static let rows: [PushToken.Service: PushService] = [
+        .apns: PushService(platform: "apns", source: "20920"), .fcm: PushService(platform: "gcm", source: "20919"),
+    ]
+
+    /// The service of a device: its token's, else the one of its platform; nil for a service that the vendor lacks.
+    init?(_ device: Device) {
+        let android = device.facts?.platform.lowercased() == "android"
+        guard let row = Self.rows[device.pushToken?.service ?? (android ? .fcm : .apns)] else { return nil }
+        self = row
+    }
+
+    /// The service by its word in registrations.
+    init?(platform: String) {
+        guard let row = Self.rows.values.first(where: { $0.platform == platform }) else { return nil }
+        self = row
+    }
+
+    private init(platform: String, source: String) { (self.platform, self.source) = (platform, source) }
+}

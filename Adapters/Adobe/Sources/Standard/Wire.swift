@@ -1,0 +1,134 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+// What goes to the vendor, one row per field.
+
+/// What is told about a push message, by the vendor's number.
+enum PushAction: String, Codable, Sendable {
+    /// The app was opened through it.
+    case open = "1"
+    /// It was tapped or dismissed.
+    case click = "2"
+    /// It arrived.
+    case impression = "7"
+}
+
+/// One word about a push message.
+struct TrackingCall: Sendable {
+    var broadlogID: String
+    var deliveryID: String
+    var action: PushAction
+    var ecid: String
+    /// In the postback of old SDKs the message inside the app spells the identity's name in lower case.
+    var spellsLow: Bool
+
+    var id: String { "\(broadlogID),\(deliveryID),\(action.rawValue)" }
+    var identity: String? { spellsLow ? nil : ecid }
+    var lowIdentity: String? { spellsLow ? ecid : nil }
+
+    static let table = FieldTable<TrackingCall>(
+        "Query of a tracking request",
+        [
+            .required("id", \.id, .text, from: "event.payload._mId, _dId", rule: .adobe("T1")),
+            .optional("mcId", \.identity, .text, from: "device.identities.adobe.ecid", rule: .adobe("T3")),
+            .optional("mcid", \.lowIdentity, .text, from: "device.identities.adobe.ecid", rule: .adobe("T6")),
+        ]
+    )
+}
+
+/// A mobile profile; attributes stand beside these two.
+struct ProfileCall: Sendable {
+    var ecid: String
+    var platform: String
+
+    static let table = FieldTable<ProfileCall>(
+        "Registration and attributes",
+        [
+            .required("marketingCloudId", \.ecid, .text, from: "device.identities.adobe.ecid", rule: .adobe("R1")),
+            .required("pushPlatform", \.platform, .text, from: "device.pushToken.service", rule: .adobe("R3")),
+        ]
+    )
+}
+
+/// A push token on its way to the identity service.
+struct TokenCall: Sendable {
+    var organizationID: String
+    var ecid: String
+    var source: String
+    var token: String
+
+    var format: String { "json" }
+    var version: String { "2" }
+    var identifier: String { "\(source)\u{1}\(token)" }
+
+    static let table = FieldTable<TokenCall>(
+        "Query of a push token",
+        [
+            .required("d_rtbd", \.format, .text, from: "always json", rule: .adobe("I4")),
+            .required("d_ver", \.version, .text, from: "always 2", rule: .adobe("I4")),
+            .required("d_orgid", \.organizationID, .text, from: "settings.organizationId", rule: .adobe("I6")),
+            .required("d_mid", \.ecid, .text, from: "device.identities.adobe.ecid", rule: .adobe("I1")),
+            .required("d_cid", \.identifier, .text, from: "device.pushToken", rule: .adobe("I4")),
+        ]
+    )
+}
+
+/// Makes the requests of this door.
+struct RequestMaker {
+    let settings: AdobeSettings
+    let ecid: String
+
+    /// Content type and accepted types: on requests without a body, too.
+    private static let headers = [WireHeader("Content-Type", "application/json"), WireHeader("Accept", "*/*")]
+    private static let contentType = [WireHeader("Content-Type", "application/json")]
+
+    func tracking(_ message: PushMessage, _ action: PushAction) -> WireRequest {
+        for rule in ["T2", "T4", "Q10"] { RuleID.adobe(rule).fire() }
+        let isPostback = settings.trackingForm == .postback
+        let call = TrackingCall(
+            broadlogID: message.broadlogID ?? "",
+            deliveryID: message.deliveryID ?? "",
+            action: action,
+            ecid: ecid,
+            spellsLow: isPostback && message.origin == .local
+        )
+        let url = "\(settings.base)/r/" + QueryText.query(TrackingCall.table.object(call), leaving: [","])
+        guard isPostback else { return WireRequest("GET", url, headers: Self.headers) }
+        RuleID.adobe("T5").fire()
+        return WireRequest("POST", url, headers: Self.contentType, body: Array("{}".utf8))
+    }
+
+    func registration(_ platform: String) -> WireRequest {
+        RuleID.adobe("R2").fire()
+        return profile(platform, [:], Self.headers)
+    }
+
+    func attributes(_ platform: String, _ fields: JSONObject) -> WireRequest {
+        RuleID.adobe("P1").fire()
+        return profile(platform, fields, Self.contentType)
+    }
+
+    private func profile(_ platform: String, _ fields: JSONObject, _ headers: [WireHeader]) -> WireRequest {
+        var body = ProfileCall.table.object(ProfileCall(ecid: ecid, platform: platform))
+        for field in fields { body[field.name] = field.value }
+        let path = "/rest/head/mobileAppV5/\(URLText.encode(settings.pkey))/subscriptions/\(URLText.encode(ecid))"
+        return WireRequest(
+            "POST",
+            settings.base + path,
+            headers: headers,
+            body: Array(JSONValue.object(body).text.utf8)
+        )
+    }
+
+    func token(_ token: String, _ service: PushService) -> WireRequest {
+        let call = TokenCall(
+            organizationID: settings.organizationID,
+            ecid: ecid,
+            source: service.source,
+            token: token
+        )
+        let url = "\(settings.identityBase)/id" + QueryText.query(TokenCall.table.object(call), leaving: ["@"])
+        return WireRequest("GET", url)
+    }
+}

@@ -1,0 +1,200 @@
+import PatchbayAdapterKit
+import PatchbayAdobeSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+
+@testable import PatchbayAdobe
+
+enum Fixture {
+    /// The settings of a shop whose extended resource has a field for everything in the corpus.
+    static let settings: JSONObject = [
+        "server": "shop.campaign.example",
+        "pkey": "b7e2f0c4d91a",
+        "organizationId": "ACME1234@AdobeOrg",
+        "attributeFields": .object(
+            JSONObject(Corpus.attributes.map { ($0.name.rawValue, .string(fieldID($0.name))) })
+        ),
+        "identifierFields": ["email": "cusEmail", "external": "cusCustomerNumber", "phone": "cusPhone"],
+        "tagFields": .object(
+            JSONObject(tags.map { ($0, .string("cusTag\($0.prefix(1).uppercased())\($0.dropFirst())")) })
+        ),
+    ]
+
+    private static let tags = ["beta_tester", "gold", "music", "sailing", "silver", "sports"]
+
+    private static func fieldID(_ name: AttributeName) -> String {
+        "cus" + name.rawValue.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    /// A push message as Campaign Standard sends it.
+    static let payload: JSONObject = [
+        "aps": [
+            "alert": ["title": "Back in stock", "body": "Your size is here"], "content-available": 1,
+            "category": "DEFAULT",
+        ],
+        "_mId": "h2f0aa1", "_dId": "c81e4", "_acsDeliveryTracking": "on", "shelf": "winter",
+    ]
+
+    /// The same without a flag, as deliveries of before release 21.1 are.
+    static func payload(_ changes: [String: JSONValue?]) -> JSONObject {
+        var payload = payload
+        for change in changes { payload[change.key] = change.value }
+        return payload
+    }
+
+    static func adapter(_ changes: JSONObject = [:]) throws -> AdobeDevice {
+        var settings = settings
+        for change in changes { settings[change.name] = change.value }
+        return try AdobeDevice(settings: AdobeSettings.table.read(settings, over: AdobeSettings(), at: "settings"))
+    }
+
+    static func harness() throws -> AdapterHarness<AdobeDevice> {
+        try AdapterHarness(
+            settings: settings,
+            pushPayload: payload,
+            simulator: AdobeSimulator(settings: ["apps": ["b7e2f0c4d91a"], "organizations": ["ACME1234@AdobeOrg"]]),
+            refusal: WireResponse(404),
+            extras: extras,
+            storedStates: [
+                StoredState(version: 1, part: .memory, json: storedMemory),
+                StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404]),
+            ],
+            goldens: Goldens()
+        )
+    }
+
+    /// Memory as version 1 stores it.
+    static let storedMemory: JSONValue = [
+        "generation": 2, "adopted": "40218837610593347720158264903317755102", "platform": "apns", "hasToken": true,
+        "registeredECID": "40218837610593347720158264903317755102", "registeredAt": 1_930_806_311_042,
+        "isUnused": false, "known": ["cusTier": "0123456789abcdef01234567"],
+    ]
+
+    /// A phone on which the vendor's own SDK was at work before.
+    static var adoptedPhone: Device {
+        var phone = Corpus.phone
+        phone.identities = ["adobe.ecid": "40218837610593347720158264903317755102"]
+        phone.pushToken?.value = "0AA1F00D5588AA10D2F6E7B3941D0C5E8F72AB46C98E03D1F5A6B7C8D97C1F3A"
+        return phone
+    }
+
+    /// Samples of this vendor alone.
+    private static var extras: [Sample] {
+        let corpus = Corpus(pushPayload: payload)
+        func sample(
+            _ number: Int,
+            _ name: String,
+            _ summary: String,
+            startsAfresh: Bool = false,
+            isOrdinary: Bool = true,
+            _ actions: Action...
+        ) -> Sample {
+            Sample(
+                name,
+                summary,
+                startsAfresh: startsAfresh,
+                isOrdinary: isOrdinary,
+                actions.enumerated().map { corpus.operation(number, $0.offset, $0.element) }
+            )
+        }
+        return [
+            sample(
+                500,
+                "adobe-first-session",
+                "A fresh installation tells its push token and registers.",
+                startsAfresh: true,
+                .registerDevice(Corpus.phone),
+                .track(.sessionStarted)
+            ),
+            sample(
+                501,
+                "adobe-identity-kept",
+                "The identity that the vendor's own SDK made is kept, its zeros and all.",
+                startsAfresh: true,
+                .registerDevice(adoptedPhone),
+                .track(.sessionStarted),
+                .track(.push(.tapped, payload: payload))
+            ),
+            sample(
+                502,
+                "adobe-tracking-off",
+                "A delivery that does not want to be tracked is tapped.",
+                isOrdinary: false,
+                .track(.push(.tapped, payload: payload(["_acsDeliveryTracking": "off"])))
+            ),
+            sample(
+                503,
+                "adobe-flag-missing",
+                "A delivery of before release 21.1 is tapped.",
+                .track(.push(.tapped, payload: payload(["_acsDeliveryTracking": JSONValue?.none])))
+            ),
+            sample(
+                504,
+                "adobe-ids-missing",
+                "A delivery without ids is tapped.",
+                isOrdinary: false,
+                .track(.push(.tapped, payload: ["_acsDeliveryTracking": "on", "_mId": 17]))
+            ),
+            sample(
+                505,
+                "adobe-local-notification",
+                "A local notification is shown and dismissed.",
+                .track(.push(.received, payload: ["broadlogId": "h3b07", "deliveryId": "c8200"])),
+                .track(.push(.dismissed, payload: ["broadlogId": "h3b07", "deliveryId": "c8200"]))
+            ),
+            sample(
+                506,
+                "adobe-token-gone",
+                "The person takes the permission for notifications back.",
+                .registerDevice(Device(pushToken: nil, facts: Corpus.phone.facts, allowsPush: false))
+            ),
+        ]
+    }
+}
+
+enum ClassicFixture {
+    static let settings: JSONObject = [
+        "marketingServer": "mkt.shop.example", "trackingServer": "trk.shop.example",
+        "integrationKey": "0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3", "userKey": "external",
+        "identifierParameters": ["email": "email", "phone": "phone"],
+        "tagParameters": [
+            "beta_tester": "beta", "gold": "gold", "music": "music", "sailing": "sailing", "silver": "silver",
+            "sports": "sports",
+        ],
+    ]
+
+    /// A push message as Campaign Classic sends it.
+    static let payload: JSONObject = [
+        "aps": ["alert": ["title": "Back in stock", "body": "Your size is here"]], "_mId": "987654", "_dId": "c81e4",
+    ]
+
+    static func adapter(_ changes: JSONObject = [:]) throws -> AdobeClassicDevice {
+        var settings = settings
+        for change in changes { settings[change.name] = change.value }
+        let values = try AdobeClassicSettings.table.read(settings, over: AdobeClassicSettings(), at: "settings")
+        return AdobeClassicDevice(settings: values)
+    }
+
+    static func harness() throws -> AdapterHarness<AdobeClassicDevice> {
+        try AdapterHarness(
+            settings: settings,
+            pushPayload: payload,
+            simulator: AdobeClassicSimulator(settings: [
+                "integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]
+            ]),
+            refusal: WireResponse(404),
+            storedStates: [
+                StoredState(version: 1, part: .memory, json: storedMemory),
+                StoredState(version: 1, part: .step, json: "register"),
+            ],
+            goldens: Goldens(door: "classic")
+        )
+    }
+
+    /// Memory as version 1 stores it.
+    static let storedMemory: JSONValue = [
+        "token": "0aa1", "deviceFacts": .string(Corpus.phone.facts?.json.text ?? ""), "userKey": "c-1001",
+        "parameters": ["tier": "gold"], "registeredHash": "aaf59a2f8ba9b925",
+    ]
+}

@@ -1,0 +1,130 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Profile fields, questions, events.
+extension Planner {
+    // MARK: Profiles
+
+    func updateTags(_ change: TagChange, _ head: Head) throws(Held) -> Next {
+        if change.replace == nil, change.add.isEmpty, change.remove.isEmpty {
+            return .settle([head.id: .unchanged(FindingRow.tagsEmpty.at("action.tags"))])
+        }
+        return try updateProfile(head, adapter.tagFields(change, head.step))
+    }
+
+    func updateProfile(_ head: Head, _ fields: JSONObject) throws(Held) -> Next {
+        if fields.isEmpty {
+            return .settle([head.id: .accepted(FindingRow.identityInCredential.at("action.identifiers"))])
+        }
+        if adapter.settings.profileCarrier == .subscribe { return try subscribeWithProfile(head, fields) }
+        let options = adapter.options(head.operation)
+        let maker = try maker(head)
+        let call = ProfileUpdateCall(
+            profileFields: merged(fields, options) ?? [:],
+            skipTriggers: options["skipTriggers"]?.bool ?? false
+        )
+        RuleID.altcraft("Q8").fire()
+        return send(
+            .profileUpdate,
+            maker.post("/profile/update", NoQuery.table, NoQuery(), ProfileUpdateCall.table, call),
+            head
+        )
+    }
+
+    /// The subscription request carries a status always, and it must not change the person's will.
+    private func subscribeWithProfile(_ head: Head, _ fields: JSONObject) throws(Held) -> Next {
+        RuleID.altcraft("Q11").fire()
+        guard let standing = memory.status(of: head.operation.contact) else {
+            return try ask(.current, provider: nil, head)
+        }
+        guard let status = standing.status else {
+            return .settle([head.id: .rejected(FindingRow.profileUnsubscribed.at())])
+        }
+        return try subscribe(head, status, profileFields: fields)
+    }
+
+    /// The operation's profile fields, then the caller's.
+    func merged(_ fields: JSONObject, _ options: JSONObject) -> JSONValue? {
+        var all = fields
+        for field in adapter.settings.sent(options["profileFields"]?.object ?? [:]) { all[field.name] = field.value }
+        if !all.isEmpty { RuleID.altcraft("F1").fire() }
+        return all.isEmpty ? nil : .object(all)
+    }
+
+    // MARK: Questions
+
+    func ask(_ request: ReadRequest, _ head: Head) throws(Held) -> Next {
+        guard let question = StatusQuestion(rawValue: request.what) else {
+            return .settle([head.id: .rejected(FindingRow.readUnknown.at("action.read.what"))])
+        }
+        return try ask(question, provider: request.arguments["provider"]?.string, head)
+    }
+
+    func ask(_ question: StatusQuestion, provider: String?, _ head: Head) throws(Held) -> Next {
+        RuleID.altcraft("T6").fire()
+        let isRead = head.operation.action.kind == .readBack
+        let place = memory.saved ?? address
+        let maker = try maker(head, part: isRead ? nil : "status")
+        var query = StatusQuery(matchingMode: maker.authorization.matchingMode)
+        switch question {
+        case .latest: break
+        case .latestForProvider:
+            query.provider = provider ?? place?.provider
+            if provider == nil { RuleID.altcraft("Q12").fire() }
+        case .current: (query.provider, query.token) = (place?.provider, place?.token)
+        }
+        if question != .latest, query.provider == nil {
+            guard isRead else { throw Held(finding: FindingRow.tokenMissing.at()) }
+            return .settle([head.id: .rejected(FindingRow.readNoToken.at("action.read"))])
+        }
+        return send(.status, maker.get("/subscription/push/status/", StatusQuery.table, query), head)
+    }
+
+    // MARK: Events
+
+    func report(_ event: TrackingEvent, _ head: Head) throws(Held) -> Next {
+        switch event {
+        case .push(let interaction, let payload, _):
+            guard let kind = adapter.kind(of: interaction) else {
+                return .settle([head.id: .rejected(FindingRow.pushDismissed.at("action.event.interaction"))])
+            }
+            guard let message = adapter.messageID(payload, head.operation) else {
+                return .settle([head.id: .rejected(FindingRow.pushWithoutUID.at("action.event.payload._uid"))])
+            }
+            RuleID.altcraft("P3").fire()
+            let maker = try maker(head)
+            let query = PushEventQuery(matchingMode: maker.authorization.matchingMode)
+            let call = PushEventCall(time: Int(head.operation.capturedAt.seconds), messageID: message)
+            let request = maker.post("/event/push/\(kind)", PushEventQuery.table, query, PushEventCall.table, call)
+            return send(.pushEvent, request, head)
+        case .custom(let name, let attributes):
+            let options = adapter.options(head.operation)
+            guard let pixel = adapter.pixel(options) else {
+                return .settle([head.id: .rejected(FindingRow.eventPixel.at("action.event"))])
+            }
+            let maker = try maker(head)
+            let event = CustomEvent(
+                name: name,
+                time: Int(head.operation.capturedAt.seconds),
+                utcOffsetSeconds: device?.facts?.utcOffsetSeconds ?? 0,
+                attributes: attributes,
+                options: options,
+                settings: adapter.settings
+            )
+            let query = CustomEventQuery(pixel: pixel)
+            let form = Form(event, id: head.id)
+            return send(.customEvent, maker.post("/event/post", CustomEventQuery.table, query, form: form), head)
+        default: return .settle([head.id: .rejected(FindingRow.eventKind.at("action.event.kind"))])
+        }
+    }
+}
+
+extension AltcraftSettings {
+    /// The fields that leave: a null among them only where the configuration sends it.
+    func sent(_ fields: JSONObject) -> JSONObject {
+        RuleID.altcraft("F23").fire()
+        guard nullFields == .omit else { return fields }
+        return JSONObject(fields.filter { !$0.value.isNull }.map { ($0.name, $0.value) })
+    }
+}

@@ -1,0 +1,101 @@
+import PatchbayAdapterKit
+
+// What stands in each request's query, one row each. A profile update has none.
+
+/// The query of a subscription request.
+struct SubscriptionQuery: Sendable {
+    var provider: String
+    var matchingMode: String
+    var sync: String
+
+    static let table = FieldTable<SubscriptionQuery>(
+        "Query of a subscription request",
+        [
+            .required("provider", \.provider, .text, from: "device.pushToken.service", rule: .altcraft("Q2")),
+            .required("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q2")),
+            .required("sync", \.sync, .text, from: "options.sync", rule: .altcraft("Q10")),
+        ]
+    )
+}
+
+/// The query of a token update: the new provider, the old token.
+struct TokenUpdateQuery: Sendable {
+    var provider: String
+    var token: String
+    var sync: String
+
+    static let table = FieldTable<TokenUpdateQuery>(
+        "Query of a token update",
+        [
+            .required("provider", \.provider, .text, from: "device.pushToken.service", rule: .altcraft("Q3")),
+            .required("subscription_id", \.token, .text, from: "memory.saved", rule: .altcraft("Q3")),
+            .required("sync", \.sync, .text, from: "settings.rToken", rule: .altcraft("Q3")),
+        ]
+    )
+}
+
+/// The query of a release of a suspension.
+struct ReleaseQuery: Sendable {
+    var provider: String
+    var matchingMode: String?
+    var token: String
+
+    static let table = FieldTable<ReleaseQuery>(
+        "Query of a release",
+        [
+            .required("provider", \.provider, .text, from: "device.pushToken.service", rule: .altcraft("Q4")),
+            .optional("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q4")),
+            .required("subscription_id", \.token, .text, from: "device.pushToken.value", rule: .altcraft("Q4")),
+        ]
+    )
+}
+
+/// The query of a question: nothing more for the latest, the provider for its latest, both for the present one.
+struct StatusQuery: Sendable {
+    var provider: String?
+    var matchingMode: String
+    var token: String?
+
+    static let table = FieldTable<StatusQuery>(
+        "Query of a question",
+        [
+            .optional("provider", \.provider, .text, from: "read.arguments.provider", rule: .altcraft("Q5")),
+            .required("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q5")),
+            .optional("subscription_id", \.token, .text, from: "device.pushToken.value", rule: .altcraft("Q5")),
+        ]
+    )
+}
+
+/// The query of a push event.
+struct PushEventQuery: Sendable {
+    var matchingMode: String
+
+    static let table = FieldTable<PushEventQuery>(
+        "Query of a push event",
+        [.required("matching_mode", \.matchingMode, .text, from: "credential", rule: .altcraft("Q6"))]
+    )
+}
+
+/// The query of a custom event.
+struct CustomEventQuery: Sendable {
+    var pixel: String
+
+    var kind: String { "px" }
+    var type: String { "open" }
+    var version: String { "2" }
+
+    static let table = FieldTable<CustomEventQuery>(
+        "Query of a custom event",
+        [
+            .required("i", \.pixel, .text, from: "settings.pixel", rule: .altcraft("Q7")),
+            .required("tr", \.kind, .text, from: "always px", rule: .altcraft("Q7")),
+            .required("t", \.type, .text, from: "always open", rule: .altcraft("Q7")),
+            .required("v", \.version, .text, from: "always 2", rule: .altcraft("Q7")),
+        ]
+    )
+}
+
+/// The query of a request that has none.
+struct NoQuery: Sendable {
+    static let table = FieldTable<NoQuery>("No query", [])
+}

@@ -22,7 +22,7 @@ extension VirtualWorld.Sent {
 extension VirtualWorld.Fate {
     /// What comes back, and after how many seconds; secret headers hidden.
     var json: JSONValue {
-        guard case .outcome(let outcome, let delay) = self else { return ["failure": "lost"] }
+        guard case .outcome(let outcome, let delay) = self else { return ["failure": "interrupted"] }
         var json: JSONObject = [:]
         switch outcome {
         case .replied(let response):

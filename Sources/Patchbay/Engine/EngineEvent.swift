@@ -61,6 +61,8 @@ package struct Dispatch: Sendable {
     package let ticket: Int
     /// The provider it is for.
     package let provider: String
+    /// What kind of request, in the adapter's word.
+    package let endpoint: String
     /// The request.
     package let request: WireRequest
     /// How long to wait for an answer.

@@ -127,7 +127,13 @@ extension Runner {
             )
             lane.because = nil
         }
-        return Dispatch(ticket: ticket, provider: name, request: transmission.request, timeout: descriptor.timeout)
+        return Dispatch(
+            ticket: ticket,
+            provider: name,
+            endpoint: transmission.endpoint.rawValue,
+            request: transmission.request,
+            timeout: descriptor.timeout
+        )
     }
 
     /// Ends a stored operation; `isIndexed` if the lane's window is told of it. False if it has ended already.

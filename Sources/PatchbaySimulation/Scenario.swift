@@ -46,6 +46,20 @@ public struct Scenario: Sendable {
         case resume(String)
         /// The app asks a vendor.
         case read(ReadRequest, provider: String)
+        /// From now on chance is that number, 0 up to 1; nil is chance again.
+        case chance(Double?)
+    }
+
+    /// What an adapter remembers when the story begins.
+    public struct Remembered: Sendable {
+        /// The provider's name.
+        public var provider: String
+        /// The lane; empty for a memory that all lanes share.
+        public var lane: String
+        /// The version of the form in which it is stored; nil for the adapter's own.
+        public var version: Int?
+        /// The memory, as stored.
+        public var memory: JSONValue
     }
 
     /// What becomes of a request.
@@ -84,6 +98,12 @@ public struct Scenario: Sendable {
     public var start: Instant
     /// Whose state operations change unless they say otherwise.
     public var subject: Subject
+    /// What adapters remember when the story begins.
+    public var memory: [Remembered]
+    /// The neutral state of the subject when the story begins.
+    public var mirror: JSONValue?
+    /// What happened before the story, and is not told: what it left pending waits when the story begins.
+    public var before: [Step]
     /// What happens.
     public var steps: [Step]
 }
@@ -135,7 +155,8 @@ extension Scenario {
             json,
             at: "",
             known: [
-                "$schema", "title", "shows", "environment", "vendors", "configuration", "start", "subject", "steps",
+                "$schema", "title", "shows", "environment", "vendors", "configuration", "start", "subject", "memory",
+                "mirror", "before", "steps",
             ]
         )
         title = try reader.optional("title") ?? ""
@@ -145,11 +166,31 @@ extension Scenario {
         configuration = try reader.required("configuration")
         start = try reader.optional("start") ?? Instant(milliseconds: 1_900_000_000_000)
         subject = try reader.optional("subject") ?? "installation-1"
-        let list: [JSONValue] = try reader.required("steps")
-        steps = []
-        for (position, step) in list.enumerated() {
-            steps.append(try Step(json: step, at: "steps[\(position)]"))
+        memory = []
+        for (position, entry) in try reader.list("memory", of: JSONValue.self).enumerated() {
+            memory.append(try Remembered(json: entry, at: "memory[\(position)]"))
         }
+        mirror = try reader.optional("mirror", as: SubjectMirror.self)?.json
+        before = try Scenario.steps(reader.list("before"), at: "before")
+        steps = try Scenario.steps(reader.required("steps"), at: "steps")
+    }
+
+    private static func steps(_ list: [JSONValue], at path: String) throws(ModelError) -> [Step] {
+        var steps: [Step] = []
+        for (position, step) in list.enumerated() {
+            steps.append(try Step(json: step, at: "\(path)[\(position)]"))
+        }
+        return steps
+    }
+}
+
+extension Scenario.Remembered {
+    init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: ["provider", "lane", "version", "memory"])
+        provider = try reader.required("provider")
+        lane = try reader.optional("lane") ?? ""
+        version = try reader.optional("version")
+        memory = try .object(reader.required("memory", as: JSONObject.self))
     }
 }
 
@@ -178,6 +219,7 @@ extension Scenario.Step {
     public static let words = [
         "capture", "advance", "drain", "reply", "defaultReply", "kill", "killAtSettle", "start", "restart", "reboot",
         "clockJump", "flush", "wake", "network", "appState", "credential", "reconfigure", "resume", "read",
+        "chance",
     ]
 
     /// The words that nothing but `true` follows.
@@ -241,6 +283,13 @@ extension Scenario.Step {
                 try reader.optional("value", as: String.self).map { Secret($0) }
             )
         case "reconfigure": self = .reconfigure(value)
+        case "chance":
+            let chance = value.number?.double
+            guard value.isNull || (chance.map { (0..<1).contains($0) } ?? false) else {
+                let remedy = "Give a number from 0 up to 1, or null."
+                throw ModelError(path: place, reason: "is no chance", remedy: remedy)
+            }
+            self = .chance(chance)
         case "resume": self = .resume(try String(json: value, at: place))
         default:
             let reader = try ObjectReader(value, at: place, known: ["provider", "what", "arguments"])

@@ -22,7 +22,7 @@ extension VirtualWorld.Sent {
 extension VirtualWorld.Fate {
     /// What comes back, and after how many seconds; secret headers hidden.
     var json: JSONValue {
-        guard case .outcome(let outcome, let delay) = self else { return ["failure": "lost"] }
+        guard case .outcome(let outcome, let delay) = self else { return ["failure": "interrupted"] }
         var json: JSONObject = [:]
         switch outcome {
         case .replied(let response):
@@ -97,6 +97,7 @@ extension VirtualWorld.Told {
         case .noticed(let provider, let finding): return line(provider, ["finding": finding.json])
         case .passedOver(let id, let provider, let finding):
             return line(provider, ["operation": .string(id.rawValue), "passedOver": finding.json])
+        case .setAside(let finding): return ["at": .string(date.text), "setAside": finding.json]
         case .storageFailed(let error):
             return ["at": .string(date.text), "storage": .string(error.description)]
         }

@@ -15,6 +15,8 @@ final class ScenarioNetwork {
     var providers: [String: AdapterID] = [:]
     /// The vendors that are played, by id; doors of one vendor share it.
     let vendors: [AdapterID: SimulatedVendor]
+    /// The exchange at which the process dies.
+    var cut: ScenarioRun.Cut?
     /// What became of each request, by its number.
     private(set) var fates: [Int: VirtualWorld.Fate] = [:]
 
@@ -56,6 +58,15 @@ final class ScenarioNetwork {
 
     private func decide(_ sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
         guard isUp else { return .outcome(.failed(TransportFailure(.notSent, "offline"))) }
+        if let cut, cut.request == sent.number {
+            // A reply that is not the vendor's own work would come again for the repeat.
+            let isScripted = (replies.first ?? standing).map { !$0.isProcessed } ?? false
+            if cut.vendorWorked, !isScripted {
+                if !replies.isEmpty { replies.removeFirst() }
+                _ = answer(sent)
+            }
+            return .death
+        }
         guard let reply = replies.isEmpty ? standing : replies.removeFirst() else {
             return .outcome(.replied(answer(sent)))
         }
@@ -71,6 +82,9 @@ final class ScenarioNetwork {
         guard let adapter = providers[provider] else { return nil }
         return vendors[adapter] ?? vendors[AdapterID(rawValue: String(adapter.rawValue.prefix { $0 != "." }))]
     }
+
+    /// Everything gets through, and vendors answer for themselves.
+    func heal() { (isUp, replies, standing, cut) = (true, [], nil, nil) }
 
     /// What each vendor holds, by its id.
     var vendorStates: JSONValue {

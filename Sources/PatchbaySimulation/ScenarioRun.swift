@@ -1,7 +1,7 @@
 public import Patchbay
 public import PatchbayAdapterKit
 public import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 import PatchbayOutbox
 
 /// Plays a scenario and tells what happened, a JSON object at a time.
@@ -15,6 +15,7 @@ public struct ScenarioRun {
     private var contact: String?
     private var toldRequests = 0
     private var toldEvents = 0
+    private var isSilent = false
     private let network: ScenarioNetwork
     private let script = Script()
 
@@ -27,11 +28,23 @@ public struct ScenarioRun {
 
     private struct Death: Error {}
 
+    /// An exchange at which the process dies, and another begins.
+    public struct Cut: Hashable, Sendable {
+        /// The number of the request, from 1.
+        public let request: Int
+        /// Whether the vendor has done what was asked by then.
+        public let vendorWorked: Bool
+
+        /// A cut.
+        public init(request: Int, vendorWorked: Bool) { (self.request, self.vendorWorked) = (request, vendorWorked) }
+    }
+
     /// A run that has not begun.
     ///
     /// - Parameters:
     ///   - scenario: the story.
     ///   - simulators: the vendors that can be played.
+    ///   - cut: an exchange at which the process dies, as the scenario does not say.
     ///   - configure: reads a configuration.
     ///   - tell: takes each thing that happened, in order.
     /// - Throws: what `configure` throws, ``ModelError`` for a vendor that nobody can play, and ``SettingsError`` for what
@@ -39,6 +52,7 @@ public struct ScenarioRun {
     public init(
         _ scenario: Scenario,
         simulators: [any VendorSimulator.Type] = [],
+        cutting cut: Cut? = nil,
         configure: @escaping (JSONValue) throws -> Configuration,
         tell: @escaping (JSONValue) throws -> Void
     ) throws {
@@ -46,27 +60,95 @@ public struct ScenarioRun {
         configuration = try configure(scenario.configuration)
         world = try VirtualWorld(start: scenario.start)
         network = try ScenarioNetwork(scenario, simulators: simulators)
+        network.cut = cut
     }
 
     /// Plays the scenario to its end, then tells the accounts, memory and mirror.
     public mutating func play() throws {
         world.network = { [network] in network.fate(of: $0) }
         connect()
+        try remember()
         try world.start(configuration.plan)
+        isSilent = true
+        try play(scenario.before)
+        isSilent = false
+        try play(scenario.steps)
+        try conclude()
+    }
+
+    /// Stores what adapters and the mirror know when the story begins.
+    private func remember() throws {
+        for entry in scenario.memory {
+            guard let provider = configuration.provider(entry.provider) else {
+                let path = "memory.\(entry.provider)"
+                throw ModelError(path: path, reason: "is no provider", remedy: "Name one of the configuration.")
+            }
+            let version = entry.version ?? provider.descriptor.stateVersion
+            try world.store.setProvider(
+                ProviderRecord(
+                    name: provider.name,
+                    adapter: provider.adapterID.rawValue,
+                    stateVersion: version,
+                    state: "live",
+                    settingsDigest: provider.settingsDigest
+                )
+            )
+            let body = Array(entry.memory.text.utf8)
+            try world.store.setMemory(provider: provider.name, lane: entry.lane, version: version, body: body)
+        }
+        if let mirror = scenario.mirror {
+            try world.store.setMirror(subject: scenario.subject.rawValue, body: Array(mirror.text.utf8))
+        }
+    }
+
+    private mutating func play(_ steps: [Scenario.Step]) throws {
         try report()
-        for step in scenario.steps {
+        for step in steps {
             do {
                 try play(step)
             } catch  where script.isDying {
                 script.isDying = false
                 world.onStorage(nil)
                 world.kill()
-                try tell(["at": .string(world.host.date().text), "died": true])
+                try say(["at": .string(world.host.date().text), "died": true])
             }
             try report()
         }
-        try conclude()
     }
+
+    /// Tells something that happened, unless it was before the story.
+    private func say(_ line: JSONValue) throws { if !isSilent { try tell(line) } }
+
+    /// After the play: everything heals, and time passes until nothing is pending, thirty days at most.
+    public func heal() throws {
+        network.heal()
+        for provider in configuration.providers { try world.resume(provider.name) }
+        if !world.isAlive { try world.start(configuration.plan) }
+        try world.drain()
+    }
+
+    /// How many requests left so far.
+    public var requestCount: Int { world.sent.count }
+
+    /// The endpoints, in the adapters' words, whose requests were in flight when a process ended.
+    public var interruptedEndpoints: Set<String> { Set(world.interrupted.map(\.endpoint)) }
+
+    /// What the vendors that are played hold, by their ids.
+    public var vendorStates: [AdapterID: any Sendable] { network.vendors.mapValues(\.anyState) }
+
+    /// How each operation ended, by provider and operation: the verdict's word.
+    public var endings: [String: String] {
+        var endings: [String: String] = [:]
+        for told in world.told {
+            if case .ended(let id, let provider, let outcome) = told.event {
+                endings["\(provider) \(id.rawValue)"] = outcome.term.rawValue
+            }
+        }
+        return endings
+    }
+
+    /// What has not ended.
+    public var pendingCount: Int { get throws { try world.pendingCount } }
 
     private func connect() {
         let (script, configuration) = (script, configuration)
@@ -109,6 +191,7 @@ public struct ScenarioRun {
             connect()
             try world.restart(configuration.plan)
         case .resume(let provider): try world.resume(provider)
+        case .chance(let chance): world.host.fix(chance: chance)
         case .read(let request, let provider):
             let operation = EngagementOperation(
                 id: world.host.makeID(),
@@ -145,7 +228,7 @@ public struct ScenarioRun {
                 drafted = try filled(contact)
             }
             let (operation, findings) = configuration.catalogue.coerce(drafted)
-            try tell(
+            try say(
                 [
                     "at": .string(world.host.date().text), "captured": .string(operation.id.rawValue),
                     "kind": .string(operation.action.kind.rawValue), "findings": .array(findings.map(\.json)),
@@ -162,7 +245,7 @@ public struct ScenarioRun {
         for sent in world.sent[toldRequests...] { lines.append((sent.date, lines.count, line(of: sent))) }
         for told in world.told[toldEvents...] { lines.append((told.date, lines.count, told.json)) }
         (toldRequests, toldEvents) = (world.sent.count, world.told.count)
-        for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try tell(line) }
+        for (_, _, line) in lines.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) { try say(line) }
     }
 
     /// The request, with the reply that it gets if nobody dies before.

@@ -30,6 +30,9 @@ public final class SimulatedVendor {
         }
     }
 
+    /// The state.
+    public var anyState: any Sendable { look() }
+
     /// The state, if it is of that type.
     public func state<State>(as type: State.Type = State.self) -> State? { look() as? State }
 }

@@ -13,6 +13,7 @@ public final class VirtualHost: EngineHost {
         var processNumber = 1
         var idNumber = 0
         var random: SeededGenerator
+        var fixedChance: Double?
     }
 
     private let state: Mutex<State>
@@ -34,7 +35,12 @@ public final class VirtualHost: EngineHost {
     public var boot: String { state.withLock { "boot-\($0.bootNumber)" } }
     public var process: String { state.withLock { "process-\($0.processNumber)" } }
     public func isDead(_ process: String) -> Bool { process != self.process }
-    public func chance() -> Double { state.withLock { Double($0.random.next() >> 11) / 9_007_199_254_740_992 } }
+    public func chance() -> Double {
+        state.withLock { $0.fixedChance ?? Double($0.random.next() >> 11) / 9_007_199_254_740_992 }
+    }
+
+    /// Makes chance that number from now on; nil makes it chance again.
+    public func fix(chance: Double?) { state.withLock { $0.fixedChance = chance } }
 
     public func makeID() -> OperationID {
         state.withLock { state in

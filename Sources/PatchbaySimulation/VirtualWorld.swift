@@ -28,6 +28,8 @@ public final class VirtualWorld {
     public enum Fate: Sendable {
         /// The vendor processes it at once; the outcome reaches the engine after that time.
         case outcome(Outcome, after: Duration = .milliseconds(100))
+        /// The process dies as the request leaves, and another begins.
+        case death
         /// Nothing ever comes back within the time that the engine waits.
         case silence
     }
@@ -48,6 +50,8 @@ public final class VirtualWorld {
     public private(set) var sent: [Sent] = []
     /// Everything that the engine told.
     public private(set) var told: [Told] = []
+    /// Requests, by adapter's endpoint and number, that were in flight when a process ended.
+    public private(set) var interrupted: [(endpoint: String, number: Int)] = []
     /// Decides what becomes of a request. The default: HTTP 200 without a body after 100 ms.
     public var network: (Sent) -> Fate = { _ in .outcome(.replied(WireResponse(200))) }
     /// What the app gives as credential.
@@ -57,6 +61,7 @@ public final class VirtualWorld {
 
     private var engine: Engine?
     private var plan: RoutingPlan?
+    private var isDying = false
     private var inbound: [(at: Instant, number: Int, dispatch: Dispatch, outcome: Outcome)] = []
 
     /// A world without a process.
@@ -86,8 +91,7 @@ public final class VirtualWorld {
 
     /// The process dies at once: what was in flight never comes back to it.
     public func kill() {
-        engine = nil
-        inbound = []
+        end()
         host.beginProcess()
     }
 
@@ -99,10 +103,15 @@ public final class VirtualWorld {
 
     /// The machine dies, and is up again after a pause.
     public func reboot(after pause: Duration) throws {
-        engine = nil
-        inbound = []
+        end()
         host.reboot(after: pause)
         if let plan { try start(plan) }
+    }
+
+    private func end() {
+        interrupted += inbound.map { ($0.dispatch.endpoint, $0.number) }
+        engine = nil
+        inbound = []
     }
 
     /// Lets the process die inside a transaction: the hook is called at each point of the outbox's storage.
@@ -220,8 +229,13 @@ public final class VirtualWorld {
 
     private func settleDown() throws {
         guard let engine else { return }
-        defer { hear(engine.takeEvents()) }
-        try engine.advance { leave($0, engine.now) }
+        do {
+            defer { hear(engine.takeEvents()) }
+            try engine.advance { leave($0, engine.now) }
+        }
+        guard isDying else { return }
+        isDying = false
+        try restart()
     }
 
     private func leave(_ dispatch: Dispatch, _ now: Instant) {
@@ -235,6 +249,10 @@ public final class VirtualWorld {
         )
         self.sent.append(sent)
         switch network(sent) {
+        case .death:
+            isDying = true
+            let outcome = Outcome.failed(TransportFailure(.interrupted, "processDied"))
+            inbound.append((host.uptime() + dispatch.timeout, sent.number, dispatch, outcome))
         case .outcome(let outcome, let delay):
             inbound.append((host.uptime() + min(delay, dispatch.timeout), sent.number, dispatch, outcome))
         case .silence:

@@ -2,6 +2,7 @@ public import Foundation
 public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
+import PatchbaySimulation
 
 /// An adapter under test: its settings, its vendor played in memory, its samples and its goldens.
 public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
@@ -23,6 +24,12 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let preparation: [EngagementOperation]
     /// A final no of this vendor; nil where the vendor's law has none.
     public let refusal: WireResponse?
+    /// What the memory claims of the vendor, and what the vendor holds.
+    public let belief: Belief<Adapter>?
+    /// Answers of the vendor that its reply table tells apart by more than the status.
+    public let replies: [SampleReply]
+    /// Opaque values that the vendor hands over and wants back.
+    public let echoes: [Echo]
     /// One stored memory and step per state version.
     public let storedStates: [StoredState]
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
@@ -45,6 +52,10 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - refusal: a final no of this vendor; nil where its law has none.
     ///   - preparation: what happened before each sample; by default a device door registers and logs in.
     ///   - extras: samples of the adapter alone.
+    ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
+    ///     and a simulator.
+    ///   - replies: answers of the vendor that its reply table tells apart by more than the status.
+    ///   - echoes: opaque values that the vendor hands over and wants back.
     ///   - storedStates: one stored memory and step per state version.
     ///   - exemptions: samples that can't pass a check, each with the vendor's rule that forbids it.
     ///   - goldens: where the goldens are.
@@ -62,6 +73,9 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         refusal: WireResponse? = WireResponse(400, json: [:]),
         preparation: [EngagementOperation]? = nil,
         extras: [Sample] = [],
+        belief: Belief<Adapter>? = nil,
+        replies: [SampleReply] = [],
+        echoes: [Echo] = [],
         storedStates: [StoredState] = [],
         exemptions: [Exemption] = [],
         goldens: Goldens,
@@ -72,6 +86,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
         samples = corpus.samples + extras
         (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
+        (self.belief, self.replies, self.echoes) = (belief, replies, echoes)
         let family = String(Adapter.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" })
         self.wireSchemas =
             wireSchemas
@@ -98,21 +113,6 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     private static func play(_ simulator: some VendorSimulator) -> any PlayedVendor { SimulatedVendor(simulator) }
 }
 
-/// A memory or step as an older version of the adapter stored it.
-public struct StoredState: Sendable {
-    /// The version that stored it.
-    public let version: Int
-    /// Memory or step.
-    public let part: StatePart
-    /// The stored JSON.
-    public let json: JSONValue
-
-    /// A stored state.
-    public init(version: Int, part: StatePart, json: JSONValue) {
-        (self.version, self.part, self.json) = (version, part, json)
-    }
-}
-
 /// What conformance checks need of a harness, whatever its adapter.
 protocol ConformanceSubject: Sendable {
     var descriptor: AdapterDescriptor { get }
@@ -123,6 +123,18 @@ protocol ConformanceSubject: Sendable {
     var settings: JSONObject { get }
     var refusal: WireResponse? { get }
     var storedStates: [StoredState] { get }
+    var replies: [SampleReply] { get }
+    var echoes: [Echo] { get }
+    /// Whether somebody told what memory claims and what the vendor holds.
+    var hasBelief: Bool { get }
+    /// Whether the vendor is played by a simulator.
+    var hasSimulator: Bool { get }
+    /// The endpoints whose sends must not be forgotten.
+    var journaledEndpoints: Set<String> { get }
+    /// Plays a scenario, its exchanges cut as it is said.
+    func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played
+    /// What the vendor holds of what the operations change, in a simulator's state; nil where nobody tells.
+    func held(_ state: any Sendable) -> JSONObject?
     var exemptions: [Exemption] { get }
     /// What several checks look at.
     var cache: DriveCache { get }
@@ -165,6 +177,16 @@ extension ConformanceSubject {
         cache.drive("\(sample.name) \(play.name)") { drive(sample) { play.set(&$0, refusal) } }
     }
 
+    func drive(_ sample: Sample, before play: Play, isPrepared: Bool) -> Drive {
+        guard isPrepared == sample.startsAfresh else { return drive(sample, before: play) }
+        return cache.drive("\(sample.name) \(play.name) \(isPrepared)") {
+            drive(sample) { script in
+                play.set(&script, refusal)
+                script.isPrepared = isPrepared
+            }
+        }
+    }
+
     /// Every sample before a vendor that answers, and the representatives before one that fails.
     var usualDrives: [(sample: Sample, drive: Drive)] {
         samples.flatMap { sample in [Play.accepting, .refusing].map { (sample, drive(sample, before: $0)) } }
@@ -191,16 +213,35 @@ extension AdapterHarness: ConformanceSubject {
         Adapter.Settings.table.rows.map { ($0.name, $0.isRequired, $0.rule) }
     }
 
+    var hasBelief: Bool { belief != nil }
+    var hasSimulator: Bool { simulatorType != nil }
+
+    var journaledEndpoints: Set<String> {
+        Set(Adapter.Endpoint.allCases.filter(\.isJournaled).map(\.rawValue))
+    }
+
     func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive {
         drive(turns: [Turn(operations: operations)], script)
     }
 
     func drive(turns: [Turn], _ script: Script) -> Drive {
-        var engine = MiniEngine(adapter, credential: credential, vendor: makeVendor(), script: script)
+        var engine = MiniEngine(
+            adapter,
+            credential: credential,
+            vendor: makeVendor(),
+            belief: belief,
+            script: script
+        )
         if script.isPrepared { engine.prepare(preparation) }
         for turn in turns { engine.deliver(turn.operations, requests: turn.requests) }
         return engine.drive
     }
+
+    func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played {
+        try Stage(self).play(scenario, cutting: cut)
+    }
+
+    func held(_ state: any Sendable) -> JSONObject? { belief.flatMap { $0.holds(state) } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
 

@@ -25,13 +25,13 @@ extension ConformanceCheck {
                 var script = Script()
                 script.limit = 8 * operations.count + 16
                 let few =
-                    subject.drive(turns: operations.prefix(50).map { Turn(operations: [$0]) }, script).memorySizes.last
+                    subject.drive(turns: operations.prefix(40).map { Turn(operations: [$0]) }, script).memorySizes.last
                     ?? 0
                 let many = subject.drive(turns: operations.map { Turn(operations: [$0]) }, script).memorySizes.last ?? 0
                 guard many > few + few / 4 + 512 else { return nil }
                 return Problem(
                     name,
-                    "memory took \(few) bytes after 50 operations on the same things and \(many) after 500."
+                    "memory took \(few) bytes after 40 operations on the same things and \(many) after 200."
                 )
             }
         },
@@ -75,9 +75,9 @@ extension ConformanceCheck {
         }
     }
 
-    /// 500 operations of each sort that the door claims, on the same few things.
+    /// 200 operations of each sort that the door claims, on the same few things.
     private static func manySorts(_ subject: any ConformanceSubject) -> [(String, [EngagementOperation])] {
-        sorts(subject, count: 500) { number in
+        sorts(subject, count: 200) { number in
             [
                 .changeAttributes(["favourite_colour": .set(.string("colour \(number % 7)"))]),
                 .changeTags(TagChange(add: ["sports"], remove: number % 2 == 0 ? ["music"] : ["sailing"])),

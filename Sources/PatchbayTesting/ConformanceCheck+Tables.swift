@@ -81,22 +81,24 @@ extension ConformanceCheck {
                 + (replies.row(for: .failed(TransportFailure(.lost, "timedOut"))).meaning == .accepted
                     ? [Problem("lost", "no answer counts as accepted.")] : [])
         },
-        ConformanceCheck("all missing settings are named at once", "settings") { subject in
-            let required = subject.settingNames.filter(\.isRequired).map(\.name)
-            let findings = subject.findings(in: [:])
-            return required.filter { name in !findings.contains { $0.path == "settings.\(name)" } }.map {
-                Problem($0, "without any setting, the error does not name settings.\($0).")
-            } + findings.filter { $0.remedy.trimmed.isEmpty }.map { Problem($0.path, "the finding has no remedy.") }
-        },
-        ConformanceCheck("an unknown setting is named beside the others", "settings") { subject in
-            var settings = subject.settings
-            settings["no_such_setting"] = true
-            let unknown = subject.findings(in: settings).contains { $0.path == "settings.no_such_setting" }
-            let name = subject.settingNames.first { $0.isRequired }?.name
-            if let name { settings[name] = nil }
-            let both = name.map { name in subject.findings(in: settings).contains { $0.path == "settings.\(name)" } }
-            return (unknown ? [] : [Problem("no_such_setting", "a setting that nobody knows is not reported.")])
-                + (both == false ? [Problem(name ?? "", "an unknown setting hides a missing one.")] : [])
+        ConformanceCheck("bad settings are refused with a remedy, never with their value", "A16") { subject in
+            let canary = "Canary77"
+            let bad: [JSONValue] = [.string(canary), .array([.string(canary)]), ["Canary77": .string(canary)], ""]
+            return ([("", nil)] + subject.settingNames.flatMap { row in bad.map { (row.name, Optional($0)) } })
+                .flatMap { name, value -> [Problem] in
+                    var settings: JSONObject = [:]
+                    if let value {
+                        settings = subject.settings
+                        settings[name] = value
+                    }
+                    return subject.findings(in: settings).flatMap { finding -> [Problem] in
+                        let place = name.isEmpty ? finding.path : name
+                        return
+                            (finding.remedy.trimmed.isEmpty ? [Problem(place, "the finding has no remedy.")] : [])
+                            + ("\(finding.reason) \(finding.remedy)".contains(canary)
+                                ? [Problem(place, "the finding shows the value.")] : [])
+                    }
+                }
         },
         ConformanceCheck("stored states of every version can be read", "A19") { subject in
             let missing =

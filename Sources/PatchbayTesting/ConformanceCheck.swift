@@ -40,7 +40,8 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
     public var testDescription: String { "\(requirement): \(name)" }
 
     /// Every check there is: the only list of them.
-    public static let all: [ConformanceCheck] = promises + behaviour + endurance + claims + texts + tables + goldens
+    public static let all: [ConformanceCheck] =
+        promises + behaviour + interruptions + endurance + claims + texts + opaques + tables + goldens + replyGoldens
 
     /// Runs the check and records an issue for each problem that it finds, and for each exemption that nothing needs.
     ///
@@ -84,10 +85,19 @@ struct Play: Sendable {
     let name: String
     let outcome: Outcome?
     let isForEver: Bool
+    /// Whether the vendor works although its answer does not arrive.
+    let isProcessed: Bool
     private let usesRefusal: Bool
 
-    private init(_ name: String, _ outcome: Outcome?, isForEver: Bool = false, usesRefusal: Bool = false) {
+    init(
+        _ name: String,
+        _ outcome: Outcome?,
+        isForEver: Bool = false,
+        isProcessed: Bool = false,
+        usesRefusal: Bool = false
+    ) {
         (self.name, self.outcome, self.isForEver, self.usesRefusal) = (name, outcome, isForEver, usesRefusal)
+        self.isProcessed = isProcessed
     }
 
     /// The vendor says yes to everything.
@@ -104,6 +114,8 @@ struct Play: Sendable {
         Play("429 with Retry-After", .replied(WireResponse(429, headers: [WireHeader("Retry-After", "120")]))),
         Play("500", .replied(WireResponse(500))),
         Play("503", .replied(WireResponse(503, headers: [WireHeader("Retry-After", "30")]))),
+        Play("timed out, and the vendor worked", .failed(TransportFailure(.lost, "timedOut")), isProcessed: true),
+        Play("500, and the vendor worked", .replied(WireResponse(500)), isProcessed: true),
     ]
 
     /// Replies of every class, and nonsense.
@@ -134,7 +146,8 @@ struct Play: Sendable {
         let outcome = usesRefusal ? refusal.map(Outcome.replied) : outcome
         let isForEver = isForEver
         guard let outcome else { return }
-        let spent = Once()
+        let (spent, isProcessed) = (Once(), isProcessed)
+        script.isProcessed = { _ in isProcessed }
         script.answer = { call in
             guard !call.isChore, isForEver || spent.take() else { return nil }
             return outcome

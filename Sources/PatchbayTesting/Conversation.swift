@@ -54,7 +54,7 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
         let (outer, recorder) = (RuleTrace.recorder, RuleRecorder())
         let scenario = try scenario(in: harness.goldens)
         let lines = try RuleTrace.$recorder.withValue(recorder) {
-            try Stage(harness, modules, simulators).play(scenario)
+            try Stage(harness, modules, simulators).play(scenario).lines
         }
         for rule in recorder.fired { outer?.record(rule) }
         let text = lines.map(\.text).joined(separator: "\n")
@@ -74,6 +74,19 @@ public struct Conversation: Sendable, CustomTestStringConvertible {
 
 /// Where scenarios are played: the vendors that are there.
 struct Stage {
+    /// What came of a play.
+    struct Played {
+        /// Everything that was told, in order.
+        let lines: [JSONValue]
+        let requestCount: Int
+        let interruptedEndpoints: Set<String>
+        /// What the vendors held when all had healed and nothing moved any more.
+        let states: [AdapterID: any Sendable]
+        /// How each operation ended.
+        let endings: [String: String]
+        let pendingCount: Int
+    }
+
     private let modules: [AdapterModule]
     private let simulators: [any VendorSimulator.Type]
     private let folder: URL
@@ -91,17 +104,27 @@ struct Stage {
         folder = harness.goldens.folder.appendingPathComponent(Goldens.Kind.conversations.rawValue)
     }
 
-    /// Everything that is told, in order.
-    func play(_ scenario: Scenario) throws -> [JSONValue] {
+    /// Plays a scenario, heals everything, and tells.
+    func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut? = nil) throws -> Played {
         var lines: [JSONValue] = []
         var run = try ScenarioRun(
             scenario,
             simulators: simulators,
+            cutting: cut,
             configure: { try configuration($0, of: scenario) },
             tell: { lines.append($0) }
         )
         try run.play()
-        return lines
+        let (told, requestCount, interrupted) = (lines, run.requestCount, run.interruptedEndpoints)
+        try run.heal()
+        return Played(
+            lines: told,
+            requestCount: requestCount,
+            interruptedEndpoints: interrupted,
+            states: run.vendorStates,
+            endings: run.endings,
+            pendingCount: try run.pendingCount
+        )
     }
 
     private func configuration(_ json: JSONValue, of scenario: Scenario) throws -> Configuration {

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// One request on its way to the played vendor.
@@ -15,6 +16,8 @@ struct Call: Sendable {
 struct Script {
     /// The vendor's answer; nil lets the accepting vendor answer.
     var answer: (Call) -> Outcome? = { _ in nil }
+    /// Whether the vendor works although its answer is replaced.
+    var isProcessed: (Call) -> Bool = { _ in false }
     /// The wall clock against the engine's timeline, from the start.
     var dateShift: Duration = .zero
     /// Whether the caller asked to send at once.
@@ -81,6 +84,8 @@ struct Drive: Sendable {
         let outcome: Outcome
         /// Whether `interpret` heard of it: a crash forgets what is not journaled.
         let isInterpreted: Bool
+        /// What the adapter made of the outcome.
+        var meaning: Meaning?
     }
 
     /// A broken obligation of the contract.
@@ -117,6 +122,8 @@ struct Drive: Sendable {
     var waits: [Instant] = []
     /// Bytes of a memory after each of its changes.
     var memorySizes: [Int] = []
+    /// What the vendor holds in the end; nil where nobody can tell.
+    var held: JSONObject?
     /// Descriptions that a log could show: of memories, steps and requests.
     var descriptions: [String] = []
     /// How it ended.

@@ -27,6 +27,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private let credential: Secret?
     private let script: Script
     private var vendor: any PlayedVendor
+    private let belief: Belief<Adapter>?
     private let descriptor = Adapter.descriptor
 
     private var now: Instant
@@ -38,11 +39,20 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private var parked: Finding?
     private var isFaulty = false
     private var isPreparing = false
+    /// A crash left nobody who knows what the last request did; what is believed is compared when all has ended.
+    private var isStale = false
     /// What happened so far.
     private(set) var drive = Drive()
 
-    init(_ adapter: Adapter, credential: Secret?, vendor: any PlayedVendor, script: Script) {
+    init(
+        _ adapter: Adapter,
+        credential: Secret?,
+        vendor: any PlayedVendor,
+        belief: Belief<Adapter>? = nil,
+        script: Script
+    ) {
         (self.adapter, self.credential, self.vendor, self.script) = (adapter, credential, vendor, script)
+        self.belief = belief
         now = Corpus.start
     }
 
@@ -69,6 +79,9 @@ struct MiniEngine<Adapter: VendorAdapter> {
         }
         wake()
         drive.end = run(until: requests.map { drive.sent.count + $0 } ?? script.limit)
+        if drive.end == .settled { isStale = false }
+        for lane in memories.keys.sorted() { checkBelief(lane) }
+        drive.held = belief.flatMap { belief in vendor.memory.flatMap { belief.holds($0) } }
     }
 
     private mutating func enter(_ operation: EngagementOperation) {
@@ -116,6 +129,8 @@ struct MiniEngine<Adapter: VendorAdapter> {
                 laneWaits = laneWaits.filter { $0.value.until.map { $0 > now } ?? true }
             } else if wakes == 0 {
                 wakes = 1
+                // Something happens only in time; after a failure wakes are a second apart.
+                now = now + .seconds(1)
                 wake()
             } else {
                 return .held(laneWaits.min { $0.key < $1.key }?.value.because)
@@ -214,6 +229,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
                 }
             }
             if let remembering { remember(remembering, lane) }
+            checkBelief(memoryName(lane))
             apply(verdicts.filter { ids.contains($0.key) }, lane: lane, answered: false)
             return true
         case .send(let transmission):
@@ -243,6 +259,8 @@ struct MiniEngine<Adapter: VendorAdapter> {
             now: now
         )
         let scripted = isPreparing ? nil : script.answer(call)
+        let isLost = scripted != nil && script.isProcessed(call)
+        if isLost { _ = vendor.respond(to: call.request, endpoint: call.endpoint, now: now) }
         let outcome = scripted ?? .replied(vendor.respond(to: call.request, endpoint: call.endpoint, now: now))
         now = now + .milliseconds(scripted?.reply == nil && scripted != nil ? 0 : 1)
 
@@ -261,7 +279,10 @@ struct MiniEngine<Adapter: VendorAdapter> {
         )
         drive.descriptions.append(call.request.description)
         if isInterrupted { wake() }
-        guard !isForgotten else { return }
+        guard !isForgotten else {
+            isStale = true
+            return
+        }
         interpret(
             Exchange(
                 endpoint: transmission.endpoint,
@@ -315,7 +336,15 @@ struct MiniEngine<Adapter: VendorAdapter> {
             note(park)
             parked = park
         }
+        drive.sent[drive.sent.count - 1].meaning = Meaning(
+            verdicts: exchange.operations.compactMap { meaning.verdicts[$0.id]?.text(from: now) },
+            park: meaning.park?.code,
+            followUps: meaning.followUps.count,
+            incoming: meaning.incoming.count,
+            remembered: before == memory ? [] : changedMembers(before, memory)
+        )
         remember(memory, lane)
+        checkBelief(memoryName(lane))
         apply(verdicts, lane: lane, answered: exchange.outcome.reply != nil)
         for (position, followUp) in meaning.followUps.enumerated() {
             guard let cause = exchange.operations.first(where: { $0.id == followUp.cause })?.operation else {
@@ -326,6 +355,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
             operation.id = OperationID(rawValue: "\(cause.id.rawValue)+\(nextSequence).\(position)")
             operation.action = followUp.action
             operation.capturedAt = now
+            (operation.options, operation.group) = ([:], nil)
             drive.operations.append(operation.id)
             enter(operation)
         }
@@ -388,6 +418,14 @@ struct MiniEngine<Adapter: VendorAdapter> {
         if until <= now { breach("A6", "\(who) waits for an instant that is not in the future.") }
         if until - now > .seconds(86_400) {
             breach("A6", "\(who) waits \((until - now).components.seconds) s; the longest wait is 86400 s.")
+        }
+    }
+
+    /// What a memory claims must be held by the vendor.
+    private mutating func checkBelief(_ name: String) {
+        guard !isStale, let belief, let memory = memories[name], let state = vendor.memory else { return }
+        for place in belief.excess(memory, state) {
+            breach("A9", "memory claims \(place) otherwise than the vendor holds it.")
         }
     }
 

@@ -4,12 +4,16 @@ import PatchbayModel
 /// A vendor in the middle of a play: it has state.
 protocol PlayedVendor {
     mutating func respond(to request: WireRequest, endpoint: String, now: Instant) -> WireResponse
+    /// What it remembers; nil for a vendor without memory.
+    var memory: (any Sendable)? { get }
 }
 
 /// A vendor's simulator with its state.
 struct SimulatedVendor<Simulator: VendorSimulator>: PlayedVendor {
     private let simulator: Simulator
     private var state: Simulator.State
+
+    var memory: (any Sendable)? { state }
 
     init(_ simulator: Simulator) { (self.simulator, state) = (simulator, simulator.initialState) }
 
@@ -21,6 +25,7 @@ struct SimulatedVendor<Simulator: VendorSimulator>: PlayedVendor {
 /// A vendor that answers each endpoint by a closure.
 struct AnsweringVendor: PlayedVendor {
     let answer: @Sendable (String, WireRequest) -> WireResponse
+    var memory: (any Sendable)? { nil }
 
     mutating func respond(to request: WireRequest, endpoint: String, now: Instant) -> WireResponse {
         answer(endpoint, request)

@@ -6,174 +6,14 @@ import PatchbayTesting
 import Synchronization
 import Testing
 
-/// A way in which the probe adapter breaks its contract; `none` keeps it.
-enum Fault: String, NeutralWord {
-    case none, plansByHash, carriesStrangers, forgetsVerdicts, repeatsAtOnce, neverEnds, waitsInThePast,
-        suppressesAfterDoubt
-    case readsTheDate, overtakes, fatStep, growingMemory, tellsValues, tellsSecrets, rejectsInPlan, flushesThroughPacing
-    case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
-}
-
-/// An adapter that can break each rule; without a fault it keeps them all.
-struct ProbeAdapter: VendorAdapter {
-    struct Settings: AdapterSettings {
-        var fault = Fault.none
-        var key: Secret?
-        static var table: SettingsTable<Settings> {
-            SettingsTable([
-                .choice("fault", \.fault, isRequired: true, default: .none, "How it fails."),
-                .secret("key", \.key, "A key."),
-            ])
-        }
-    }
-
-    enum Endpoint: String, AdapterEndpoint { case say }
-
-    struct Memory: AdapterMemory {
-        var known: String?
-        var closedUntil: Instant?
-        var words: [String] = []
-        var key = ""
-        var lossy = 0
-
-        enum CodingKeys: CodingKey { case known, closedUntil, words, key }
-    }
-
-    struct Step: Codable, Sendable, Equatable { var text: String }
-
-    static let descriptor: AdapterDescriptor = {
-        let available: Set<Capability> = [
-            .operation(.changeAttributes), .attribute(.string), .operation(.track), .event(.custom),
-        ]
-        let none = Support.unsupported(reason: "The probe hears little.")
-        return AdapterDescriptor(
-            id: "probe",
-            title: "Probe",
-            capabilities: Capabilities(Capability.known.map { ($0, available.contains($0) ? .native() : none) }),
-            rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
-            findings: [unsupported, refused, waiting, told],
-            replies: ReplyTable(
-                [
-                    .status(200...299, .accepted, rule: RuleID("probe", "1")),
-                    .status(429...429, .retry, rule: RuleID("probe", "1")),
-                    .status(400...499, .refused, refused, rule: RuleID("probe", "1")),
-                ],
-                otherwise: .otherwise(.retry, rule: RuleID("probe", "1"))
-            )
-        )
-    }()
-
-    static let unsupported = FindingRow(
-        "probe.unsupported",
-        .error,
-        .unsupported,
-        reason: "No place for it",
-        remedy: "Go away."
-    )
-    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Mend it.")
-    static let waiting = FindingRow("probe.waiting", .note, reason: "Pacing", remedy: "Wait.")
-    static let told = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
-
-    let settings: Settings
-    var fault: Fault { settings.fault }
-
-    init(settings: Settings) { self.settings = settings }
-
-    func examine(_ operation: EngagementOperation) -> [Finding] {
-        let isMissing = Capabilities.needs(of: operation).contains { !Self.descriptor.capabilities[$0].isAvailable }
-        if fault == .claimsTooMuch, case .track = operation.action { return [Self.unsupported.at()] }
-        if isMissing { return fault == .refusesSilently ? [] : [Self.unsupported.at("action")] }
-        if fault == .tellsValues, let text = text(operation) { return [Self.told.at("action", detail: text)] }
-        return []
-    }
-
-    func place(_ operation: EngagementOperation) -> Place {
-        Place(lane: operation.subject.rawValue, queue: fault == .manyQueues ? operation.id.rawValue : "")
-    }
-
-    private func text(_ operation: EngagementOperation) -> String? {
-        switch operation.action {
-        case .changeAttributes(let changes):
-            changes.sorted { $0.key < $1.key }.compactMap {
-                if case .set(let value) = $0.value { value.plainText } else { nil }
-            }
-            .joined(separator: " ")
-        case .track(.custom(let name, _)): name
-        default: nil
-        }
-    }
-
-    func plan(_ pending: PendingOperations<ProbeAdapter>, memory: Memory, at moment: Moment) -> Plan<ProbeAdapter> {
-        var carried = pending[0]
-        if fault == .overtakes, pending.count > 1 { carried = pending[pending.count - 1] }
-        if let until = memory.closedUntil, until > moment.now, fault != .repeatsAtOnce,
-            !(fault == .flushesThroughPacing && moment.flush)
-        {
-            return .wait(until: until, because: Self.waiting.at())
-        }
-        if fault == .waitsInThePast { return .wait(until: moment.now + .seconds(-1), because: Self.waiting.at()) }
-        if fault == .readsTheDate, moment.date.seconds % 7 != 0, moment.date < moment.now {
-            return .wait(until: moment.now + .seconds(60), because: Self.waiting.at())
-        }
-        if fault == .codeWithoutRow, carried.failures == 0, memory.known == nil {
-            let finding = Finding(code: "probe.surprise", severity: .note, reason: "Surprise.", remedy: "None.")
-            return .settle([carried.id: .accepted(finding)])
-        }
-        guard let text = text(carried.operation) else { return .settle([carried.id: .rejected(Self.unsupported.at())]) }
-        if fault == .rejectsInPlan { return .settle([carried.id: .rejected(Self.refused.at())]) }
-        if fault == .suppressesAfterDoubt, pending.count > 1 {
-            return .settle([pending[0].id: .superseded(by: pending[1].id)])
-        }
-        if fault == .suppressesAfterDoubt, memory.known == text { return .settle([carried.id: .unchanged()]) }
-        if fault == .fatStep, carried.step == nil, memory.closedUntil == nil {
-            return .settle([carried.id: .underway(Step(text: String(repeating: "x", count: 300)))])
-        }
-        if fault == .neverEnds { return .settle([carried.id: .underway(nil)]) }
-        var body = JSONObject([("text", .string(fault == .mangles ? text.filter(\.isASCII) : text))])
-        if fault == .plansByHash { body["salt"] = .string(UUID().uuidString) }
-        let request = WireRequest(
-            "POST",
-            "https://probe.example.com/say",
-            headers: [
-                WireHeader("Content-Type", "application/json"),
-                WireHeader("Key", settings.key?.value ?? "", isSecret: fault != .tellsSecrets),
-            ],
-            body: Array(JSONValue.object(body).text.utf8)
-        )
-        var transmission = Transmission<ProbeAdapter>(.say, request, carrying: [carried])
-        if fault == .carriesStrangers { transmission.operations.append("stranger") }
-        return .send(transmission)
-    }
-
-    func interpret(_ exchange: Exchange<ProbeAdapter>, memory: inout Memory) -> Interpretation<ProbeAdapter> {
-        let row = Self.descriptor.replies.row(for: exchange.outcome)
-        if fault == .forgetsVerdicts { return Interpretation() }
-        if fault == .lossyMemory { memory.lossy = 1 }
-        if fault == .tellsSecrets { memory.key = settings.key?.value ?? "" }
-        if fault == .growingMemory { memory.words += exchange.operations.map(\.id.rawValue) }
-        return Interpretation(exchange.operations) { pending in
-            switch row.meaning {
-            case .accepted:
-                memory.known = fault == .suppressesAfterDoubt ? text(pending.operation) : nil
-                memory.closedUntil = nil
-                return .accepted()
-            case .refused, .park:
-                return .rejected(Self.refused.at())
-            case .retry:
-                let wait = exchange.outcome.reply?.retryAfter ?? .seconds(60)
-                if fault != .repeatsAtOnce { memory.closedUntil = exchange.moment.now + max(wait, .seconds(1)) }
-                return .retry(.now)
-            }
-        }
-    }
-}
-
 @Suite("The conformance suite") struct SuiteTests {
     private func harness(_ fault: Fault, _ exemptions: [Exemption], goldens: URL) throws
         -> AdapterHarness<ProbeAdapter>
     {
         try AdapterHarness(
             settings: ["fault": .string(fault.rawValue), "key": "Schlüssel-4711"],
+            simulator: ProbeSimulator(settings: [:]),
+            belief: .probe(countsRepeats: fault == .doublesEffects),
             storedStates: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])],
             exemptions: exemptions,
             goldens: Goldens(folder: goldens, environment: ["UPDATE_GOLDENS": "1"])
@@ -186,7 +26,27 @@ struct ProbeAdapter: VendorAdapter {
     {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let harness = try harness(fault, exempt, goldens: folder)
+        try Self.writeConversation(in: folder)
+        return try broken(checks, on: harness(fault, exempt, goldens: folder))
+    }
+
+    /// A saying, and a process that dies a minute later.
+    private static func writeConversation(in folder: URL) throws {
+        let story = """
+            {"vendors": {"probe": {}}, "environment": {"KEY": "Schlüssel-4711"},
+             "configuration": {"providers": {"p": {"adapter": "probe", "settings": {"fault": "none", "key": "${KEY}"}}},
+                               "routes": [{"provider": "p", "mode": "live"}]},
+             "steps": [{"capture": {"action": {"kind": "track", "event": {"kind": "custom", "name": "Opened"}}}},
+                       {"advance": 60}]}
+            """
+        let conversations = folder.appendingPathComponent("Conversations")
+        try FileManager.default.createDirectory(at: conversations, withIntermediateDirectories: true)
+        try Data(story.utf8).write(to: conversations.appendingPathComponent("opened.json"))
+    }
+
+    private func broken(_ checks: [ConformanceCheck], on harness: AdapterHarness<some VendorAdapter>) throws
+        -> [String: String]
+    {
         let found = Mutex<[String: String]>([:])
         for check in checks {
             try withKnownIssue(isIntermittent: true) {
@@ -205,17 +65,28 @@ struct ProbeAdapter: VendorAdapter {
         #expect(try broken(.none, ConformanceCheck.all) == [:])
     }
 
-    @Test(arguments: [
-        (Fault.plansByHash, "A1: the same values give the same plan and meaning"),
+    /// Faults of the probe and the checks that find them.
+    private static let planted: [(fault: Fault, check: String)] = [
+        (.plansByHash, "A1: the same values give the same plan and meaning"),
+        (.plansByHash, "A1: the same sample sends the same bytes each time"),
         (.carriesStrangers, "A2: a plan names only operations of its window"),
         (.forgetsVerdicts, "A3: every carried operation gets a verdict, and no other"),
+        (.forgetsVerdictsOfNonsense, "A3: every reply gets a verdict, nonsense too"),
         (.repeatsAtOnce, "A4: quiet after a failure"),
         (.neverEnds, "A5: it ends with a vendor that always accepts"),
+        (.triesRefusalsAgain, "A5: it ends with a vendor that always refuses"),
+        (.neverEnds, "A5: many operations end"),
         (.waitsInThePast, "A6: waits lie in the future and within a day"),
         (.suppressesAfterDoubt, "A7: after doubt nothing is suppressed"),
+        (.suppressesAfterDoubt, "A7: what was changed and set back is sent"),
         (.readsTheDate, "A8: the wall clock changes bytes, never times"),
+        (.believesTooMuch, "A9: memory claims nothing that the vendor does not hold"),
+        (.doublesEffects, "A10: an interrupted exchange ends well"),
+        (.doublesEffects, "A10: a cut conversation ends as the whole one"),
         (.overtakes, "A11: nothing overtakes its own kind in a queue"),
+        (.fallsTogether, "A11: a refused operation falls alone"),
         (.manyQueues, "A12: queues and lanes are few"),
+        (.placesAtRandom, "A12: an operation's place depends on it and the settings alone"),
         (.fatStep, "A13: a step is small and comes back from storage"),
         (.lossyMemory, "A14: memory comes back from storage"),
         (.growingMemory, "A14: memory does not grow with operations"),
@@ -227,10 +98,50 @@ struct ProbeAdapter: VendorAdapter {
         (.claimsTooMuch, "capabilities: it takes what it claims"),
         (.refusesSilently, "capabilities: it refuses what it does not claim, with a remedy"),
         (.mangles, "texts: hostile texts survive or are refused"),
-    ])
+        (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
+    ]
+
+    @Test(arguments: planted)
     func `each fault is found by its check`(_ row: (fault: Fault, check: String)) throws {
         let check = try #require(ConformanceCheck.all.first { $0.testDescription == row.check })
         #expect(try broken(row.fault, [check]).keys.contains(row.check))
+    }
+
+    /// Checks that only an adapter with wrong tables, or a harness that lacks something, can break.
+    private static let tabled: [String] = [
+        "A4: a failed chore is not repeated at once",
+        "A9: somebody says what memory claims",
+        "A15: an object of the app arrives as it was",
+        "A15: what the vendor hands over comes back as it was",
+        "A16: bad settings are refused with a remedy, never with their value",
+        "A19: stored states of every version can be read",
+        "A20: a journaled endpoint is interrupted in some conversation",
+        "A20: every endpoint is sent in some sample",
+        "A20: finding codes are unique and begin with the adapter's id",
+        "capabilities: another vendor's push does not enter",
+        "capabilities: capabilities name every kind",
+        "exemptions: every exemption names a check",
+        "fields: field tables agree with the wire schemas",
+        "goldens: every conversation has its scenario",
+        "goldens: every sample has exactly one golden",
+        "replies: every endpoint has a golden of what replies mean",
+        "replies: every reply has a row, and what is not accepted has a finding",
+        "replies: every row of the reply table is reached",
+        "rules: every rule that a row names is there",
+        "rules: rules are unique and bear the adapter's name",
+    ]
+
+    @Test(arguments: tabled)
+    func `a badly described adapter is found out`(_ name: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let check = try #require(ConformanceCheck.all.first { $0.testDescription == name })
+        #expect(try broken([check], on: BadProbe.harness(in: folder)).keys.contains(name))
+    }
+
+    @Test func `every check is proved able to fail`() {
+        let proved = Set(Self.planted.map(\.check) + Self.tabled)
+        #expect(proved == Set(ConformanceCheck.all.map(\.testDescription)))
     }
 
     // MARK: Exemptions

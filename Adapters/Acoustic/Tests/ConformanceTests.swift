@@ -1,10 +1,11 @@
-import PatchbayAcoustic
 import PatchbayAcousticSimulator
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
 import Testing
+
+@testable import PatchbayAcoustic
 
 @Suite("Acoustic conformance") struct ConformanceTests {
     private static let harness = Result { try makeHarness() }
@@ -29,6 +30,7 @@ import Testing
                 settings: ["appKey": "gcb4hVDsXq", "columns": .object(columns), "updatesPerMinute": 100_000]
             ),
             extras: extras,
+            belief: belief,
             storedStates: [
                 StoredState(version: 1, part: .memory, json: memory), StoredState(version: 1, part: .step, json: step),
             ],
@@ -42,6 +44,17 @@ import Testing
             ],
             goldens: Goldens()
         )
+    }
+
+    /// The values that the vendor took, as memory knows them and as the vendor's first cache has them.
+    private static let belief = Belief<AcousticDevice> { (memory: AcousticDevice.Memory) in
+        ["known": .object(JSONObject(memory.known.sorted { $0.key < $1.key }.map { ($0.key, $0.value.value) }))]
+    } holds: { (account: AcousticAccount) in
+        let user = account.users.last
+        return [
+            "known": .object(JSONObject((user?.cache ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) })),
+            "row": .object(JSONObject((user?.finalRow ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) })),
+        ]
     }
 
     /// Samples that show what is peculiar to this vendor.

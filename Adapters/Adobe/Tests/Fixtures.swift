@@ -56,12 +56,26 @@ enum Fixture {
             simulator: AdobeSimulator(settings: ["apps": ["b7e2f0c4d91a"], "organizations": ["ACME1234@AdobeOrg"]]),
             refusal: WireResponse(404),
             extras: extras,
+            belief: belief,
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404]),
             ],
             goldens: Goldens()
         )
+    }
+
+    /// The fields that the vendor took, by name: memory keeps digests of the values.
+    private static let belief = Belief<AdobeDevice> { (memory: AdobeMemory) in
+        ["fields": .object(JSONObject(memory.known.keys.sorted().map { ($0, true) }))]
+    } holds: { (account: AdobeAccount) in
+        let profile = account.profiles.max { $0.lastAt < $1.lastAt }
+        let reports = Set(account.reports.map { "\($0.broadlogID) \($0.action)" }).sorted()
+        return [
+            "fields": .object(JSONObject((profile?.fields.keys.sorted() ?? []).map { ($0, true) })),
+            "values": .array((profile?.fields.sorted { $0.key < $1.key } ?? []).map { .string($0.value) }),
+            "reports": .array(reports.map { .string($0) }),
+        ]
     }
 
     /// Memory as version 1 stores it.
@@ -184,12 +198,27 @@ enum ClassicFixture {
                 "integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]
             ]),
             refusal: WireResponse(404),
+            belief: belief,
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "register"),
             ],
             goldens: Goldens(door: "classic")
         )
+    }
+
+    /// Whether the vendor took a registration.
+    private static let belief = Belief<AdobeClassicDevice> { (memory: AdobeClassicMemory) in
+        memory.registeredHash == nil ? [:] : ["isRegistered": true]
+    } holds: { (account: AdobeClassicAccount) in
+        let subscriber = account.subscribers.last
+        let reports = Set(account.reports.map { "\($0.message) \($0.action)" }).sorted()
+        return [
+            "isRegistered": .bool(subscriber != nil),
+            "userKey": .string(subscriber?.userKey ?? ""),
+            "parameters": .array((subscriber?.parameters.sorted { $0.key < $1.key } ?? []).map { .string($0.value) }),
+            "reports": .array(reports.map { .string($0) }),
+        ]
     }
 
     /// Memory as version 1 stores it.

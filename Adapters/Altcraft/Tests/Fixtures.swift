@@ -1,10 +1,12 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayAltcraft
+
 import PatchbayAltcraftSimulator
 import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting
+
+@testable import PatchbayAltcraft
 
 /// JSON Web Tokens as a back end makes them; nobody here looks at the signature.
 enum Token {
@@ -58,6 +60,19 @@ enum Fixture {
             simulator: AltcraftSimulator(settings: [:]),
             refusal: WireResponse(400, json: ["error": 400, "error_text": "Bad request", "profile": nil]),
             extras: extras,
+            belief: belief,
+            replies: [
+                SampleReply(
+                    "a profile field is refused",
+                    refusal("Platform profile processing error: with field \"shoe_size\": Incorrect field")
+                ),
+                SampleReply(
+                    "a subscription field is refused",
+                    refusal("Subscription fields: with field \"frequency\": failed convert custom field")
+                ),
+                SampleReply("a category is refused", refusal("category not found in resource: weekly_offers")),
+                SampleReply("200 with a text", WireResponse(200, json: ["error": 7, "error_text": "later"])),
+            ],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "subscribe"),
@@ -66,6 +81,24 @@ enum Fixture {
             ],
             goldens: Goldens()
         )
+    }
+
+    private static func refusal(_ text: String) -> WireResponse {
+        WireResponse(400, json: ["error": 400, "error_text": .string(text), "profile": nil])
+    }
+
+    /// The newest subscription's status, as memory knows it and as the vendor has it.
+    static let belief = Belief<AltcraftDevice> { (memory: AltcraftMemory) in
+        memory.standing?.status.map { ["status": .string($0)] } ?? [:]
+    } holds: { (state: AltcraftState) in
+        let subscriptions = state.profiles.flatMap(\.subscriptions).sorted { $0.number < $1.number }
+        var held: JSONObject = [
+            "fields": .array(state.profiles.map(\.fields)),
+            "events": .array(Set(state.customEvents.map(\.parts.description)).sorted().map { .string($0) }),
+            "pushEvents": .array(Set(state.pushEvents.map { "\($0.kind) \($0.message)" }).sorted().map { .string($0) }),
+        ]
+        held["status"] = subscriptions.last.map { .string($0.status) }
+        return held
     }
 
     /// Memory as version 1 stores it.

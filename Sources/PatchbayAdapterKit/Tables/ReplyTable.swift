@@ -77,6 +77,9 @@ public struct ReplyTable: Sendable {
         return row
     }
 
+    /// The place of the row that decides; no rule fires.
+    public func index(for outcome: Outcome) -> Int? { rows.firstIndex { $0.matches(outcome) } }
+
     /// The table as Markdown: answer, meaning, rule.
     public var markdown: String {
         let lines = rows.map { "| \($0.when) | \($0.meaning) | \($0.finding?.remedy ?? "–") | \($0.rule.number) |" }

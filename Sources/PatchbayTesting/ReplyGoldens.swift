@@ -1,0 +1,141 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+/// What each reply means at each endpoint, as the goldens under `Replies` show it.
+struct ReplyGoldens {
+    /// A reply that the vendor, or something on the way, may give.
+    struct Case: Sendable {
+        let name: String
+        let outcome: Outcome
+    }
+
+    /// Where an endpoint's request leaves: a sample, the vendor's behaviour before it, and which request it is.
+    private struct Occasion {
+        let sample: Sample
+        let play: Play
+        let isPrepared: Bool
+        let number: Int
+    }
+
+    private let subject: any ConformanceSubject
+    private let occasions: [String: Occasion]
+
+    init(_ subject: any ConformanceSubject) {
+        self.subject = subject
+        var occasions: [String: Occasion] = [:]
+        let plays = [Play.accepting] + Play.unauthenticated + Play.failing + [.refusing]
+        search: for play in plays {
+            for sample in subject.samples {
+                for isPrepared in Set([!sample.startsAfresh, false]).sorted(by: { $0 && !$1 }) {
+                    guard occasions.count < subject.endpoints.count else { break search }
+                    let sent = subject.drive(sample, before: play, isPrepared: isPrepared).sent
+                    for (number, request) in sent.enumerated() where occasions[request.endpoint] == nil {
+                        occasions[request.endpoint] = Occasion(
+                            sample: sample,
+                            play: play,
+                            isPrepared: isPrepared,
+                            number: number
+                        )
+                    }
+                }
+            }
+        }
+        self.occasions = occasions
+    }
+
+    /// Statuses that vendors and what stands before them answer, then what is no answer, then what makes no sense.
+    private static let common: [Case] = {
+        let statuses =
+            [100, 200, 201, 202, 204, 206, 301, 302, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422]
+            + [429, 451, 500, 501, 502, 503, 504, 599]
+        let patience = [WireHeader("Retry-After", "120")]
+        return statuses.map { Case(name: "\($0)", outcome: .replied(WireResponse($0))) }
+            + [429, 503].map {
+                Case(name: "\($0) with Retry-After", outcome: .replied(WireResponse($0, headers: patience)))
+            }
+            + TransportFailure.Doubt.allCases.map {
+                Case(name: "no answer (\($0.rawValue))", outcome: .failed(TransportFailure($0, "timedOut")))
+            }
+            + Play.nonsense.compactMap { play in
+                play.name.contains("without a body") ? nil : play.outcome.map { Case(name: play.name, outcome: $0) }
+            }
+    }()
+
+    private func cases(of endpoint: String) -> [Case] {
+        Self.common
+            + subject.replies.filter { $0.endpoints?.contains(endpoint) ?? true }.map {
+                Case(name: "\($0.response.status): \($0.name)", outcome: .replied($0.response))
+            }
+    }
+
+    /// The rows of the reply table that no reply reaches, whose meaning no golden can show.
+    var unreached: [ReplyRow] {
+        let cases = subject.endpoints.flatMap(cases)
+        let reached = Set(cases.compactMap { subject.descriptor.replies.index(for: $0.outcome) })
+        return subject.descriptor.replies.rows.enumerated().filter { !reached.contains($0.offset) }.map(\.element)
+    }
+
+    /// The golden of an endpoint; nil where nothing makes the adapter send it.
+    func text(of endpoint: String) -> String? {
+        guard let occasion = occasions[endpoint] else { return nil }
+        var lines: [(meaning: String, names: [String])] = []
+        for reply in cases(of: endpoint) {
+            let meaning = meaning(of: reply, at: endpoint, on: occasion)
+            if let place = lines.firstIndex(where: { $0.meaning == meaning }) {
+                lines[place].names.append(reply.name)
+            } else {
+                lines.append((meaning, [reply.name]))
+            }
+        }
+        let start = occasion.isPrepared ? "" : ", nothing known before"
+        let head = "\(endpoint), shown by the sample \(occasion.sample.name)\(start)"
+        return ([head] + lines.map { "\n\($0.names.joined(separator: ", "))\n    \($0.meaning)" })
+            .joined(separator: "\n")
+    }
+
+    private func meaning(of reply: Case, at endpoint: String, on occasion: Occasion) -> String {
+        let drive = subject.drive(occasion.sample) { script in
+            occasion.play.set(&script, subject.refusal)
+            script.isPrepared = occasion.isPrepared
+            let before = script.answer
+            script.answer = { $0.number == occasion.number ? reply.outcome : before($0) }
+            script.isProcessed = { _ in false }
+            script.limit = occasion.number + 2
+        }
+        guard drive.sent.count > occasion.number else { return "not reached" }
+        let sent = drive.sent[occasion.number]
+        let meaning = sent.meaning?.text ?? "forgotten with the process; planned again"
+        guard drive.sent.count > occasion.number + 1 else { return meaning }
+        let next = drive.sent[occasion.number + 1]
+        return "\(meaning); next \(next.endpoint) after \((next.at - sent.at).inSeconds) s"
+    }
+}
+
+extension Play {
+    /// A vendor that wants a fresh proof of who is asking.
+    static let unauthenticated: [Play] = [Play("401", .replied(WireResponse(401)))]
+}
+
+extension ConformanceCheck {
+    /// What replies mean, for a person to read.
+    static let replyGoldens: [ConformanceCheck] = [
+        ConformanceCheck("every endpoint has a golden of what replies mean", "replies") { subject in
+            let goldens = ReplyGoldens(subject)
+            var names: Set<String> = []
+            for endpoint in subject.endpoints {
+                guard let text = goldens.text(of: endpoint) else { continue }
+                names.insert(endpoint)
+                subject.goldens.check(text, .replies, endpoint)
+            }
+            subject.goldens.checkNoOrphans(.replies, expected: names)
+            return []
+        },
+        ConformanceCheck("every row of the reply table is reached", "replies") { subject in
+            ReplyGoldens(subject).unreached.map {
+                Problem($0.when, "no reply leads to this row. Give one in replies, or remove the row.")
+            }
+        },
+    ]
+}

@@ -1,0 +1,135 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+
+/// An adapter of a server door that is described as badly as can be, in each table.
+struct BadProbe: VendorAdapter {
+    struct Settings: AdapterSettings {
+        var key: Secret?
+        static var table: SettingsTable<Settings> {
+            SettingsTable([.secret("key", \.key, rule: RuleID("bad", "no such rule"), "A key.")])
+        }
+    }
+
+    enum Endpoint: String, AdapterEndpoint {
+        case token, say, never
+        var isJournaled: Bool { self == .say }
+    }
+
+    struct Memory: AdapterMemory {
+        var token: String?
+        var state: String?
+    }
+
+    static let descriptor = AdapterDescriptor(
+        id: "bad",
+        title: "Bad",
+        door: .server,
+        memory: .provider,
+        capabilities: [
+            .operation(.track): .native(), .event(.custom): .native(), .event(.push): .native(),
+            .push(.tapped): .native(), .operation(.changeAttributes): .native(), .attribute(.object): .native(),
+        ],
+        rules: [
+            Rule(RuleID("bad", "1"), "One.", source: "Nobody"), Rule(RuleID("bad", "1"), "One again.", source: ""),
+            Rule(RuleID("worse", "2"), "Another's.", source: "Nobody"),
+        ],
+        findings: [
+            FindingRow("worse.code", .error, reason: "No cause and no remedy", remedy: ""),
+            FindingRow("worse.code", .note, reason: "Twice", remedy: "Nothing."),
+        ],
+        reasonsOfState: ["bad.nobody"],
+        fields: [
+            FieldTable<String>("Saying", [.required("text", \.self, .text, from: "text", rule: RuleID("bad", "1"))])
+                .summary
+        ],
+        replies: ReplyTable(
+            [
+                .status(200...299, .accepted, rule: RuleID("bad", "1")),
+                .reply("a body that never comes", .refused, rule: RuleID("bad", "1")) { $0.json?["never"] != nil },
+                .status(400...499, .refused, rule: RuleID("bad", "1")),
+            ],
+            otherwise: .otherwise(.retry, rule: RuleID("bad", "1"))
+        )
+    )
+
+    init(settings: Settings) throws(SettingsError) {
+        guard settings.key == nil else { return }
+        throw SettingsError([
+            Finding(code: "bad.key", severity: .error, path: "settings.key", reason: "No.", remedy: "")
+        ])
+    }
+
+    func plan(_ pending: PendingOperations<BadProbe>, memory: Memory, at moment: Moment) -> Plan<BadProbe> {
+        let token = WireRequest("POST", "https://bad.example.com/token")
+        guard memory.token != nil else { return .send(Transmission(chore: .token, token)) }
+        // Numbers and the inside of objects are lost, and of the vendor's state only its length comes back.
+        let body: JSONValue = ["text": "something", "state": .integer(Int64(memory.state?.count ?? 0))]
+        let request = WireRequest("POST", "https://bad.example.com/say", body: Array(body.text.utf8))
+        return .send(Transmission(.say, request, carrying: [pending[0]]))
+    }
+
+    func interpret(_ exchange: Exchange<BadProbe>, memory: inout Memory) -> Interpretation<BadProbe> {
+        let isAccepted = exchange.outcome.reply?.isSuccess ?? false
+        if exchange.endpoint == .token, isAccepted { memory.token = "token" }
+        if exchange.endpoint == .say { memory.state = exchange.outcome.reply?.json?["state"]?.text }
+        return Interpretation(exchange.operations) { _ in
+            isAccepted ? .accepted() : .retry(.at(exchange.moment.now + .seconds(60)))
+        }
+    }
+
+    /// A harness that lacks what it needs, over goldens that belong to nothing.
+    static func harness(in folder: URL) throws -> AdapterHarness<BadProbe> {
+        for name in ["Requests/nobody.txt", "Replies/nobody.txt", "Conversations/nobody.ndjson"] {
+            let file = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data("?\n".utf8).write(to: file)
+        }
+        return try AdapterHarness(
+            settings: ["key": "bad-key-1"],
+            simulator: BadSimulator(settings: [:]),
+            echoes: [
+                Echo(
+                    "state",
+                    from: "say",
+                    giving: "track-plain",
+                    returning: "track-order",
+                    reply: { WireResponse(200, json: ["state": $0]) },
+                    returned: { $0.json?["state"] }
+                )
+            ],
+            exemptions: [Exemption(check: "no such check", sample: "track-plain", rule: RuleID("bad", "1"))],
+            goldens: Goldens(folder: folder, environment: [:]),
+            wireSchemas: schemas(in: folder)
+        )
+    }
+
+    private static func schemas(in folder: URL) throws -> URL {
+        let schemas = folder.appendingPathComponent("schemas")
+        try FileManager.default.createDirectory(at: schemas, withIntermediateDirectories: true)
+        let index = #"{"tables": {"Saying": "say.schema.json#/$defs/saying"}}"#
+        let schema = #"{"$defs": {"saying": {"type": "object", "properties": {"words": {"type": "string"}}}}}"#
+        try Data(index.utf8).write(to: schemas.appendingPathComponent("index.json"))
+        try Data(schema.utf8).write(to: schemas.appendingPathComponent("say.schema.json"))
+        return schemas
+    }
+}
+
+/// Its vendor: it says yes.
+struct BadSimulator: VendorSimulator {
+    struct State: Codable, Sendable, Equatable {}
+
+    static let id: AdapterID = "bad"
+    var initialState: State { State() }
+
+    init(settings: JSONObject) throws(SettingsError) {}
+
+    func respond(to request: WireRequest, state: inout State, now: Instant) -> WireResponse {
+        WireResponse(200, json: ["state": "something"])
+    }
+}

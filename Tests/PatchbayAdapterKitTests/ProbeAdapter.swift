@@ -1,0 +1,217 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Synchronization
+import Testing
+
+/// A way in which the probe adapter breaks its contract; `none` keeps it.
+enum Fault: String, NeutralWord {
+    case none, plansByHash, carriesStrangers, forgetsVerdicts, repeatsAtOnce, neverEnds, waitsInThePast,
+        suppressesAfterDoubt
+    case readsTheDate, overtakes, fatStep, growingMemory, tellsValues, tellsSecrets, rejectsInPlan, flushesThroughPacing
+    case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
+    case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
+        saysThatTextIsJSON
+    case doublesEffects
+}
+
+/// An adapter that can break each rule; without a fault it keeps them all.
+struct ProbeAdapter: VendorAdapter {
+    struct Settings: AdapterSettings {
+        var fault = Fault.none
+        var key: Secret?
+        static var table: SettingsTable<Settings> {
+            SettingsTable([
+                .choice("fault", \.fault, isRequired: true, default: .none, "How it fails."),
+                .secret("key", \.key, "A key."),
+            ])
+        }
+    }
+
+    enum Endpoint: String, AdapterEndpoint { case say }
+
+    struct Memory: AdapterMemory {
+        var known: String?
+        var closedUntil: Instant?
+        var words: [String] = []
+        var key = ""
+        var lossy = 0
+
+        enum CodingKeys: CodingKey { case known, closedUntil, words, key }
+    }
+
+    struct Step: Codable, Sendable, Equatable { var text: String }
+
+    static let descriptor: AdapterDescriptor = {
+        let available: Set<Capability> = [
+            .operation(.changeAttributes), .attribute(.string), .operation(.track), .event(.custom),
+        ]
+        let none = Support.unsupported(reason: "The probe hears little.")
+        return AdapterDescriptor(
+            id: "probe",
+            title: "Probe",
+            capabilities: Capabilities(Capability.known.map { ($0, available.contains($0) ? .native() : none) }),
+            rules: [Rule(RuleID("probe", "1"), "All is as it is.", source: "This file")],
+            findings: [unsupported, refused, waiting, told],
+            replies: ReplyTable(
+                [
+                    .status(200...299, .accepted, rule: RuleID("probe", "1")),
+                    .status(429...429, .retry, rule: RuleID("probe", "1")),
+                    .status(400...499, .refused, refused, rule: RuleID("probe", "1")),
+                ],
+                otherwise: .otherwise(.retry, rule: RuleID("probe", "1"))
+            )
+        )
+    }()
+
+    static let unsupported = FindingRow(
+        "probe.unsupported",
+        .error,
+        .unsupported,
+        reason: "No place for it",
+        remedy: "Go away."
+    )
+    static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Mend it.")
+    static let waiting = FindingRow("probe.waiting", .note, reason: "Pacing", remedy: "Wait.")
+    static let told = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
+
+    let settings: Settings
+    var fault: Fault { settings.fault }
+
+    init(settings: Settings) { self.settings = settings }
+
+    func examine(_ operation: EngagementOperation) -> [Finding] {
+        let isMissing = Capabilities.needs(of: operation).contains { !Self.descriptor.capabilities[$0].isAvailable }
+        if fault == .claimsTooMuch, case .track = operation.action { return [Self.unsupported.at()] }
+        if isMissing { return fault == .refusesSilently ? [] : [Self.unsupported.at("action")] }
+        if fault == .tellsValues, let text = text(operation) { return [Self.told.at("action", detail: text)] }
+        return []
+    }
+
+    func place(_ operation: EngagementOperation) -> Place {
+        let queue =
+            switch fault {
+            case .manyQueues: operation.id.rawValue
+            case .placesAtRandom: UUID().uuidString
+            default: ""
+            }
+        return Place(lane: operation.subject.rawValue, queue: queue)
+    }
+
+    private func text(_ operation: EngagementOperation) -> String? {
+        switch operation.action {
+        case .changeAttributes(let changes):
+            changes.sorted { $0.key < $1.key }.compactMap {
+                if case .set(let value) = $0.value { value.plainText } else { nil }
+            }
+            .joined(separator: " ")
+        case .track(.custom(let name, _)): name
+        default: nil
+        }
+    }
+
+    func plan(_ pending: PendingOperations<ProbeAdapter>, memory: Memory, at moment: Moment) -> Plan<ProbeAdapter> {
+        var carried = pending[0]
+        if fault == .overtakes, pending.count > 1 { carried = pending[pending.count - 1] }
+        if let until = memory.closedUntil, until > moment.now, fault != .repeatsAtOnce,
+            !(fault == .flushesThroughPacing && moment.flush)
+        {
+            return .wait(until: until, because: Self.waiting.at())
+        }
+        if fault == .waitsInThePast { return .wait(until: moment.now + .seconds(-1), because: Self.waiting.at()) }
+        if fault == .readsTheDate, moment.date.seconds % 7 != 0, moment.date < moment.now {
+            return .wait(until: moment.now + .seconds(60), because: Self.waiting.at())
+        }
+        if fault == .codeWithoutRow, carried.failures == 0, memory.known == nil {
+            let finding = Finding(code: "probe.surprise", severity: .note, reason: "Surprise.", remedy: "None.")
+            return .settle([carried.id: .accepted(finding)])
+        }
+        guard let text = text(carried.operation) else { return .settle([carried.id: .rejected(Self.unsupported.at())]) }
+        if fault == .rejectsInPlan { return .settle([carried.id: .rejected(Self.refused.at())]) }
+        if fault == .suppressesAfterDoubt, pending.count > 1 {
+            return .settle([pending[0].id: .superseded(by: pending[1].id)])
+        }
+        if fault == .suppressesAfterDoubt, memory.known == text { return .settle([carried.id: .unchanged()]) }
+        if fault == .fatStep, carried.step == nil, memory.closedUntil == nil {
+            return .settle([carried.id: .underway(Step(text: String(repeating: "x", count: 300)))])
+        }
+        if fault == .neverEnds { return .settle([carried.id: .underway(nil)]) }
+        var body = JSONObject([("text", .string(fault == .mangles ? text.filter(\.isASCII) : text))])
+        if fault == .plansByHash { body["salt"] = .string(UUID().uuidString) }
+        var request = WireRequest(
+            "POST",
+            "https://probe.example.com/say",
+            headers: [
+                WireHeader("Content-Type", "application/json"),
+                WireHeader("Key", settings.key?.value ?? "", isSecret: fault != .tellsSecrets),
+            ],
+            body: Array((fault == .saysThatTextIsJSON ? text : JSONValue.object(body).text).utf8)
+        )
+        let together = fault == .fallsTogether ? Array(pending) : [carried]
+        if fault == .fallsTogether {
+            body["text"] = .string(pending.compactMap { self.text($0.operation) }.joined(separator: " "))
+            request.body = Array(JSONValue.object(body).text.utf8)
+        }
+        var transmission = Transmission<ProbeAdapter>(.say, request, carrying: together)
+        if fault == .carriesStrangers { transmission.operations.append("stranger") }
+        return .send(transmission)
+    }
+
+    func interpret(_ exchange: Exchange<ProbeAdapter>, memory: inout Memory) -> Interpretation<ProbeAdapter> {
+        let row = Self.descriptor.replies.row(for: exchange.outcome)
+        if fault == .forgetsVerdicts { return Interpretation() }
+        if fault == .forgetsVerdictsOfNonsense, let reply = exchange.outcome.reply, reply.json == nil {
+            return Interpretation()
+        }
+        if fault == .lossyMemory { memory.lossy = 1 }
+        if fault == .tellsSecrets { memory.key = settings.key?.value ?? "" }
+        if fault == .growingMemory { memory.words += exchange.operations.map(\.id.rawValue) }
+        return Interpretation(exchange.operations) { pending in
+            switch row.meaning {
+            case .accepted:
+                memory.known = text(pending.operation)
+                memory.closedUntil = nil
+                return .accepted()
+            case .refused, .park:
+                guard fault == .triesRefusalsAgain else { return .rejected(Self.refused.at()) }
+                return .retry(.at(exchange.moment.now + .seconds(60)))
+            case .retry:
+                let wait = exchange.outcome.reply?.retryAfter ?? .seconds(60)
+                if exchange.mayHaveWorked, fault != .suppressesAfterDoubt { memory.known = nil }
+                if fault == .believesTooMuch { memory.known = text(pending.operation) }
+                if fault != .repeatsAtOnce { memory.closedUntil = exchange.moment.now + max(wait, .seconds(1)) }
+                return .retry(.now)
+            }
+        }
+    }
+}
+
+/// The probe's vendor: it knows everything that it was ever told, and what it was told last.
+struct ProbeSimulator: VendorSimulator {
+    struct State: Codable, Sendable, Equatable { var told: [String] = [] }
+
+    static let id: AdapterID = "probe"
+    var initialState: State { State() }
+
+    init(settings: JSONObject) throws(SettingsError) {}
+
+    func respond(to request: WireRequest, state: inout State, now: Instant) -> WireResponse {
+        guard let text = request.json?["text"]?.string else { return WireResponse(400) }
+        state.told.append(text)
+        return WireResponse(200, json: [:])
+    }
+}
+
+extension Belief<ProbeAdapter> {
+    /// What was told last, and all that was told: as a set, or, where repeats count, as a list.
+    static func probe(countsRepeats: Bool) -> Belief {
+        Belief { (memory: ProbeAdapter.Memory) in
+            memory.known.map { ["last": .string($0)] } ?? [:]
+        } holds: { (state: ProbeSimulator.State) in
+            let told = countsRepeats ? state.told : Set(state.told).sorted()
+            return ["last": state.told.last.map { .string($0) } ?? .null, "told": .array(told.map { .string($0) })]
+        }
+    }
+}

@@ -3,7 +3,7 @@ import PackageDescription
 
 /// One entry makes an adapter's product, its simulator's product, their targets and their test target.
 /// A sixth vendor is a folder `Adapters/<Vendor>` and a line here.
-let vendors = ["Acoustic", "Adobe", "Altcraft", "Salesforce"]
+let vendors = ["Acoustic", "Adobe", "Altcraft", "DES", "Salesforce"]
 
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),

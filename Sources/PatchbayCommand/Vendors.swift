@@ -5,17 +5,19 @@ import PatchbayAdobe
 import PatchbayAdobeSimulator
 import PatchbayAltcraft
 import PatchbayAltcraftSimulator
+import PatchbayDES
+import PatchbayDESSimulator
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
 /// The vendors that this program is built with: the one place in the command that names them.
 enum Vendors {
     /// Adapters and file formats.
-    static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .salesforce]
+    static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
         AcousticSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self, AltcraftSimulator.self,
-        SalesforceSimulator.self,
+        DESSimulator.self, SalesforceSimulator.self,
     ]
 }

@@ -118,6 +118,9 @@ final class Connection {
         return count
     }
 
+    /// How long to wait for another connection that writes.
+    func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
+
     /// Copies WAL frames into the file as far as readers allow, without waiting for anyone.
     func passiveCheckpoint() throws(OutboxError) {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)

@@ -91,6 +91,14 @@ package struct HistoryEntry: Sendable, Equatable {
     package var at: Int64
 }
 
+/// An ending with its place in the order of all of them.
+package struct Ending: Sendable, Equatable {
+    package var number: Int64
+    package var entry: HistoryEntry
+    /// The finding of a reject as the engine wrote it (JSON).
+    package var finding: [UInt8]?
+}
+
 /// A rejected operation, kept for replay.
 package struct RejectRecord: Sendable, Equatable {
     /// Names this record in `removeReject`; rising with time.

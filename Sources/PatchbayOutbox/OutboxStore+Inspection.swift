@@ -18,6 +18,51 @@ extension OutboxStore {
         }
     }
 
+    /// The number of the newest ending; 0 before the first. Endings are numbered in the order of their commits.
+    package func historyEnd() throws(OutboxError) -> Int64 {
+        try guarded { () throws(OutboxError) in
+            try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'history'") ?? 0
+        }
+    }
+
+    /// How operations ended behind that number, oldest first, with the finding where a reject is kept.
+    package func endings(behind number: Int64, limit: Int) throws(OutboxError) -> [Ending] {
+        let found = try soundRows(
+            .history,
+            where: "number > ?1",
+            order: "number LIMIT ?2",
+            .integer(number),
+            .integer(limit)
+        ) {
+            row in
+            let entry = HistoryEntry(
+                provider: row.text(1),
+                id: row.text(2),
+                term: row.text(3),
+                code: row.text(4),
+                at: row.integer(5)
+            )
+            return Ending(number: row.integer(0), entry: entry, finding: nil)
+        }
+        var endings: [Ending] = []
+        for var ending in found {
+            guard ending.entry.term == "rejected" else {
+                endings.append(ending)
+                continue
+            }
+            let reject = try soundRows(
+                .reject,
+                where: "provider = ?1 AND id = ?2",
+                order: "number DESC LIMIT 1",
+                .text(ending.entry.provider),
+                .text(ending.entry.id)
+            ) { row in row.blob(11) }
+            ending.finding = reject.first
+            endings.append(ending)
+        }
+        return endings
+    }
+
     /// The rejected operations that are kept for replay, newest first.
     package func rejects(provider: String?, limit: Int) throws(OutboxError) -> [RejectRecord] {
         try soundRows(

@@ -10,9 +10,15 @@ extension OutboxStore {
         duration: Int64,
         isDead: (String) -> Bool = { _ in false }
     ) throws(OutboxError) -> Int64? {
-        try atomically { () throws(OutboxError) in
+        func isTaken() throws(OutboxError) -> Bool {
+            guard let held = try lease(), held.owner != owner, held.expiresAt > now else { return false }
+            return !isDead(held.owner)
+        }
+        // Whoever only looks holds up nobody.
+        if try isTaken() { return nil }
+        return try atomically { () throws(OutboxError) in
             let held = try lease()
-            if let held, held.owner != owner, held.expiresAt > now, !isDead(held.owner) { return nil }
+            if try isTaken() { return nil }
             let epoch = (held?.epoch ?? 0) + 1
             try setLease(owner: owner, epoch: epoch, expiresAt: now + duration)
             return epoch

@@ -82,8 +82,30 @@ extension OutboxStore {
         noteUpheaval()
         if try connection.run("DELETE FROM route WHERE \(condition)", .integer(sequence), .text(provider)) > 0 {
             try count(provider: provider, term: AccountTerm.quarantined, code: "checksum", by: 1)
+            try tellLoss(of: sequence, provider: provider)
         }
         try discardIfUnrouted(sequence)
+    }
+
+    /// Remembers the ending under the operation's id, as far as its row still gives one, and tells the observer.
+    private func tellLoss(of sequence: Int64, provider: String) throws(OutboxError) {
+        guard
+            let id = try connection.text(
+                "SELECT CAST(id AS TEXT) FROM operation WHERE sequence = ?1",
+                .integer(sequence)
+            )
+        else { return }
+        try remember(provider: provider, id: id, term: AccountTerm.quarantined, code: "checksum", at: date())
+        onLoss?(provider, id)
+    }
+
+    /// Sets a subject's state aside: its row is sound, and its reader can't read it.
+    package func setMirrorAside(subject: String) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            guard let number = try connection.number("SELECT rowid FROM mirror WHERE subject = ?1", .text(subject))
+            else { return }
+            try quarantineRow(DamagedRow(table: Table.mirror.name, number: number))
+        }
     }
 
     private func quarantineRow(_ row: DamagedRow) throws(OutboxError) {

@@ -35,7 +35,7 @@ extension OutboxStore {
     /// nothing when there is no such route. A caller who tells the index of the lane says so (`isIndexed`); otherwise every
     /// index is stale.
     ///
-    /// - Returns: Whether it was on its way there.
+    /// - Returns: Whether it ended so; false when it was not there, or had to be set aside.
     @discardableResult
     package func end(
         provider: String,
@@ -56,18 +56,9 @@ extension OutboxStore {
                 ) != nil
             else { return false }
             if try quarantineIfDamaged(provider: provider, sequence: sequence) { return false }
-            try connection.run(
-                """
-                INSERT INTO history (provider, id, term, code, at, checksum)
-                SELECT ?1, id, ?3, ?4, ?5, 0 FROM operation WHERE sequence = ?2
-                """,
-                .text(provider),
-                .integer(sequence),
-                .text(term),
-                .text(code),
-                .integer(at)
-            )
-            lastHistoryNumber = try seal(.history)
+            if let id = try connection.text("SELECT id FROM operation WHERE sequence = ?1", .integer(sequence)) {
+                try remember(provider: provider, id: id, term: term, code: code, at: at)
+            }
             if let reject {
                 try connection.run(
                     """
@@ -89,6 +80,23 @@ extension OutboxStore {
             if !keepingOperation { try discardIfUnrouted(sequence) }
             return true
         }
+    }
+
+    /// Adds an ending to the history.
+    func remember(provider: String, id: String, term: String, code: String, at: Int64) throws(OutboxError) {
+        let last: Int64
+        if let lastHistoryNumber { last = lastHistoryNumber } else { last = try historyEnd() }
+        guard last < .max else { throw OutboxError(.corrupt, "The count of endings is damaged.") }
+        try connection.run(
+            Table.history.insert,
+            .integer(last + 1),
+            .text(provider),
+            .text(id),
+            .text(term),
+            .text(code),
+            .integer(at)
+        )
+        lastHistoryNumber = last + 1
     }
 
     /// Takes a route away without booking it; the operation stays until `discardIfUnrouted`.

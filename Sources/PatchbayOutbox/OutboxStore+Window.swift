@@ -56,10 +56,8 @@ extension OutboxStore {
 
     /// What may be planned next in a lane, for a caller that keeps the index of the lane and the rows from window to window.
     ///
-    /// - Parameters:
-    ///   - index: What is known of the lane; read on where it is not enough, and built anew where it is stale.
-    ///   - load: Gets a row that is to be shown, from what the caller kept or with `row(_:provider:)`.
-    /// - Returns: The sequences, in order, and whether more may wait behind them in open queues.
+    /// `index` is what is known of the lane; it is read on where it is not enough, and built anew where it is stale. `load` gets
+    /// a row that is to be shown: from what the caller kept, or with `row(_:provider:)`. Sequences come in order.
     package func window(
         provider: String,
         lane: String,

@@ -15,6 +15,12 @@ package final class OutboxStore {
     /// Told of every row that is set aside because its checksum does not hold, before the transaction commits.
     package var onQuarantine: ((QuarantineRecord) -> Void)?
 
+    /// Told of every operation that leaves a provider's route because its row, or the route's, was damaged.
+    package var onLoss: ((_ provider: String, _ id: String) -> Void)?
+
+    /// The wall clock in milliseconds, for endings that the store books by itself.
+    package var date: () -> Int64 = { 0 }
+
     let connection: Connection
     let file: OutboxFile?
     let isReadOnly: Bool
@@ -26,6 +32,8 @@ package final class OutboxStore {
     /// The highest sequence given out in this transaction.
     var lastSequence: Int64?
     var lastHistoryNumber: Int64?
+    /// The number of the last ending that this store has committed; 0 before the first.
+    package private(set) var newestHistoryNumber: Int64 = 0
     var damaged: Set<DamagedRow> = []
     var damagedCount = 0
     /// An account line was lost in this transaction: the books are balanced before it commits.
@@ -69,6 +77,7 @@ package final class OutboxStore {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
             throw error
         }
+        newestHistoryNumber = lastHistoryNumber ?? newestHistoryNumber
         try faultPoint?(.afterCommit(durability))
         return result
     }
@@ -104,6 +113,9 @@ package final class OutboxStore {
             )
         }
     }
+
+    /// How long a transaction waits for another process that writes, in milliseconds, before it fails as `busy`.
+    package func setPatience(_ milliseconds: Int32) { connection.setPatience(milliseconds) }
 
     /// Copies what was committed from the write-ahead log into the file, as far as readers allow; never waits.
     ///

@@ -97,6 +97,7 @@ extension VirtualWorld.Told {
         case .noticed(let provider, let finding): return line(provider, ["finding": finding.json])
         case .passedOver(let id, let provider, let finding):
             return line(provider, ["operation": .string(id.rawValue), "passedOver": finding.json])
+        case .setAside(let finding): return ["at": .string(date.text), "setAside": finding.json]
         case .storageFailed(let error):
             return ["at": .string(date.text), "storage": .string(error.description)]
         }

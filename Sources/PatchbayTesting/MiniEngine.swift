@@ -129,6 +129,8 @@ struct MiniEngine<Adapter: VendorAdapter> {
                 laneWaits = laneWaits.filter { $0.value.until.map { $0 > now } ?? true }
             } else if wakes == 0 {
                 wakes = 1
+                // Something happens only in time; after a failure wakes are a second apart.
+                now = now + .seconds(1)
                 wake()
             } else {
                 return .held(laneWaits.min { $0.key < $1.key }?.value.because)
@@ -353,6 +355,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
             operation.id = OperationID(rawValue: "\(cause.id.rawValue)+\(nextSequence).\(position)")
             operation.action = followUp.action
             operation.capturedAt = now
+            (operation.options, operation.group) = ([:], nil)
             drive.operations.append(operation.id)
             enter(operation)
         }

@@ -74,17 +74,12 @@ extension AcousticDevice {
             return verdicts(batch) { _, step in step }
         }
         guard batch.units == 1 else {
-            // One entry spoils all; half of them is tried next (G3).
-            RuleID.acoustic("G3").fire()
-            let half = max(1, batch.units / 2)
-            return Interpretation(exchange.operations) { pending in
-                var step = pending.step ?? Step()
-                step.suspect = half
-                return .underway(step)
-            }
+            return halved(exchange, batch.units, &memory)
         }
         return verdicts(batch) { member, step in
             var step = step
+            // The bad entry is found; what is left goes together again.
+            step.suspect = nil
             step.refusals += member.sent.count
             step.refused = Array((step.refused + member.sent).prefix(Step.named))
             return step
@@ -152,8 +147,15 @@ extension AcousticDevice {
                 return .accepted((isAccepted ? FindingRow.deviceKept : .eventRefused).at("action"))
             }
         }
+        return halved(exchange, exchange.operations.count, &memory)
+    }
+
+    /// One bad entry spoils all: half of them is tried next, after a pause, so that a search is no storm (G3).
+    private func halved(_ exchange: Exchange<Self>, _ count: Int, _ memory: inout Memory) -> Interpretation<Self> {
         RuleID.acoustic("G3").fire()
-        let half = max(1, exchange.operations.count / 2)
+        let until = exchange.moment.now + Pace.search
+        memory.paces[exchange.endpoint.stream] = .init(failures: 0, until: until)
+        let half = max(1, count / 2)
         return Interpretation(exchange.operations) { pending in
             var step = pending.step ?? Step()
             step.suspect = half

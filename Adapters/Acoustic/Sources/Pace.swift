@@ -7,6 +7,8 @@ enum Pace: Sendable {
     static let phoneHome = Duration.seconds(86_400)
     /// The longest wait that a `Retry-After` may ask for.
     static let longest = Duration.seconds(86_400)
+    /// Between two requests of a search for an entry that the vendor refuses (G3).
+    static let search = Duration.seconds(1)
     /// Minutes after the first, second … failure; the last repeats without end (Q1).
     static let ladder = [1, 2, 4, 8, 16, 32, 60]
     /// How far chance moves a delay either way.

@@ -99,7 +99,11 @@ extension Rule {
             Source.guide
         ),
         rule("G2", "By a setting the valid rest of an operation goes.", Source.house),
-        rule("G3", "A group that the vendor refuses is halved until the bad entry stands alone.", Source.house),
+        rule(
+            "G3",
+            "A group that the vendor refuses is halved, a second apart, until the bad entry stands alone.",
+            Source.house
+        ),
         rule(
             "G4",
             "Changes go as a group: after a pause of two seconds, at once as an explicit group or with a flush.",

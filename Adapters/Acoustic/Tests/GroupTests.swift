@@ -1,7 +1,9 @@
+import Patchbay
 import PatchbayAcousticSimulator
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySimulation
 import PatchbayTesting
 import Testing
 
@@ -119,6 +121,24 @@ import Testing
         #expect((ids + [other]).allSatisfy { bench.ending($0) == "rejected update.refused" })
     }
 
+    @Test(.shows("acoustic/G3")) func `a change of a hundred columns with bad ones goes on through the engine`() throws
+    {
+        let world = try VirtualWorld()
+        let adapter = try AcousticDevice(settings: Bench.settings(["columns": [:], "attributeNames": [:]]))
+        try world.start(RoutingPlan(providers: [.init(name: "a", adapter: adapter, mode: .live)]))
+        world.network = { sent in
+            let isBad = sent.request.words.contains("bad")
+            return .outcome(.replied(WireResponse(isBad ? 400 : 200, json: [:])))
+        }
+        try world.capture(.registerDevice(Fixture.adopted))
+        let names = (0..<100).map { AttributeName(rawValue: $0.isMultiple(of: 3) ? "bad\($0)" : "col\($0)") }
+        let changes = Dictionary(uniqueKeysWithValues: names.map { ($0, AttributeChange.set("x")) })
+        let operation = try world.capture(.changeAttributes(changes))
+        #expect(try world.drain())
+        #expect(try world.parked("a") == nil)
+        #expect(world.outcome(of: operation.id, on: "a")?.finding?.code == "acoustic.update.partly")
+    }
+
     @Test(.shows("acoustic/G3")) func `a refused delete falls alone, too`() throws {
         var bench = try Bench.ready()
         let ids = ["City", "Visits", "LastVisit"].map { bench.capture(.unset(AttributeName(rawValue: $0)), at: 0) }
@@ -147,7 +167,8 @@ import Testing
         for number in 0..<4 { bench.capture(.set(AttributeName(rawValue: "col\(number)x"), "x"), at: 0) }
         try bench.exchange(at: 5, reply(400))
         #expect(bench.pending.map { $0.step?.suspect } == [2, 2, 2, 2])
-        try bench.exchange(at: 5, lost)
+        #expect(bench.due(at: 5) == 6)
+        try bench.exchange(at: 6, lost)
         #expect(bench.pending.map { $0.step?.suspect } == [2, 2, 2, 2])
         #expect(try bench.exchange(at: 100).words == "PATCH attributes col0x=x col1x=x")
         #expect(bench.pending.count == 2)

@@ -26,6 +26,13 @@ func microseconds(_ body: () async throws -> Void) async rethrows -> Double {
     return (clock.now - start) / .microseconds(1)
 }
 
+/// The microseconds that all threads of this process have computed so far.
+func processorMicroseconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+}
+
 /// Runs a measurement several times; the middle one counts, because other programs disturb some.
 func middle(of runs: Int, _ body: () async throws -> Double) async rethrows -> Double {
     var figures: [Double] = []

@@ -10,11 +10,11 @@ struct Scenes {
     private static let subject: Subject = "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90"
 
     private func client(_ vendor: Vendor, _ path: String, isPaused: Bool) async throws -> EngagementClient {
-        let configuration = try vendor.configuration(isPaused: isPaused)
+        let (plan, configuration) = try vendor.setup(isPaused: isPaused)
         return try await EngagementClient(
             outbox: .file(path),
             subject: Self.subject,
-            plan: configuration.plan,
+            plan: plan,
             transport: try vendor.makeTransport(),
             credentials: configuration.credential
         )
@@ -80,6 +80,7 @@ struct Scenes {
                 while try await introduction.accounts().first?.pending != 0 { await introduction.idle() }
                 await introduction.close()
                 try await fill(vendor, path, count: count)
+                let before = processorMicroseconds()
                 let took = try await microseconds {
                     let client = try await client(vendor, path, isPaused: false)
                     repeat { await client.idle() } while try await client.accounts().first?.pending != 0
@@ -88,7 +89,8 @@ struct Scenes {
                 report.add(
                     "D1: \(vendor.name), \(count) pending",
                     "\((Double(count) / took * 1e6).short) operations/s",
-                    beside: "goal \(vendor.goal / 1000) k"
+                    beside: "\(((processorMicroseconds() - before) / Double(count)).short) µs of processor each; "
+                        + "goal \(vendor.goal / 1000) k/s"
                 )
             }
         }

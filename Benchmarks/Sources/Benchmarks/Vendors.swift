@@ -23,7 +23,7 @@ struct Vendor {
             provider: [
                 "adapter": "altcraft",
                 "settings": ["apiUrl": "http://vendor.test", "pixel": "bench"],
-                "credentials": ["default": .string(altcraftCredential)],
+                "credentials": ["default": "${ALTCRAFT_TOKEN}"],
             ],
             modules: [.altcraft],
             makeTransport: { Parrot(try AltcraftSimulator(settings: [:])) },
@@ -35,7 +35,7 @@ struct Vendor {
                 "adapter": "salesforce",
                 "settings": [
                     "endpoint": "http://vendor.test", "applicationId": "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11",
-                    "accessToken": "bench-token",
+                    "accessToken": "${SALESFORCE_TOKEN}",
                 ],
             ],
             modules: [.salesforce],
@@ -44,19 +44,22 @@ struct Vendor {
         ),
     ]
 
-    /// The configuration; `isPaused` takes everything and sends nothing.
-    func configuration(isPaused: Bool) throws -> Configuration {
+    /// Providers and routes, and how to ask for credentials; `isPaused` takes everything and sends nothing.
+    func setup(isPaused: Bool) throws -> (plan: RoutingPlan, configuration: Configuration) {
         let json: JSONValue = [
             "outbox": ["path": "unused.sqlite"],
             "providers": ["vendor": provider],
-            "routes": [["provider": "vendor", "mode": isPaused ? "paused" : "live"]],
+            "routes": [["provider": "vendor", "mode": "live"]],
         ]
-        return try Configuration.load(
+        let configuration = try Configuration.load(
             bytes: Array(json.text.utf8),
             path: "benchmark",
-            environment: [:],
+            environment: ["ALTCRAFT_TOKEN": Self.altcraftCredential, "SALESFORCE_TOKEN": "k3jq8w1xv5nb2mz7ht9rd4fa"],
             modules: modules
         )
+        var plan = configuration.plan
+        if isPaused { plan.providers[0].mode = .paused }
+        return (plan, configuration)
     }
 
     /// What the app says first, so that the vendor knows the installation.

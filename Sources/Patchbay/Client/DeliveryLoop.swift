@@ -10,6 +10,7 @@ actor DeliveryLoop {
     private let transport: any Transport
     private let host: any EngineHost
     private let observer: @Sendable ([EngineEvent]) -> Void
+    private let observerOfOthers: @Sendable ([EngineEvent]) -> Void
     private let makeEngine: @Sendable () throws -> Engine
     private var engine: Engine?
     private var wakeUp: Task<Void, Never>?
@@ -18,6 +19,8 @@ actor DeliveryLoop {
     private var exchanges: [Int: Task<Void, Never>] = [:]
     private var exchangeCount = 0
     private let idleWaiters = WaitingList<Bool, Void>()
+    private var waitingRoom = WaitingRoom()
+    private var nextTry: Task<Void, Never>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -26,11 +29,12 @@ actor DeliveryLoop {
         transport: any Transport,
         host: any EngineHost,
         observer: @escaping @Sendable ([EngineEvent]) -> Void,
+        observerOfOthers: @escaping @Sendable ([EngineEvent]) -> Void,
         makeEngine: @escaping @Sendable () throws -> Engine
     ) {
         executor = SerialQueueExecutor(label: "patchbay.delivery")
         (self.buffer, self.transport, self.host) = (buffer, transport, host)
-        (self.observer, self.makeEngine) = (observer, makeEngine)
+        (self.observer, self.observerOfOthers, self.makeEngine) = (observer, observerOfOthers, makeEngine)
     }
 
     /// Opens the outbox and takes up what is pending.
@@ -38,8 +42,12 @@ actor DeliveryLoop {
         let engine = try makeEngine()
         self.engine = engine
         if try engine.start() { advance() }
+        // From now on nothing is lost by not waiting: captures stay in memory, and verdicts are stored later.
+        engine.store.setPatience(1_000)
         housekeeping = Task { [weak self] in
-            while (try? await Task.sleep(for: .seconds(10))) != nil, await self?.keepHouse() != nil {}
+            while let pause = await self?.housekeepingPause, (try? await Task.sleep(for: pause)) != nil {
+                await self?.keepHouse()
+            }
         }
     }
 
@@ -59,21 +67,48 @@ actor DeliveryLoop {
         advance()
     }
 
-    private func commit(_ entries: [CaptureBuffer.Entry]) {
+    /// Stores captures, with those that wait for the file before them.
+    private func commit(_ captured: [CaptureBuffer.Entry]) {
+        let entries = waitingRoom.leave() + captured
         guard let engine, !entries.isEmpty else { return }
         do {
             try engine.commit(entries.map(\.capture))
             for entry in entries { entry.receipt.settleDurability(.success(())) }
+            waitingRoom.isFree()
+        } catch let error as OutboxError where error.code == .busy {
+            wait(entries, for: error)
         } catch {
             guard entries.count == 1 || isOfTheFile(error) else {
                 // One bad or large capture must not take the others with it.
                 for entry in entries { commit([entry]) }
                 return
             }
-            let refusal = CaptureError(storing: error)
-            if refusal.code == .storage { observer([.storageFailed(refusal)]) }
-            for entry in entries { entry.receipt.settleDurability(.failure(refusal)) }
+            refuse(entries, error)
         }
+    }
+
+    /// Another process holds the file: captures wait in memory, and are stored when it is free.
+    private func wait(_ entries: [CaptureBuffer.Entry], for error: OutboxError) {
+        let now = host.uptime()
+        refuse(waitingRoom.enter(entries, now: now), error)
+        if let count = waitingRoom.complaint(now: now) { observer([.storageFailed(.waiting(count, error))]) }
+        guard nextTry == nil else { return }
+        nextTry = Task { [weak self] in
+            guard (try? await Task.sleep(for: .milliseconds(250))) != nil else { return }
+            await self?.tryAgain()
+        }
+    }
+
+    private func tryAgain() {
+        nextTry = nil
+        commitCaptures()
+    }
+
+    private func refuse(_ entries: [CaptureBuffer.Entry], _ error: any Error) {
+        guard !entries.isEmpty else { return }
+        let refusal = CaptureError(storing: error)
+        if refusal.code == .storage { observer([.storageFailed(refusal)]) }
+        for entry in entries { entry.receipt.settleDurability(.failure(refusal)) }
     }
 
     /// Whether an error would meet every capture alike.
@@ -138,10 +173,16 @@ actor DeliveryLoop {
         advance()
     }
 
+    /// While another process delivers, this one asks more often how it goes, and whether it still lives.
+    private var housekeepingPause: Duration { engine?.delivers ?? true ? .seconds(10) : .seconds(1) }
+
     private func keepHouse() {
         guard let engine else { return }
         do {
-            if try engine.renewLease() {
+            let wasElsewhere = !engine.delivers
+            let isHere = try engine.renewLease()
+            if wasElsewhere || !isHere { try hearOthers(engine) }
+            if isHere {
                 try engine.lookAround()
                 advance()
             }
@@ -149,6 +190,11 @@ actor DeliveryLoop {
         } catch {
             note(error)
         }
+    }
+
+    private func hearOthers(_ engine: Engine) throws {
+        let events = try engine.endingsElsewhere()
+        if !events.isEmpty { observerOfOthers(events) }
     }
 
     private func tell() {
@@ -192,8 +238,13 @@ actor DeliveryLoop {
     /// What is in flight is not waited for: its operations are pending, and the next process asks or sends again.
     func close() {
         commit(buffer.close())
+        refuse(
+            waitingRoom.leave(),
+            OutboxError(.busy, "The client was closed while another process held the outbox.")
+        )
         wakeUp?.cancel()
         housekeeping?.cancel()
+        nextTry?.cancel()
         for exchange in exchanges.values { exchange.cancel() }
         exchanges = [:]
         try? engine?.stop()
@@ -225,6 +276,18 @@ extension CaptureError {
             code: .storage,
             reason: known?.detail ?? "The outbox failed: \(type(of: error)).",
             remedy: known?.remedy ?? "Check the outbox's file."
+        )
+    }
+}
+
+extension CaptureError {
+    /// Captures have waited long for the file.
+    fileprivate static func waiting(_ count: Int, _ error: OutboxError) -> CaptureError {
+        CaptureError(
+            code: .storage,
+            reason: "\(count) captures wait in memory: another process holds the outbox. \(error.detail)",
+            remedy:
+                "Look for a process that hangs. They are stored when the file is free, and lost if this process dies first."
         )
     }
 }

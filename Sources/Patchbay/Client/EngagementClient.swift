@@ -70,6 +70,7 @@ public final class EngagementClient: Sendable {
             transport: transport,
             host: host,
             observer: { relay.hand(over: $0) },
+            observerOfOthers: { relay.hand(over: $0, areElsewhere: true) },
             makeEngine: {
                 let location: OutboxLocation =
                     switch outbox {
@@ -81,7 +82,9 @@ public final class EngagementClient: Sendable {
                 return try Engine(store: store, plan: plan, host: host, credentials: credentials)
             }
         )
-        relay.connect { [weak self] in self?.receive($0) }
+        relay.connect { [weak self] events, areElsewhere in
+            if areElsewhere { self?.receiveFromOthers(events) } else { self?.receive(events) }
+        }
         do {
             try await loop.start()
         } catch {
@@ -284,6 +287,15 @@ public final class EngagementClient: Sendable {
         }
     }
 
+    /// What another process delivered concerns this one as far as somebody waits for it here.
+    private func receiveFromOthers(_ events: [EngineEvent]) {
+        let awaited = events.filter { event in
+            guard case .ended(let id, let provider, _) = event else { return false }
+            return receipts.withLock { $0.receipts(for: id) }.contains { $0.lacksOutcome(on: provider) }
+        }
+        if !awaited.isEmpty { receive(awaited) }
+    }
+
     private func receive(_ events: [EngineEvent]) {
         for event in events {
             switch event {
@@ -293,7 +305,7 @@ public final class EngagementClient: Sendable {
             case .passedOver(let id, let provider, let finding):
                 let outcome = OperationOutcome(.dropped, finding: finding)
                 for receipt in receipts.withLock({ $0.receipts(for: id) }) { receipt.settle(outcome, on: provider) }
-            case .incoming, .parked, .noticed, .storageFailed: break
+            case .incoming, .parked, .noticed, .setAside, .storageFailed: break
             }
         }
         for listener in listeners.withLock({ $0 }) {
@@ -306,14 +318,16 @@ public final class EngagementClient: Sendable {
 private final class EventRelay: Sendable {
     /// A closure that stands in a generic place by itself is wrapped anew at every access, one layer around the other.
     private struct Receiver {
-        var receive: (@Sendable ([EngineEvent]) -> Void)?
+        var receive: (@Sendable ([EngineEvent], _ areElsewhere: Bool) -> Void)?
     }
 
     private let receiver = Mutex(Receiver())
 
-    func connect(_ receive: @escaping @Sendable ([EngineEvent]) -> Void) {
+    func connect(_ receive: @escaping @Sendable ([EngineEvent], _ areElsewhere: Bool) -> Void) {
         receiver.withLock { $0 = Receiver(receive: receive) }
     }
 
-    func hand(over events: [EngineEvent]) { receiver.withLock { $0 }.receive?(events) }
+    func hand(over events: [EngineEvent], areElsewhere: Bool = false) {
+        receiver.withLock { $0 }.receive?(events, areElsewhere)
+    }
 }

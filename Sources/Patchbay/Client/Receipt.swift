@@ -61,6 +61,9 @@ public final class Receipt: Sendable {
         awaitsOutcome.resume(provider, with: .success(outcome))
     }
 
+    /// Whether it has not been told yet what became of the operation there.
+    func lacksOutcome(on provider: String) -> Bool { state.withLock { $0.outcomes[provider] == nil } }
+
     func close() { end(.closed) }
 
     private func end(_ error: CaptureError) {

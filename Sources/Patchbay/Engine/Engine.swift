@@ -11,6 +11,8 @@ package final class Engine {
     private let context: EngineContext
     private let plan: RoutingPlan
     private var runners: [any ProviderRunner] = []
+    /// The last ending, by its number in the history, that this engine knows of.
+    private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
 
     /// An engine over an open outbox. It captures at once and delivers after ``start()``.
@@ -23,6 +25,7 @@ package final class Engine {
         self.plan = plan
         let gate = ConsentGate(required: plan.requiredConsent)
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
+        heardEnd = try store.historyEnd()
         for provider in plan.providers {
             let runner = provider.adapter.makeRunner(name: provider.name, context: context)
             runner.isPaused = provider.mode == .paused
@@ -89,7 +92,30 @@ package final class Engine {
     /// Another process delivers now: what was in flight here is its business.
     private func loseLease() {
         context.epoch = nil
+        heardEnd = max(heardEnd, store.newestHistoryNumber)
         for runner in runners { runner.abandon() }
+    }
+
+    /// What ended since the last call in a process that delivers while this one does not.
+    ///
+    /// Endings of this process may be among them. The outbox keeps the whole reason of what was rejected, and the code of
+    /// any other.
+    package func endingsElsewhere() throws -> [EngineEvent] {
+        var events: [EngineEvent] = []
+        while true {
+            let endings = try store.endings(behind: heardEnd, limit: 256)
+            for ending in endings {
+                guard let term = OperationOutcome.Term(rawValue: ending.entry.term) else { continue }
+                var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
+                if finding == nil, !ending.entry.code.isEmpty, term != .moved {
+                    finding = FindingRow.Engine.endedElsewhere.at(detail: ending.entry.code)
+                }
+                let id = OperationID(rawValue: ending.entry.id)
+                events.append(.ended(id, provider: ending.entry.provider, OperationOutcome(term, finding: finding)))
+            }
+            heardEnd = endings.last?.number ?? heardEnd
+            if endings.count < 256 { return events }
+        }
     }
 
     /// Gives the right to deliver back, so that the next process need not wait.
@@ -220,11 +246,13 @@ package final class Engine {
             routed[record.name] == nil && (record.state == "live" || record.state == "gone")
         }
         try context.transaction(.full) {
+            var welcomed: Set<String> = []
             for runner in runners {
                 guard let provider = plan.providers.first(where: { $0.name == runner.name }) else { continue }
                 let record = known[runner.name]
                 if provider.isRouted, record?.state != "live" {
                     try welcome(runner, record, provider)
+                    welcomed.insert(runner.name)
                 } else if var record, record.settingsDigest != provider.settingsDigest {
                     try runner.placeAgain()
                     record.settingsDigest = provider.settingsDigest
@@ -232,7 +260,7 @@ package final class Engine {
                 }
             }
             for record in leavers.sorted(by: { $0.name < $1.name }) {
-                try takeLeave(of: record, to: runners.filter { routed[$0.name] != nil })
+                try takeLeave(of: record, to: runners.filter { routed[$0.name] != nil }, welcomed: welcomed)
             }
         }
     }
@@ -284,12 +312,16 @@ package final class Engine {
     /// The old provider finishes what it has begun and says farewell; the rest goes where the policy says.
     ///
     /// One that the configuration no longer names at all can't be served; that is made up for when it is named again.
-    private func takeLeave(of record: ProviderRecord, to routed: [any ProviderRunner]) throws {
+    private func takeLeave(
+        of record: ProviderRecord,
+        to routed: [any ProviderRunner],
+        welcomed: Set<String>
+    ) throws {
         let runner = runners.first { $0.name == record.name }
         var record = record
         record.state = runner == nil ? "gone" : "left"
         try context.store.setProvider(record)
-        if plan.onSwitch == .retarget { try retarget(from: record.name, to: routed) }
+        if plan.onSwitch == .retarget { try retarget(from: record.name, to: routed, welcomed: welcomed) }
         guard let runner else {
             guard try context.store.pendingCount(provider: record.name) > 0 else { return }
             return context.emit([.noticed(provider: record.name, FindingRow.Engine.providerGone.at())])
@@ -302,7 +334,10 @@ package final class Engine {
     /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.
     ///
     /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
-    private func retarget(from old: String, to routed: [any ProviderRunner]) throws {
+    ///
+    /// A newcomer gets everything, in order, and the mirror behind it. One that was there before has the state already, with
+    /// its own mirror or because it heard the operation: it gets what happened, and nothing that changes the state.
+    private func retarget(from old: String, to routed: [any ProviderRunner], welcomed: Set<String>) throws {
         guard !routed.isEmpty else { return }
         let journaled = Set(try context.store.journal(provider: old).flatMap(\.operations))
         var heard: [String: Set<String>] = [:]
@@ -318,7 +353,15 @@ package final class Engine {
             let takers = examined.filter { !$0.1.contains { $0.severity == .foreign } }
             // A push of the old vendor's is nobody else's: it stays.
             if takers.isEmpty { return }
-            for (runner, findings) in takers where heard[runner.name]?.contains(row.operation.id) != true {
+            for (runner, examination) in takers where heard[runner.name]?.contains(row.operation.id) != true {
+                var findings = examination
+                if !welcomed.contains(runner.name) {
+                    guard operation.action.kind == .track else { continue }
+                    // What one person did is not told of the next.
+                    if let contact = operation.contact, contact != mirror.contact {
+                        findings = [FindingRow.Engine.personLeft.at("contact")]
+                    }
+                }
                 try context.store.count(provider: runner.name, term: "created", code: "retargeted", by: 1)
                 _ = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
             }
@@ -344,7 +387,8 @@ package final class Engine {
 
     private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {
         try context.store.forEachMirror { subject, bytes in
-            try body(Subject(rawValue: subject), SubjectMirror(jsonBytes: bytes))
+            let subject = Subject(rawValue: subject)
+            if let mirror = try context.mirror(bytes, of: subject) { try body(subject, mirror) }
         }
     }
 }

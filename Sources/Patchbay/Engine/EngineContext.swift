@@ -22,6 +22,11 @@ final class EngineContext {
     ) throws {
         (self.store, self.host, self.gate, self.credentials) = (store, host, gate, credentials)
         timeline = Timeline(after: try store.meta("timeline"), on: host)
+        store.date = { host.date().milliseconds }
+        store.onLoss = { [weak self] provider, id in
+            let outcome = OperationOutcome(.quarantined, finding: FindingRow.Engine.rowDamaged.at())
+            self?.emit([.ended(OperationID(rawValue: id), provider: provider, outcome)])
+        }
     }
 
     var now: Instant { timeline.now(at: host.uptime()) }
@@ -69,8 +74,18 @@ final class EngineContext {
     }
 
     /// The last neutral state of a subject, as the outbox holds it.
+    ///
+    /// A state that this release can't read is set aside, told of once, and begins anew.
     func mirror(of subject: Subject) throws -> SubjectMirror {
-        try store.mirror(subject: subject.rawValue).map { try SubjectMirror(jsonBytes: $0) } ?? SubjectMirror()
+        try store.mirror(subject: subject.rawValue).flatMap { try mirror($0, of: subject) } ?? SubjectMirror()
+    }
+
+    /// Reads a stored state; nil if it had to be set aside.
+    func mirror(_ stored: [UInt8], of subject: Subject) throws -> SubjectMirror? {
+        if let mirror = try? SubjectMirror(jsonBytes: stored) { return mirror }
+        try store.setMirrorAside(subject: subject.rawValue)
+        emit([.setAside(FindingRow.Engine.mirrorUnreadable.at())])
+        return nil
     }
 
     /// Stores an operation that a reply asked for, and puts it on its way to that provider alone.

@@ -51,6 +51,8 @@ public enum EngineEvent: Hashable, Sendable {
     case noticed(provider: String, Finding)
     /// An operation is none of a provider's business, such as another vendor's push; it is not in its accounts.
     case passedOver(OperationID, provider: String, Finding)
+    /// Something of the outbox was damaged or can't be read, and was set aside; nothing stops for it.
+    case setAside(Finding)
     /// The outbox could not be read or written. What was stored stays, and delivery goes on when it can be again.
     case storageFailed(CaptureError)
 }
@@ -148,6 +150,33 @@ extension FindingRow {
             .misconfigured,
             reason: "Operations wait for a provider that the configuration no longer has",
             remedy: "Add the provider again to drain it, or set \"onSwitch\" to \"retarget\"."
+        )
+        static let rowDamaged = FindingRow(
+            "engine.outbox.damaged",
+            .error,
+            .invalid,
+            reason: "The stored row was damaged on the disk",
+            remedy: "Its bytes are kept in the quarantine. Say it again if it still holds."
+        )
+        static let mirrorUnreadable = FindingRow(
+            "engine.mirror.unreadable",
+            .warning,
+            .invalid,
+            reason: "The stored state of an installation or contact is sound but this release can't read it",
+            remedy: "Its bytes are kept in the quarantine. The state begins anew with what is said from now on."
+        )
+        static let endedElsewhere = FindingRow(
+            "engine.process.other",
+            .note,
+            reason: "Another process delivered it, and the outbox keeps the code of its reason alone",
+            remedy: "Listen in the process that delivers for the whole reason."
+        )
+        static let personLeft = FindingRow(
+            "engine.switch.person",
+            .error,
+            .conflict,
+            reason: "It belongs to a person who has left since, and the provider knows the next one already",
+            remedy: "It is kept among the rejects: replay it where it is still that person's."
         )
         static let bodyUnreadable = FindingRow(
             "engine.operation.unreadable",

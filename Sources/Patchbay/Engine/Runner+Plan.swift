@@ -85,8 +85,7 @@ extension Runner {
         lane key: String,
         now: Instant
     ) throws -> Dispatch? {
-        let carried = Set(transmission.operations)
-        let operations = pending.filter { carried.contains($0.id) }
+        let operations = carried(by: transmission, of: pending)
         let isChore = transmission.operations.isEmpty
         guard operations.count == transmission.operations.count, !isChore || descriptor.memory == .provider else {
             try park(FindingRow.Engine.adapterStranger.at())
@@ -136,7 +135,23 @@ extension Runner {
         )
     }
 
-    /// Ends a stored operation; `isIndexed` if the lane's window is told of it. False if it has ended already.
+    /// The operations that a request carries, in the order of the window; mostly they stand first in it.
+    private func carried(
+        by transmission: Transmission<Adapter>,
+        of pending: PendingOperations<Adapter>
+    ) -> [Pending<Adapter>] {
+        let carried = Set(transmission.operations)
+        var operations: [Pending<Adapter>] = []
+        for candidate in pending {
+            guard operations.count < transmission.operations.count else { break }
+            if carried.contains(candidate.id) { operations.append(candidate) }
+        }
+        return operations
+    }
+
+    /// Ends a stored operation; `isIndexed` if the lane's window is told of it.
+    ///
+    /// False if it was not there any more, or its row was damaged: then that is its end, and told.
     @discardableResult
     func end(_ sequence: Int64, _ outcome: OperationOutcome, isIndexed: Bool = false) throws -> Bool {
         try context.store.end(

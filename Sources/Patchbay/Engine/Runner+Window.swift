@@ -9,12 +9,30 @@ extension Runner {
     struct KeptWindow {
         var index = LaneIndex()
         /// The rows that were shown, decoded, by sequence.
-        var rows: [Int64: Pending<Adapter>] = [:]
+        var rows = Shelf()
 
         /// An operation ended.
         mutating func leave(_ pending: Pending<Adapter>) {
             index.leave(pending.sequence, queue: pending.queue)
             rows[pending.sequence] = nil
+        }
+    }
+
+    /// Decoded rows by sequence. Inside they are plain objects: generic code searches such a table much faster.
+    struct Shelf {
+        private var objects: [Int64: AnyObject] = [:]
+
+        var count: Int { objects.count }
+
+        subscript(sequence: Int64) -> Pending<Adapter>? {
+            get { objects[sequence].map { unsafeDowncast($0, to: Pending<Adapter>.self) } }
+            set { objects[sequence] = newValue }
+        }
+
+        /// Forgets all but these.
+        mutating func keep(_ sequences: [Int64]) {
+            let kept = Set(sequences)
+            objects = objects.filter { kept.contains($0.key) }
         }
     }
 
@@ -108,10 +126,7 @@ extension Runner {
             }
             operations.append(pending)
         }
-        if window.rows.count > 2 * descriptor.window {
-            let shown = Set(sequences)
-            window.rows = window.rows.filter { shown.contains($0.key) }
-        }
+        if window.rows.count > 2 * descriptor.window { window.rows.keep(sequences) }
         keep(window, lane: key)
         return hasMore
     }

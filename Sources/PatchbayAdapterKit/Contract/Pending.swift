@@ -1,7 +1,8 @@
 public import PatchbayModel
 
-/// One operation that waits, as `plan` sees it.
-public struct Pending<Adapter: VendorAdapter>: Sendable {
+/// One operation that waits, as `plan` sees it. A value that never changes; held by reference, because windows are long and
+/// are handed on at every plan.
+public final class Pending<Adapter: VendorAdapter>: Sendable {
     /// The operation.
     public let operation: EngagementOperation
     /// The order of capture.
@@ -54,6 +55,8 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
         (self.operations, self.hasMore) = (operations, hasMore)
     }
 
+    /// Walks over the operations themselves, which is faster than over positions.
+    public func makeIterator() -> IndexingIterator<[Pending<Adapter>]> { operations.makeIterator() }
     public var startIndex: Int { operations.startIndex }
     public var endIndex: Int { operations.endIndex }
     public subscript(position: Int) -> Pending<Adapter> { operations[position] }

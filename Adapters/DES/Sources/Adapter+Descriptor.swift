@@ -1,0 +1,105 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+
+extension DESDevice {
+    /// What this door is, can do and knows.
+    public static let descriptor = AdapterDescriptor(
+        id: "des",
+        title: "SAP Emarsys Device Event Service (DES)",
+        door: .device,
+        memory: .lane,
+        usesCredentials: true,
+        timeout: .seconds(30),
+        capabilities: capabilities,
+        limits: [
+            VendorLimit("renewals of the contact token for one request", "3", rule: .des("R33")),
+            VendorLimit("events in one request", "what the engine shows at once: 256", rule: .des("R34")),
+            VendorLimit("requests of the event service in flight", "1", rule: .des("R28")),
+            VendorLimit("event attributes", "texts, no lists or objects", rule: .des("T2")),
+        ],
+        rules: Rule.des,
+        findings: FindingRow.des,
+        reasonsOfState: [
+            FindingRow.notRegistered, .inboxUnknown, .noContent, .replyUnauthenticated, .renewalRefused, .renewalsSpent,
+            .replyRefused, .replyLater, .noReply, .hostNotFound, .replyUnreadable,
+        ].map(\.code),
+        fields: [
+            Headers.table.summary, ClientCall.table.summary, PushTokenCall.table.summary, ContactCall.table.summary,
+            RenewalCall.table.summary, EventsCall.table.summary, EventCall.table.summary, RowCall.table.summary,
+            InlineCall.table.summary,
+        ],
+        replies: .des
+    )
+
+    private static let noAttributes = Support.unsupported(
+        reason: "The vendor's service for apps has no attributes of contacts."
+    )
+    private static let noChannel = Support.unsupported(
+        reason: "Apps can subscribe to push and messages inside the app alone."
+    )
+
+    private static let noTopics = Support.unsupported(reason: "The vendor has no topics.")
+
+    private static let capabilities: Capabilities = [
+        .operation(.identify): .native(note: "the identifier that the setting contactIdentifier names"),
+        .operation(.switchContact): .native(note: "the session is reported as ended and begun anew"),
+        .contact(.logIn): .native(note: "the setting contactProof says what proves it"),
+        .contact(.logOut): .native(note: "the contact becomes anonymous"),
+        .operation(.registerDevice): .native(
+            note: "registration, anonymous contact and push token, as far as they are new"
+        ),
+        .operation(.changeAttributes): noAttributes,
+        .operation(.changeTags): .unsupported(reason: "The vendor has tags of inbox messages alone."),
+        .operation(.changeSubscription): .native(note: "push, and messages inside the app"),
+        .operation(.setConsent): .emulated(
+            how: "kept and obeyed before sending",
+            cost: "the vendor never learns of it"
+        ),
+        .operation(.track): .native(),
+        .operation(.farewell): .native(note: "push token and contact are taken back"),
+        .operation(.erase): .emulated(
+            how: "everything is forgotten here",
+            cost: "the contact must be deleted at the vendor"
+        ),
+        .operation(.readBack): .native(note: Question.names),
+        .event(.push): .native(note: "the opening and its buttons"),
+        .event(.custom): .native(note: "attributes become texts"),
+        .event(.messageViewed): .native(note: "recorded and reported"),
+        .event(.messageClicked): .native(note: "recorded and reported; needs the button"),
+        .event(.sessionStarted): .native(),
+        .event(.sessionEnded): .native(),
+        .push(.received): .unsupported(reason: "The vendor has no event for it."),
+        .push(.tapped): .native(),
+        .push(.dismissed): .unsupported(reason: "The vendor has no event for it."),
+        .push(.opened): .native(note: "the same event as a tap: capture one of the two"),
+        .subscription(.push): .native(note: "the push token is set or taken back"),
+        .subscription(.inApp): .emulated(
+            how: "dnd in each request with events",
+            cost: "nothing is stored at the vendor"
+        ),
+        .topics(.push): noTopics,
+        .topics(.inApp): noTopics,
+        .topics(.email): noChannel,
+        .topics(.sms): noChannel,
+        .subscription(.email): noChannel,
+        .subscription(.sms): noChannel,
+        .identifier(.external): .native(note: "the value of the field contactFieldId"),
+        .identifier(.email): .unsupported(reason: "One kind names contacts: that of the setting contactIdentifier."),
+        .identifier(.phone): .unsupported(reason: "One kind names contacts: that of the setting contactIdentifier."),
+        .attribute(.string): noAttributes,
+        .attribute(.integer): noAttributes,
+        .attribute(.decimal): noAttributes,
+        .attribute(.boolean): noAttributes,
+        .attribute(.date): noAttributes,
+        .attribute(.time): noAttributes,
+        .attribute(.timestamp): noAttributes,
+        .attribute(.country): noAttributes,
+        .attribute(.choices): noAttributes,
+        .attribute(.list): noAttributes,
+        .attribute(.object): noAttributes,
+        .attributeUnset: noAttributes,
+        .attributeIncrement: noAttributes,
+        .attributeAppend: noAttributes,
+        .tags: .unsupported(reason: "The vendor has tags of inbox messages alone."),
+    ]
+}

@@ -1,0 +1,252 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// DES, the Device Event Service of SAP Emarsys, for apps: with the client service, the inbox and the configuration from
+/// afar that it works with.
+///
+/// Everything about an installation is one queue, as in the vendor's SDKs: first in, first out, and a request that must be
+/// kept stops it. Events that wait leave together. What the vendor hands out (client state, tokens, device event state) is
+/// kept in ``DESMemory`` and given back unread.
+public struct DESDevice: VendorAdapter {
+    public typealias Settings = DESSettings
+    public typealias Memory = DESMemory
+
+    /// How far an operation has got. Several of these can be true at once.
+    public struct Step: Codable, Sendable, Equatable {
+        /// Its token is being renewed.
+        var talk: Talk?
+        /// Its view or click stands in memory.
+        var isRecorded = false
+        /// The installation's registration was taken.
+        var isRegistered = false
+        /// The anonymous contact was asked for.
+        var hasContact = false
+        /// The anonymous contact was refused.
+        var isAnonymousRefused = false
+        /// Its push token was set.
+        var hasToken = false
+        /// The old application's push token was taken back.
+        var leftToken = false
+        /// The old application's contact was left.
+        var leftContact = false
+        /// The contact was changed then, by the wall clock; its session has to be reported.
+        var changedAt: Instant?
+
+        init() {}
+    }
+
+    /// A renewal of the contact token, and the repeat after it.
+    struct Talk: Codable, Sendable, Equatable {
+        /// What comes next.
+        enum Stage: String, Codable { case renew, repeatRequest }
+
+        /// What comes next.
+        var stage: Stage
+        /// Which renewal this is, from 1.
+        var count: Int
+        /// How many views and clicks the first request carried.
+        var views: Int
+        var clicks: Int
+
+        /// The most renewals for one request.
+        static let most = 3
+        /// How long the vendor is given to make a new token known.
+        static let pause = Duration.milliseconds(500)
+    }
+
+    let settings: DESSettings
+
+    /// A door to one application.
+    ///
+    /// - Throws: ``SettingsError`` if the application code or the contact field is missing.
+    public init(settings: DESSettings) throws(SettingsError) {
+        let missing = [
+            settings.applicationCode.isEmpty ? "applicationCode" : nil,
+            settings.contactFieldID == 0 ? "contactFieldId" : nil,
+        ].compactMap(\.self)
+        guard missing.isEmpty else {
+            throw SettingsError(
+                missing.map {
+                    Finding(
+                        code: "setting.missing",
+                        severity: .error,
+                        error: .missing,
+                        path: $0,
+                        rule: .des("R2"),
+                        reason: "The setting is missing.",
+                        remedy: "Add it: without it nothing can be sent."
+                    )
+                }
+            )
+        }
+        self.settings = settings
+    }
+
+    /// The operation's own words for this vendor.
+    func options(_ operation: EngagementOperation) -> JSONObject { operation.options[Self.descriptor.id] ?? [:] }
+}
+
+// MARK: - Place
+
+extension DESDevice {
+    /// The streams of an installation. `device` and `requests` are one queue to the vendor; they are two here so that many
+    /// operations that wait for the registration never hide it.
+    enum Queue: String {
+        case device, requests, local
+    }
+
+    public func place(_ operation: EngagementOperation) -> Place {
+        Place(lane: operation.subject.rawValue, queue: queue(of: operation.action).rawValue)
+    }
+
+    private func queue(of action: Action) -> Queue {
+        switch action {
+        case .registerDevice: .device
+        case .setConsent: .local
+        case .changeSubscription(let subscription): subscription.channel == .inApp ? .local : .requests
+        default: .requests
+        }
+    }
+}
+
+// MARK: - Examine
+
+extension DESDevice {
+    public func examine(_ operation: EngagementOperation) -> [Finding] {
+        let findings = examine(operation.action)
+        if findings.contains(where: { $0.severity == .foreign }) { return findings }
+        return findings + CallOption.problems(options(operation), for: operation.action)
+    }
+
+    private func examine(_ action: Action) -> [Finding] {
+        switch action {
+        case .identify(let identifiers): examine(identifiers, at: "action.identifiers")
+        case .switchContact(let change): examine(change)
+        case .registerDevice(let device): examine(device)
+        case .changeAttributes: [FindingRow.attributes.at("action.changes")]
+        case .changeTags: [FindingRow.tags.at("action.tags")]
+        case .changeSubscription(let subscription): examine(subscription)
+        case .setConsent, .farewell, .erase: []
+        case .track(let event): examine(event)
+        case .readBack(let request): Question.problems(request, settings)
+        @unknown default: [FindingRow.actionUnknown.at("action")]
+        }
+    }
+
+    private func examine(_ change: ContactSwitch) -> [Finding] {
+        guard change.direction == .logIn else { return [] }
+        return examine(change.identifiers, at: "action.switch.identifiers")
+    }
+
+    /// One kind of identifier names the contact; the others have no place.
+    private func examine(_ identifiers: [Identifier], at path: String) -> [Finding] {
+        let own = IdentifierKind(rawValue: settings.contactIdentifier)
+        let strangers = identifiers.enumerated().filter { $0.element.kind != own }
+            .map { FindingRow.identifierUnused.at("\(path)[\($0.offset)].kind") }
+        guard settings.contactProof == .value else { return strangers }
+        guard let value = identifiers.first(own) else {
+            return [FindingRow.identifierMissing.at(path, detail: "the kind \(own.rawValue) is configured")]
+        }
+        return strangers + (value.trimmed.isEmpty ? [FindingRow.contactAnonymous.at(path)] : [])
+    }
+
+    private func examine(_ device: Device) -> [Finding] {
+        let path = "action.device"
+        var findings: [Finding] = []
+        if device.facts == nil {
+            findings.append(FindingRow.factsMissing.at(path.dot("facts")))
+        } else if Platform(device) == nil {
+            findings.append(FindingRow.platform.at(path.dot("facts.platform")))
+        }
+        if let token = device.pushToken, PushAddress.text(token) == nil {
+            findings.append(FindingRow.tokenForm.at(path.dot("pushToken.value")))
+        }
+        if let adopted = device.identities[DESDevice.adoptedClient], !StableUUID.isValid(adopted) {
+            findings.append(FindingRow.adoptedForm.at(path.dot("identities").dot(DESDevice.adoptedClient.rawValue)))
+        }
+        return findings
+    }
+
+    private func examine(_ subscription: Subscription) -> [Finding] {
+        let path = "action.subscription"
+        var findings: [Finding] = []
+        if ![.push, .inApp].contains(subscription.channel) {
+            findings.append(FindingRow.channel.at(path.dot("channel")))
+        } else {
+            if subscription.topic != nil { findings.append(FindingRow.topic.at(path.dot("topic"))) }
+            if subscription.state == .unknown { findings.append(FindingRow.subscriptionUnknown.at(path.dot("state"))) }
+            if subscription.state == .suspended { findings.append(FindingRow.suspended.at(path.dot("state"))) }
+        }
+        if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil
+            || !subscription.fields.isEmpty
+        {
+            findings.append(FindingRow.subscriptionDetails.at(path))
+        }
+        return findings
+    }
+
+    private func examine(_ event: TrackingEvent) -> [Finding] {
+        let path = "action.event"
+        switch event {
+        case .push(let interaction, let payload, _):
+            guard payload["u"] != nil else { return [FindingRow.pushForeign.at(path.dot("payload"))] }
+            if PushPayload.origin(interaction) == nil {
+                return [FindingRow.pushInteraction.at(path.dot("interaction"))]
+            }
+            return PushPayload.messageID(payload) == nil ? [FindingRow.pushWithoutID.at(path.dot("payload.u.sid"))] : []
+        case .messageViewed(let campaign): return examine(campaign: campaign)
+        case .messageClicked(let campaign, let button):
+            let lacksButton = (button ?? "").isEmpty
+            return examine(campaign: campaign)
+                + (lacksButton ? [FindingRow.buttonMissing.at(path.dot("buttonID"))] : [])
+        case .sessionStarted, .sessionEnded: return []
+        case .custom(let name, let attributes): return CustomEvent.problems(name, attributes)
+        }
+    }
+
+    private func examine(campaign: String) -> [Finding] {
+        let path = "action.event.messageID"
+        if campaign.isEmpty { return [FindingRow.campaignMissing.at(path)] }
+        guard settings.campaignIDs == .number, JSONNumber(text: campaign)?.text.allSatisfy(\.isNumber) != true else {
+            return []
+        }
+        return [FindingRow.campaignNumber.at(path)]
+    }
+
+    /// The name under which an app gives the client id that the vendor's own SDK made.
+    static let adoptedClient: Device.IdentityName = "des.clientID"
+}
+
+/// Push tokens as the vendor wants them.
+enum PushAddress {
+    /// The token's text; nil if it has no usable form.
+    static func text(_ token: PushToken) -> String? {
+        let value = token.value
+        guard token.service == .apns else { return value.trimmed.isEmpty ? nil : value }
+        RuleID.des("B3").fire()
+        guard !value.isEmpty, value.utf8.count.isMultiple(of: 2), value.utf8.allSatisfy(StableUUID.isHexDigit) else {
+            return nil
+        }
+        return value.lowercased()
+    }
+}
+
+/// What the vendor's push messages hold.
+enum PushPayload {
+    /// The message's id: `sid` in `u`, which is an object or the text of one.
+    static func messageID(_ payload: JSONObject) -> String? {
+        let inner = payload["u"]?.string.flatMap { try? JSONValue(parsing: $0) } ?? payload["u"]
+        guard let id = inner?["sid"]?.string, !id.isEmpty else { return nil }
+        RuleID.des("R14").fire()
+        return id
+    }
+
+    /// Where a push was tapped; nil where the vendor has no event.
+    static func origin(_ interaction: PushInteraction) -> String? {
+        switch interaction {
+        case .tapped, .opened: "main"
+        case .received, .dismissed: nil
+        }
+    }
+}

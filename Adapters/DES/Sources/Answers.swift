@@ -1,0 +1,185 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension JSONValue {
+    /// The same value without the members and elements that are null, at any depth.
+    var withoutNulls: JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.filter { !$0.isNull }.map(\.withoutNulls))
+        case .object(let object):
+            .object(JSONObject(object.filter { !$0.value.isNull }.map { ($0.name, $0.value.withoutNulls) }))
+        default: self
+        }
+    }
+
+    /// A text, or the digits of a number: how an id is read.
+    var idText: String? { string ?? number?.text }
+}
+
+/// What a successful answer of the event service says.
+struct EventAnswer {
+    /// The new device event state, as it came; nil if there is none.
+    let eventState: JSONValue?
+    /// The rest, without nulls.
+    let body: JSONValue
+
+    /// Reads an answer; one without JSON says nothing.
+    init(_ response: WireResponse) {
+        let json = response.json ?? .null
+        let state = json["deviceEventState"]
+        eventState = state?.object == nil ? nil : state
+        RuleID.des("R40").fire()
+        body = json.withoutNulls
+    }
+
+    /// The message to show; nil without HTML.
+    var message: JSONValue? {
+        guard let message = body["message"], let html = message["html"]?.string else { return nil }
+        RuleID.des("A1").fire()
+        var content: JSONObject = ["kind": "message"]
+        content["campaignId"] = message["campaignId"]?.idText.map(JSONValue.string)
+        content["html"] = .string(html)
+        return .object(content)
+    }
+
+    /// The campaigns whose views and clicks are no longer wanted (v3).
+    var oldCampaigns: Set<String> { Set(body["oldCampaigns"]?.array?.compactMap(\.idText) ?? []) }
+
+    /// The message for a view, without regard to case; nil if there is none with HTML.
+    func inlineMessage(for view: String, choice: DESSettings.InlineChoice) -> JSONValue? {
+        RuleID.des("R22").fire()
+        let fitting = (body["inlineMessages"]?.array ?? []).filter { message in
+            message["viewId"]?.string?.lowercased() == view.lowercased()
+        }
+        let chosen = choice == .last ? fitting.last : fitting.first
+        return chosen?["html"]?.string == nil ? nil : chosen
+    }
+}
+
+/// One action that an answer asks for.
+enum AnswerAction {
+    /// The app does something.
+    case app(JSONObject)
+    /// A custom event happened.
+    case event(name: String, attributes: [AttributeName: AttributeValue])
+
+    /// An action; nil if it is unknown or incomplete.
+    init?(_ json: JSONValue) {
+        switch json["type"]?.string {
+        case "MEAppEvent":
+            guard let name = json["name"]?.string else { return nil }
+            var content: JSONObject = ["kind": "appEvent", "name": .string(name)]
+            content["payload"] = json["payload"]?.object.map(JSONValue.object)
+            self = .app(content)
+        case "MECustomEvent":
+            guard let name = json["name"]?.string, !name.trimmed.isEmpty else { return nil }
+            let members = json["payload"]?.object ?? [:]
+            let pairs = members.filter { !$0.name.isEmpty }.map {
+                (AttributeName(rawValue: $0.name), AttributeValue(plain: $0.value))
+            }
+            self = .event(name: name, attributes: Dictionary(pairs) { _, last in last })
+        case "OpenExternalUrl":
+            guard let url = json["url"]?.string else { return nil }
+            self = .app(["kind": "openUrl", "url": .string(url)])
+        case "BadgeCount":
+            guard let method = json["method"]?.string, let value = json["value"]?.number else { return nil }
+            let word = method.lowercased() == "add" ? "add" : "set"
+            self = .app(["kind": "badgeCount", "method": .string(word), "value": .number(value)])
+        default: return nil
+        }
+    }
+}
+
+extension AttributeValue {
+    /// A JSON value of an answer as an event's attribute: text stays, everything else becomes its text.
+    fileprivate init(plain json: JSONValue) { self = .string(json.string ?? json.text) }
+}
+
+/// What happens when something was seen that leads to actions.
+struct OnEventAction {
+    /// The campaign that asks for them; nil if it is not named.
+    let campaign: String?
+    /// The actions, in order.
+    let actions: [AnswerAction]
+
+    /// The actions of an answer; nil if it has none.
+    init?(_ body: JSONValue) {
+        RuleID.des("A3").fire()
+        guard let whole = body["onEventAction"], let list = whole["actions"]?.array else { return nil }
+        RuleID.des("A2").fire()
+        campaign = whole["campaignId"]?.idText
+        actions = list.compactMap(AnswerAction.init)
+    }
+
+    /// What the app is told.
+    var incoming: [JSONValue] {
+        actions.compactMap { if case .app(let content) = $0 { .object(content) } else { nil } }
+    }
+
+    /// What is captured: the events that the actions are, then a view of the campaign.
+    var captured: [Action] {
+        let events = actions.compactMap { action -> Action? in
+            guard case .event(let name, let attributes) = action else { return nil }
+            return .track(.custom(name: name, attributes: attributes))
+        }
+        return events + (campaign.map { [.track(.messageViewed(messageID: $0))] } ?? [])
+    }
+}
+
+/// The person's messages.
+enum Inbox {
+    /// The messages that have what they must have.
+    static func messages(_ body: JSONValue) -> [JSONValue] {
+        RuleID.des("I1").fire()
+        return (body["messages"]?.array ?? []).filter { message in
+            ["id", "campaignId", "title", "body"].allSatisfy { message[$0]?.string != nil }
+                && message["receivedAt"]?.number != nil
+        }
+    }
+
+    /// The tags of each message.
+    static func tags(_ messages: [JSONValue]) -> [String: [String]] {
+        let pairs = messages.compactMap { message in
+            message["id"]?.string.map { ($0, message["tags"]?.array?.compactMap { $0.string?.lowercased() } ?? []) }
+        }
+        return Dictionary(pairs) { _, last in last }
+    }
+}
+
+/// Places that lead to actions.
+enum Geofences {
+    private static let triggers = ["ENTER", "EXIT", "DWELLING"]
+    private static let defaultRatio: JSONValue = .number(JSONNumber(text: "0.5") ?? JSONNumber(0))
+
+    /// The answer without what lacks something.
+    static func answer(_ body: JSONValue) -> JSONValue {
+        RuleID.des("I2").fire()
+        let groups = (body["groups"]?.array ?? []).compactMap { group in
+            group["id"]?.string == nil ? nil : with(group, "geofences", fences(group))
+        }
+        let ratio = body["refreshRadiusRatio"]?.number.map(JSONValue.number) ?? defaultRatio
+        return ["refreshRadiusRatio": ratio, "groups": .array(groups)]
+    }
+
+    private static func fences(_ group: JSONValue) -> [JSONValue] {
+        (group["geofences"]?.array ?? []).compactMap { fence in
+            let isComplete = fence["id"]?.string != nil && ["lat", "lon", "r"].allSatisfy { fence[$0]?.number != nil }
+            let usable = (fence["triggers"]?.array ?? []).filter { isUsable($0) }
+            return isComplete ? with(fence, "triggers", usable) : nil
+        }
+    }
+
+    private static func isUsable(_ trigger: JSONValue) -> Bool {
+        guard trigger["id"]?.string != nil, trigger["action"]?.object != nil,
+            let type = trigger["type"]?.string, triggers.contains(type)
+        else { return false }
+        return type != "DWELLING" || trigger["loiteringDelay"]?.number != nil
+    }
+
+    private static func with(_ json: JSONValue, _ name: String, _ list: [JSONValue]) -> JSONValue? {
+        guard var object = json.object, !list.isEmpty else { return nil }
+        object[name] = .array(list)
+        return .object(object)
+    }
+}

@@ -1,0 +1,122 @@
+public import PatchbayAdapterKit
+
+/// The vendor's services, each with an address of its own.
+enum Service: CaseIterable {
+    case clients, events, inbox, remoteConfig
+
+    /// The service in a configuration from afar; nil if that can't replace it.
+    var remoteName: String? {
+        switch self {
+        case .clients: "clientService"
+        case .events: "eventService"
+        case .inbox: "messageInboxService"
+        case .remoteConfig: nil
+        }
+    }
+
+    /// The service's address, without a slash at its end.
+    func address(_ settings: DESSettings, _ memory: DESMemory) -> String {
+        if settings.obeysRemoteConfig, let name = remoteName, let address = memory.remote.services[name] {
+            return address
+        }
+        switch self {
+        case .clients: return settings.clientServiceURL
+        case .events: return settings.eventServiceURL
+        case .inbox: return settings.inboxServiceURL
+        case .remoteConfig: return settings.remoteConfigURL
+        }
+    }
+}
+
+extension DESDevice {
+    /// Every kind of request.
+    public enum Endpoint: String, AdapterEndpoint {
+        /// Registers the installation with its facts.
+        case client
+        /// Sets the push token.
+        case pushToken
+        /// Takes the push token back.
+        case pushTokenRemoval
+        /// Sets the contact.
+        case contact
+        /// Makes the contact anonymous.
+        case anonymousContact
+        /// Renews the contact token.
+        case contactToken
+        /// Reports events, views and clicks.
+        case events
+        /// Asks for the inline message of a view.
+        case inlineMessages
+        /// Asks for the content of a push.
+        case pushMessage
+        /// Asks for the inbox.
+        case inbox
+        /// Asks for geofences.
+        case geofences
+        /// Asks for the configuration from afar.
+        case remoteConfig
+        /// Asks for the signature of that configuration.
+        case remoteConfigSignature
+    }
+}
+
+/// How a request is addressed: the table of the vendor's endpoints.
+struct Route: Sendable {
+    let endpoint: DESDevice.Endpoint
+    let method: String
+    let service: Service
+    /// The path; `{v}` is the generation of the event service, `{app}` the application code.
+    let path: String
+    /// Whether a 401 leads to a new contact token and a repeat.
+    let isRenewable: Bool
+    /// Whether the headers of a client are sent.
+    let namesClient: Bool
+
+    private init(
+        _ endpoint: DESDevice.Endpoint,
+        _ method: String,
+        _ service: Service,
+        _ path: String,
+        renewable: Bool = true,
+        client: Bool = true
+    ) {
+        (self.endpoint, self.method, self.service, self.path) = (endpoint, method, service, path)
+        (isRenewable, namesClient) = (renewable, client)
+    }
+
+    private static let app = "/v3/apps/{app}"
+
+    /// One row per endpoint. The address of a push's content stands in the push itself.
+    static let all: [Route] = [
+        Route(.client, "POST", .clients, "\(app)/client"),
+        Route(.pushToken, "PUT", .clients, "\(app)/client/push-token"),
+        Route(.pushTokenRemoval, "DELETE", .clients, "\(app)/client/push-token"),
+        Route(.contact, "POST", .clients, "\(app)/client/contact"),
+        Route(.anonymousContact, "POST", .clients, "\(app)/client/contact?anonymous=true"),
+        Route(.contactToken, "POST", .clients, "\(app)/client/contact-token", renewable: false),
+        Route(.events, "POST", .events, "/{v}/apps/{app}/client/events"),
+        Route(.inlineMessages, "POST", .events, "/{v}/apps/{app}/inline-messages"),
+        Route(.pushMessage, "GET", .events, "", renewable: false),
+        Route(.inbox, "GET", .inbox, "\(app)/inbox"),
+        Route(.geofences, "GET", .clients, "\(app)/geo-fences"),
+        Route(.remoteConfig, "GET", .remoteConfig, "/{app}", renewable: false, client: false),
+        Route(.remoteConfigSignature, "GET", .remoteConfig, "/signature/{app}", renewable: false, client: false),
+    ]
+
+    /// The row of an endpoint.
+    static func of(_ endpoint: DESDevice.Endpoint) -> Route {
+        guard let route = all.first(where: { $0.endpoint == endpoint }) else {
+            preconditionFailure("every endpoint has a row; a test counts them")
+        }
+        return route
+    }
+
+    /// The table as Markdown.
+    static var markdown: String {
+        let lines = all.map { route in
+            let path = route.path.isEmpty ? "the address in the push" : "`\(route.path)`"
+            return "| `\(route.endpoint.rawValue)` | \(route.method) | \(path) | \(route.isRenewable ? "yes" : "no") |"
+        }
+        return (["| request | method | path | renews on 401 |", "|---|---|---|---|"] + lines).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,258 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// The events that the vendor itself knows: type `internal`, fixed names, texts as attributes.
+struct InternalEvent {
+    /// The name on the wire.
+    let name: String
+    /// The attributes that it always has.
+    let attributes: [String]
+    /// The attributes that it may have.
+    let optional: [String]
+    /// What an app captures for it.
+    let instead: String
+
+    /// Every one of them.
+    static let all: [InternalEvent] = [
+        InternalEvent(
+            name: "app:start",
+            attributes: [],
+            optional: [],
+            instead: "sessionStarted with the option appStart"
+        ),
+        InternalEvent(name: "session:start", attributes: [], optional: [], instead: "sessionStarted"),
+        InternalEvent(name: "session:end", attributes: ["duration"], optional: [], instead: "sessionEnded"),
+        InternalEvent(
+            name: "push:click",
+            attributes: ["origin", "sid"],
+            optional: ["button_id"],
+            instead: "push, tapped or opened"
+        ),
+        InternalEvent(
+            name: "inapp:viewed",
+            attributes: ["campaignId"],
+            optional: ["sid", "url"],
+            instead: "messageViewed"
+        ),
+        InternalEvent(
+            name: "inapp:click",
+            attributes: ["campaignId", "buttonId"],
+            optional: ["sid", "url"],
+            instead: "messageClicked"
+        ),
+        InternalEvent(name: "inbox:tag:add", attributes: ["messageId", "tag"], optional: [], instead: ""),
+        InternalEvent(name: "inbox:tag:remove", attributes: ["messageId", "tag"], optional: [], instead: ""),
+    ]
+
+    /// The vendor's event of that name.
+    static func named(_ name: String) -> InternalEvent? { all.first { $0.name == name } }
+
+    /// Whether an app captures it by its own name, as a custom event.
+    var isByName: Bool { instead.isEmpty }
+
+    /// The table as Markdown.
+    static var markdown: String {
+        let lines = all.map { event in
+            let attributes = event.attributes + event.optional.map { "\($0)?" }
+            return "| `\(event.name)` | \(attributes.isEmpty ? "–" : attributes.joined(separator: ", ")) | "
+                + "\(event.isByName ? "the custom event of that name" : event.instead) |"
+        }
+        return (["| event | attributes | captured as |", "|---|---|---|"] + lines).joined(separator: "\n")
+    }
+}
+
+/// A change of the tags of one inbox message.
+struct InboxTag: Equatable {
+    var message: String
+    var tag: String
+    var isAdded: Bool
+
+    /// The change that a custom event is; nil if it is another event.
+    init?(_ name: String, _ attributes: [AttributeName: AttributeValue]) {
+        guard let event = InternalEvent.named(name), event.isByName,
+            let message = attributes["messageId"]?.plainText, let tag = attributes["tag"]?.plainText
+        else { return nil }
+        RuleID.des("R16").fire()
+        (self.message, self.tag, isAdded) = (message, tag.lowercased(), name == "inbox:tag:add")
+    }
+
+    /// The tags after the change.
+    func applied(to tags: [String]) -> [String] {
+        isAdded ? (tags.contains(tag) ? tags : tags + [tag]) : tags.filter { $0 != tag }
+    }
+}
+
+/// An app's own event.
+enum CustomEvent {
+    private static let path = "action.event"
+
+    /// What is wrong with an event before it is known when it will leave.
+    static func problems(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> [Finding] {
+        if name.trimmed.isEmpty { return [FindingRow.eventName.at(path.dot("name"))] }
+        var findings = attributes.sorted { $0.key < $1.key }.flatMap { attribute in
+            problems(of: attribute.value, at: path.dot("attributes").dot(attribute.key.rawValue))
+        }
+        guard let own = InternalEvent.named(name) else { return findings }
+        guard own.isByName else {
+            return [FindingRow.eventReserved.at(path.dot("name"), detail: "capture \(own.instead)")]
+        }
+        for name in own.attributes where (attributes[AttributeName(rawValue: name)]?.plainText ?? "").isEmpty {
+            findings.append(FindingRow.attributeMissing.at(path.dot("attributes").dot(name)))
+        }
+        for name in attributes.keys.sorted() where !own.attributes.contains(name.rawValue) {
+            findings.append(FindingRow.attributeStrange.at(path.dot("attributes").dot(name.rawValue)))
+        }
+        return findings
+    }
+
+    private static func problems(of value: AttributeValue, at path: String) -> [Finding] {
+        switch value {
+        case .list, .object, .choices: [FindingRow.attributeNested.at(path)]
+        case .timestamp(let time) where Timestamp(time.instant) != time: [FindingRow.attributeFraction.at(path)]
+        default: []
+        }
+    }
+
+    /// A value as the text that is sent.
+    static func text(_ value: AttributeValue) -> String? {
+        RuleID.des("T1").fire()
+        if case .timestamp(let time) = value { return time.instant.text }
+        return value.plainText
+    }
+}
+
+/// Events of several operations, made in their order, with the session as it is after them.
+struct EventBatch {
+    typealias Head = Pending<DESDevice>
+
+    /// The events as they are written.
+    private(set) var events: [JSONValue] = []
+    /// Operations that make no event, with the reason.
+    private(set) var settled: [OperationID: Verdict<DESDevice>] = [:]
+    /// The session after all of them.
+    private(set) var session: Session?
+
+    private let adapter: DESDevice
+    private let memory: DESMemory
+    private let writer: WireWriter
+
+    init(_ operations: some Sequence<Head>, _ adapter: DESDevice, _ memory: DESMemory) {
+        (self.adapter, self.memory) = (adapter, memory)
+        writer = WireWriter(adapter.settings, memory.device)
+        session = memory.session
+        for pending in operations { add(pending) }
+    }
+
+    private mutating func add(_ pending: Head) {
+        let operation = pending.operation
+        if let changedAt = pending.step?.changedAt { return restart(operation, at: changedAt) }
+        guard case .track(let event) = operation.action else { return }
+        switch event {
+        case .sessionStarted: start(operation)
+        case .sessionEnded:
+            guard session != nil else {
+                settled[pending.id] = .unchanged(FindingRow.noSession.at("action.event"))
+                return
+            }
+            end(at: operation.capturedAt)
+        case .push(let interaction, let payload, let button): click(interaction, payload, button, operation)
+        case .messageViewed(let campaign):
+            RuleID.des("B10").fire()
+            internalEvent("inapp:viewed", operation.capturedAt, [("campaignId", campaign)] + extras(operation))
+        case .messageClicked(let campaign, let button):
+            RuleID.des("B10").fire()
+            let own = [("campaignId", campaign), ("buttonId", button ?? "")]
+            internalEvent("inapp:click", operation.capturedAt, own + extras(operation))
+        case .custom(let name, let attributes): custom(name, attributes, pending)
+        }
+    }
+
+    // MARK: Sessions
+
+    private mutating func start(_ operation: EngagementOperation) {
+        if adapter.options(operation)["appStart"]?.bool == true {
+            RuleID.des("R13").fire()
+            if memory.contactToken != nil { internalEvent("app:start", operation.capturedAt, []) }
+        }
+        session = Session(id: StableUUID.named(operation.id.rawValue), startedAt: operation.capturedAt)
+        internalEvent("session:start", operation.capturedAt, [])
+    }
+
+    private mutating func end(at time: Instant) {
+        guard let running = session else { return }
+        RuleID.des("R13").fire()
+        let duration = max(0, time.milliseconds - running.startedAt.milliseconds)
+        internalEvent("session:end", time, [("duration", String(duration))])
+        session = nil
+    }
+
+    /// A change of contact parts two sessions.
+    private mutating func restart(_ operation: EngagementOperation, at time: Instant) {
+        guard session != nil else { return }
+        RuleID.des("R11").fire()
+        end(at: time)
+        session = Session(id: StableUUID.named(operation.id.rawValue, part: "session"), startedAt: time)
+        internalEvent("session:start", time, [])
+    }
+
+    // MARK: Others
+
+    private mutating func click(
+        _ interaction: PushInteraction,
+        _ payload: JSONObject,
+        _ button: String?,
+        _ operation: EngagementOperation
+    ) {
+        guard let origin = PushPayload.origin(interaction), let message = PushPayload.messageID(payload) else { return }
+        let place = button.map { [("origin", "button"), ("button_id", $0)] } ?? [("origin", origin)]
+        internalEvent("push:click", operation.capturedAt, place + [("sid", message)])
+    }
+
+    private mutating func custom(_ name: String, _ attributes: [AttributeName: AttributeValue], _ pending: Head) {
+        if let change = InboxTag(name, attributes) {
+            if let idle = idle(change) {
+                settled[pending.id] = idle
+                return
+            }
+            let own = [("messageId", change.message), ("tag", change.tag)]
+            return internalEvent(name, pending.operation.capturedAt, own)
+        }
+        let texts = attributes.sorted { $0.key < $1.key }.compactMap { attribute in
+            CustomEvent.text(attribute.value).map { (attribute.key.rawValue, $0) }
+        }
+        append("custom", name, pending.operation.capturedAt, texts)
+    }
+
+    /// Why a change of tags is not sent; nil if it is, and always if the inbox was never fetched.
+    private func idle(_ change: InboxTag) -> Verdict<DESDevice>? {
+        guard let inbox = memory.inbox else { return nil }
+        guard let tags = inbox[change.message] else {
+            return .rejected(FindingRow.inboxUnknown.at("action.event.attributes.messageId"))
+        }
+        return change.applied(to: tags) == tags ? .unchanged(FindingRow.inboxUnchanged.at("action.event")) : nil
+    }
+
+    private func extras(_ operation: EngagementOperation) -> [(String, String)] {
+        let options = adapter.options(operation)
+        return ["sid", "url"].compactMap { name in options[name]?.string.map { (name, $0) } }
+    }
+
+    private mutating func internalEvent(_ name: String, _ time: Instant, _ attributes: [(String, String)]) {
+        RuleID.des("B7").fire()
+        append("internal", name, time, attributes)
+    }
+
+    private mutating func append(_ type: String, _ name: String, _ time: Instant, _ attributes: [(String, String)]) {
+        if attributes.isEmpty { RuleID.des("R12").fire() }
+        let texts = JSONObject(attributes.map { ($0.0, .string($0.1)) })
+        let call = EventCall(
+            type: type,
+            name: name,
+            timestamp: writer.text(time),
+            attributes: attributes.isEmpty ? nil : .object(texts),
+            sessionID: session?.id
+        )
+        events.append(.object(EventCall.table.object(call)))
+    }
+}

@@ -1,0 +1,131 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What the headers of one request say.
+struct Headers: Sendable {
+    var contentType = "application/json"
+    var clientID: String?
+    var order: String?
+    var clientState: String?
+    var contactToken: String?
+    var merchantID: String?
+    var sdkVersion: String
+    var mode: String
+    var authorization: String?
+
+    static let table = FieldTable<Headers>(
+        "Headers",
+        [
+            .required("Content-Type", \.contentType, .text, from: "always application/json", rule: .des("H1")),
+            .optional("X-Client-Id", \.clientID, .text, from: "operation.subject", rule: .des("H2")),
+            .optional("X-Request-Order", \.order, .text, from: "the moment of sending", rule: .des("H3")),
+            .optional("X-Client-State", \.clientState, .text, from: "memory.clientState", rule: .des("R4")),
+            .optional("X-Contact-Token", \.contactToken, .text, from: "memory.contactToken", rule: .des("H4")),
+            .optional("X-Merchant-Id", \.merchantID, .text, from: "settings.merchantId", rule: .des("H5")),
+            .required("X-EMARSYS-SDK-VERSION", \.sdkVersion, .text, from: "settings.sdkVersion", rule: .des("H6")),
+            .required("X-EMARSYS-SDK-MODE", \.mode, .text, from: "settings.mode", rule: .des("H6")),
+            .optional("Authorization", \.authorization, .text, from: "settings.applicationCode", rule: .des("H7")),
+        ]
+    )
+
+    private static let secrets = ["X-Contact-Token", "Authorization"]
+
+    /// The header lines, credentials marked.
+    var lines: [WireHeader] {
+        Headers.table.object(self).map {
+            WireHeader($0.name, $0.value.string ?? "", isSecret: Headers.secrets.contains($0.name))
+        }
+    }
+}
+
+/// Makes requests as they leave: address, headers and body from what is known at that moment.
+struct RequestMaker {
+    let settings: DESSettings
+    let memory: DESMemory
+    let moment: Moment
+    /// The installation's id at the vendor.
+    let clientID: String
+    /// The application code that the request is about.
+    let applicationCode: String
+
+    /// A request with a JSON body; without `table` the body is empty.
+    func request(_ endpoint: DESDevice.Endpoint, body: JSONObject? = nil, at address: String? = nil) -> WireRequest {
+        RuleID.des("R3").fire()
+        let route = Route.of(endpoint)
+        return WireRequest(
+            route.method,
+            address ?? url(route),
+            headers: headers(route).lines,
+            body: body.map { Array(JSONValue.object($0).text.utf8) } ?? []
+        )
+    }
+
+    /// A request whose body a table writes.
+    func request<Record>(_ endpoint: DESDevice.Endpoint, _ table: FieldTable<Record>, _ record: Record) -> WireRequest {
+        request(endpoint, body: table.object(record))
+    }
+
+    /// Whether events and inline messages go to v4.
+    var usesV4: Bool { settings.usesV4(memory) }
+
+    private func url(_ route: Route) -> String {
+        let version = usesV4 ? "v4" : "v3"
+        if route.service == .events { RuleID.des("R1").fire() }
+        let path = route.path.replacing("{v}", with: version)
+            .replacing("{app}", with: URLText.encode(applicationCode))
+        return route.service.address(settings, memory) + path
+    }
+
+    private func headers(_ route: Route) -> Headers {
+        var headers = Headers(sdkVersion: settings.sdkVersion, mode: settings.mode.rawValue)
+        guard route.namesClient else { return headers }
+        headers.clientID = clientID
+        headers.order = String(moment.date.milliseconds)
+        headers.clientState = memory.clientState
+        if takesContactToken(route.endpoint) { headers.contactToken = memory.contactToken?.value }
+        if [.contact, .anonymousContact, .contactToken].contains(route.endpoint), !settings.merchantID.isEmpty {
+            headers.merchantID = settings.merchantID
+        }
+        if [.inbox, .geofences].contains(route.endpoint), settings.basicAuthorization {
+            headers.authorization = "Basic " + Base64.text(Array("\(applicationCode):".utf8))
+        }
+        return headers
+    }
+
+    private func takesContactToken(_ endpoint: DESDevice.Endpoint) -> Bool {
+        switch endpoint {
+        case .contact, .contactToken: return false
+        case .anonymousContact:
+            RuleID.des("H8").fire()
+            return settings.tokenWithAnonymous
+        default: return true
+        }
+    }
+}
+
+extension DESSettings {
+    /// Whether events and inline messages go to v4: unless the configuration, here or from afar, says otherwise.
+    func usesV4(_ memory: DESMemory) -> Bool {
+        guard eventService == .v4 else { return false }
+        return !obeysRemoteConfig || memory.remote.usesV4 != false
+    }
+}
+
+/// Base 64 (RFC 4648, section 4).
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    /// The text of bytes, padded.
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let number = (0..<3).reduce(0) { $0 << 8 | ($1 < group.count ? Int(group[start + $1]) : 0) }
+            for place in 0..<4 {
+                text.append(place <= group.count ? alphabet[number >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

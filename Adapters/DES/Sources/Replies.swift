@@ -1,0 +1,17 @@
+import PatchbayAdapterKit
+
+extension ReplyTable {
+    /// What the vendor's answers mean for a queued request; a question is never repeated, and 401 comes first (R33).
+    static let des = ReplyTable(
+        [
+            .status(200...299, .accepted, rule: .des("R31")),
+            .status(401...401, .refused, .replyUnauthenticated, rule: .des("R33")),
+            .status(408...408, .retry, .replyLater, rule: .des("R31")),
+            .status(429...429, .retry, .replyLater, rule: .des("R31")),
+            .status(400...400, .refused, .replyRefused, rule: .des("A5")),
+            .status(402...499, .refused, .replyRefused, rule: .des("R31")),
+            .noAnswer(.retry, .noReply, rule: .des("R37")),
+        ],
+        otherwise: .otherwise(.retry, .replyLater, rule: .des("R31"))
+    )
+}

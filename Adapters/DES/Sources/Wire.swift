@@ -1,0 +1,239 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+// The fields of every body that goes to the vendor, one row each.
+
+/// A registration of the installation.
+struct ClientCall: Sendable {
+    var platform: String
+    var facts: DeviceFacts
+    var language: String
+    var sdkVersion: String
+    var pushSettings: JSONValue
+
+    static let table = FieldTable<ClientCall>(
+        "Client registration",
+        [
+            .required("platform", \.platform, .text, from: "device.facts.platform", rule: .des("B1")),
+            .required(
+                "applicationVersion",
+                \.facts.appVersion,
+                .text,
+                from: "device.facts.appVersion",
+                rule: .des("B1")
+            ),
+            .required("deviceModel", \.facts.model, .text, from: "device.facts.model", rule: .des("B1")),
+            .required(
+                "osVersion",
+                \.facts.platformVersion,
+                .text,
+                from: "device.facts.platformVersion",
+                rule: .des("B1")
+            ),
+            .required("sdkVersion", \.sdkVersion, .text, from: "settings.sdkVersion", rule: .des("B1")),
+            .required("language", \.language, .text, from: "device.facts.locale", rule: .des("B1")),
+            .required(
+                "timezone",
+                \.facts.utcOffsetSeconds,
+                .zone,
+                from: "device.facts.utcOffsetSeconds",
+                rule: .des("B1")
+            ),
+            .required("pushSettings", \.pushSettings, .json, from: "options.des.pushSettings", rule: .des("B2")),
+        ]
+    )
+
+    /// A registration; nil without facts, or on a platform that the vendor has no word for.
+    init?(_ device: Device, _ settings: DESSettings, given: JSONObject) {
+        guard let facts = device.facts, let platform = Platform(device) else { return nil }
+        (self.platform, self.facts, sdkVersion) = (platform.rawValue, facts, settings.sdkVersion)
+        if facts.appVersion.isEmpty { self.facts.appVersion = "unknown" }
+        language = platform == .ios ? facts.language : facts.locale.replacing("_", with: "-")
+        pushSettings = .object(PushSettings.object(for: platform, allowed: device.allowsPush, given: given))
+    }
+}
+
+/// The vendor's words for platforms.
+enum Platform: String, CaseIterable {
+    case ios, android
+    case androidHuawei = "android-huawei"
+
+    /// The platform of a device; nil if the vendor has no word for it.
+    init?(_ device: Device) {
+        switch device.facts?.platform.lowercased() {
+        case "ios", "ipados": self = .ios
+        case "android": self = device.pushToken?.service == .hms ? .androidHuawei : .android
+        default: return nil
+        }
+    }
+}
+
+extension WireFormat<Int> {
+    /// Seconds east of UTC as `+hhmm` or `-hhmm`.
+    static let zone = WireFormat(
+        "offset from UTC as +hhmm",
+        schema: ["type": "string", "pattern": "^[+-][0-9]{4}$"]
+    ) {
+        .string(Offset.text($0, separator: ""))
+    }
+}
+
+/// Offsets from UTC as text.
+enum Offset {
+    /// Sign, hours, separator, minutes.
+    static func text(_ seconds: Int, separator: String) -> String {
+        let minutes = abs(seconds) / 60
+        let digits = String(10_000 + minutes / 60 * 100 + minutes % 60).dropFirst()
+        return (seconds < 0 ? "-" : "+") + digits.prefix(2) + separator + digits.suffix(2)
+    }
+}
+
+/// A push token to set.
+struct PushTokenCall: Sendable {
+    var token: String
+
+    static let table = FieldTable<PushTokenCall>(
+        "Push token",
+        [.required("pushToken", \.token, .text, from: "device.pushToken.value", rule: .des("B3"))]
+    )
+}
+
+/// A contact to set.
+struct ContactCall: Sendable {
+    var field: Int
+    var value: String?
+    var idToken: String?
+
+    static let table = FieldTable<ContactCall>(
+        "Contact",
+        [
+            .required("contactFieldId", \.field, .integer, from: "settings.contactFieldId", rule: .des("B4")),
+            .optional("contactFieldValue", \.value, .text, from: "switch.identifiers", rule: .des("B4")),
+            .optional("openIdToken", \.idToken, .text, from: "credential", rule: .des("B4")),
+        ]
+    )
+}
+
+/// A contact token to renew.
+struct RenewalCall: Sendable {
+    var refreshToken: String
+
+    static let table = FieldTable<RenewalCall>(
+        "Contact token",
+        [.required("refreshToken", \.refreshToken, .text, from: "memory.refreshToken", rule: .des("B5"))]
+    )
+}
+
+/// A request with events, views and clicks.
+struct EventsCall: Sendable {
+    var views: JSONValue
+    var clicks: JSONValue
+    var events: JSONValue
+    var isDisplayPaused: Bool?
+    var eventState: JSONValue?
+    var language: String?
+    var sdkVersion: String?
+    var appVersion: String?
+
+    static let table = FieldTable<EventsCall>(
+        "Events",
+        [
+            .required("viewedMessages", \.views, .json, from: "memory.views", rule: .des("R18")),
+            .required("clicks", \.clicks, .json, from: "memory.clicks", rule: .des("R18")),
+            .required("events", \.events, .json, from: "action.event", rule: .des("R34")),
+            .optional("dnd", \.isDisplayPaused, .flag, from: "action.subscription.state", rule: .des("B8")),
+            .optional("deviceEventState", \.eventState, .json, from: "memory.eventState", rule: .des("R17")),
+            .optional("language", \.language, .text, from: "device.facts.locale", rule: .des("B9")),
+            .optional("ems_sdk", \.sdkVersion, .text, from: "settings.sdkVersion", rule: .des("B9")),
+            .optional("application_version", \.appVersion, .text, from: "device.facts.appVersion", rule: .des("B9")),
+        ]
+    )
+}
+
+/// A question for the inline message of a view.
+struct InlineCall: Sendable {
+    var viewIDs: JSONValue
+    var clicks: JSONValue
+    var views: JSONValue?
+    var eventState: JSONValue?
+
+    static let table = FieldTable<InlineCall>(
+        "Inline messages",
+        [
+            .required("viewIds", \.viewIDs, .json, from: "read.arguments.viewId", rule: .des("B11")),
+            .required("clicks", \.clicks, .json, from: "memory.clicks", rule: .des("R20")),
+            .optional("viewedMessages", \.views, .json, from: "memory.views", rule: .des("R20")),
+            .optional("deviceEventState", \.eventState, .json, from: "memory.eventState", rule: .des("R17")),
+        ]
+    )
+}
+
+/// One view or click as it is written.
+struct RowCall: Sendable {
+    var campaignID: JSONValue
+    var buttonID: String?
+    var timestamp: String
+
+    static let table = FieldTable<RowCall>(
+        "A view or click",
+        [
+            .required("campaignId", \.campaignID, .json, from: "event.messageID", rule: .des("R29")),
+            .optional("buttonId", \.buttonID, .text, from: "event.buttonID", rule: .des("R15")),
+            .required("timestamp", \.timestamp, .text, from: "operation.capturedAt", rule: .des("R30")),
+        ]
+    )
+
+    /// Rows in their order, one for each time.
+    static func list(_ rows: some Sequence<EngagementRow>, _ writer: WireWriter) -> JSONValue {
+        let rows = rows.map { row -> JSONValue in
+            let number = writer.settings.campaignIDs == .number ? JSONNumber(text: row.campaignID) : nil
+            let call = RowCall(
+                campaignID: number.map(JSONValue.number) ?? .string(row.campaignID),
+                buttonID: row.buttonID,
+                timestamp: writer.text(row.at)
+            )
+            return .object(table.object(call))
+        }
+        if !rows.isEmpty { RuleID.des("R19").fire() }
+        return .array(rows)
+    }
+}
+
+/// One event as it is written.
+struct EventCall: Sendable {
+    var type: String
+    var name: String
+    var timestamp: String
+    var attributes: JSONValue?
+    var sessionID: String?
+
+    static let table = FieldTable<EventCall>(
+        "An event",
+        [
+            .required("type", \.type, .text, from: "action.event.kind", rule: .des("B6")),
+            .required("name", \.name, .text, from: "action.event.name", rule: .des("B6")),
+            .required("timestamp", \.timestamp, .text, from: "operation.capturedAt", rule: .des("R30")),
+            .optional("attributes", \.attributes, .json, from: "action.event.attributes", rule: .des("T1")),
+            .optional("sessionId", \.sessionID, .text, from: "memory.session", rule: .des("B6")),
+        ]
+    )
+}
+
+/// How points in time are written.
+struct WireWriter {
+    let settings: DESSettings
+    /// Seconds east of UTC where the installation is.
+    let offset: Int
+
+    init(_ settings: DESSettings, _ device: Device?) {
+        (self.settings, offset) = (settings, device?.facts?.utcOffsetSeconds ?? 0)
+    }
+
+    /// A point in time as ISO 8601 with milliseconds.
+    func text(_ instant: Instant) -> String {
+        guard settings.timestamps == .local else { return instant.text }
+        let local = (instant + .seconds(offset)).text
+        return local.dropLast() + Offset.text(offset, separator: ":")
+    }
+}

@@ -1,0 +1,148 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayDES
+
+@Suite("DES questions") struct QuestionTests {
+    private func ask(
+        _ what: String,
+        _ arguments: JSONObject = [:],
+        _ settings: JSONObject = [:],
+        answers: Outcome? = nil
+    )
+        throws -> (verdict: Verdict<DESDevice>?, sent: Bench.Sent?)
+    {
+        var bench = try Bench.started(settings)
+        bench.script = [answers]
+        let id = bench.capture(.readBack(ReadRequest(what, arguments: arguments)))
+        return (bench.verdicts[id], bench.last)
+    }
+
+    private static let two: JSONValue = [
+        "inlineMessages": [
+            ["campaignId": "1", "html": "<p>nobody's"], ["campaignId": "2", "viewId": "Home", "html": "<p>first"],
+            ["campaignId": "3", "viewId": "HOME", "html": "<p>last"],
+            ["campaignId": "4", "viewId": "other", "html": "<p>"],
+        ]
+    ]
+
+    @Test(.shows("des/R22", of: DESDevice.self)) func `the message of a view is found without regard to case`() throws {
+        #expect(
+            try ask("inline", ["viewId": "hOmE"], answers: .status(200, Self.two)).verdict?.answer?["campaignId"] == "3"
+        )
+        let first = try ask("inline", ["viewId": "home"], ["inlineChoice": "first"], answers: .status(200, Self.two))
+        #expect(first.verdict?.answer?["campaignId"] == "2")
+    }
+
+    @Test(
+        .shows("des/R22", of: DESDevice.self),
+        arguments: [
+            [:], ["inlineMessages": []], ["inlineMessages": [["viewId": "home"]]],
+            ["inlineMessages": [["viewId": "home", "html": nil]]], ["inlineMessages": "none"],
+        ] as [JSONValue]
+    )
+    func `no message is an error`(answer: JSONValue) throws {
+        let verdict = try ask("inline", ["viewId": "home"], answers: .status(200, answer)).verdict
+        #expect(verdict?.finding?.code == "des.read.noContent")
+    }
+
+    @Test(.shows("des/I1", "des/R40", "des/H7", of: DESDevice.self)) func `the inbox leaves out what lacks something`()
+        throws
+    {
+        let (verdict, sent) = try ask("inbox")
+        #expect(verdict?.answer?["messages"]?.array?.map { $0["id"] } == ["msg-1"])
+        #expect(verdict?.answer?["messages"]?[0]?.object?.names.contains("imageUrl") == false)
+        #expect(sent?.request.url == "https://me-inbox.eservice.emarsys.net/v3/apps/ABCD1-234E6/inbox")
+        #expect(sent?.request.body == [] && sent?.request.method == "GET")
+        #expect(sent?.request[header: "Authorization"] == "Basic QUJDRDEtMjM0RTY6")
+        #expect(try ask("inbox", [:], ["basicAuthorization": false]).sent?.request[header: "Authorization"] == nil)
+        #expect(try ask("inbox", answers: .status(200)).verdict?.finding?.code == "des.reply.unreadable")
+    }
+
+    @Test(.shows("des/I2", of: DESDevice.self)) func `geofences leave out what lacks something`() throws {
+        let answer = try #require(try ask("geofences").verdict?.answer)
+        let triggers = answer["groups"]?[0]?["geofences"]?[0]?["triggers"]?.array
+        #expect(triggers?.map { $0["id"] } == ["t-1"] && answer["refreshRadiusRatio"] == 0)
+        let empty = try ask("geofences", answers: .status(200, ["groups": [["id": "g", "geofences": [["id": "f"]]]]]))
+        #expect(empty.verdict?.answer?["groups"] == [] && empty.verdict?.answer?["refreshRadiusRatio"]?.text == "0.5")
+    }
+
+    @Test(.shows("des/C1", "des/T4", "des/R1", of: DESDevice.self))
+    func `a configuration from afar switches v4 off and moves services`() throws {
+        var bench = try Bench.started()
+        let config: JSONValue = [
+            "features": ["eventServiceV4": false],
+            "serviceUrls": [
+                "eventService": "https://events-eu.eservice.emarsys.com/",
+                "clientService": "https://evil.example/.emarsys.net",
+                "messageInboxService": "http://me-inbox.eservice.emarsys.net",
+            ],
+        ]
+        bench.script = [.status(200, config), .status(200)]
+        let id = bench.capture(.readBack(ReadRequest("remoteConfig")))
+        #expect(bench.last?.request.url == "https://mobile-sdk-config.gservice.emarsys.net/ABCD1-234E6")
+        #expect(bench.last?.request[header: "X-Client-Id"] == nil && bench.verdicts[id]?.answer == config)
+        bench.capture(.event("x"))
+        #expect(bench.last?.request.url == "https://events-eu.eservice.emarsys.com/v3/apps/ABCD1-234E6/client/events")
+        bench.adapter = try Fixture.adapter(["obeysRemoteConfig": false])
+        bench.capture(.readBack(ReadRequest("inbox")))
+        #expect(bench.last?.request.url.hasPrefix("https://me-inbox.eservice.emarsys.net/") == true)
+        bench.capture(.event("x"))
+        #expect(bench.last?.request.url.hasPrefix("https://mobile-events.eservice.emarsys.net/v4/") == true)
+    }
+
+    @Test(
+        .shows("des/T4", of: DESDevice.self),
+        arguments: [
+            ("https://a.emarsys.net", true), ("https://a.emarsys.com:8443/x", true), ("https://A.EMARSYS.NET", true),
+            ("http://a.emarsys.net", false), ("https://emarsys.net.evil.example", false),
+            ("https://evilemarsys.net", false),
+            ("https://evil.example/a.emarsys.net", false), ("https://evil.example#.emarsys.net", false),
+            ("https://evil.example\\.emarsys.net", false), ("https://x@evil.example:1/.emarsys.net", false),
+            ("https://a.emarsys.net@evil.example", false), ("https://u:p@a.emarsys.net", false),
+        ]
+    )
+    func `only the vendor's own hosts count`(row: (address: String, isTrusted: Bool)) {
+        let config = RemoteConfig(["serviceUrls": ["eventService": .string(row.address)]])
+        #expect(config.services.isEmpty != row.isTrusted)
+    }
+
+    @Test(.shows("des/I3", of: DESDevice.self)) func `content for a push comes from the vendor's hosts alone`() throws {
+        let url =
+            "https://mobile-events.eservice.emarsys.net/v4/apps/ABCD1-234E6/messages/9?signature=x&lang=fi&expires=1"
+        let (verdict, sent) = try ask("pushMessage", ["url": .string(url)])
+        #expect(sent?.request.url == url && sent?.request[header: "X-Client-Id"] != nil)
+        #expect(verdict?.answer?["message"]?["html"] != nil)
+        #expect(try ask("pushMessage", ["url": "https://evil.example/x"]).verdict?.finding?.code == "des.read.address")
+    }
+
+    @Test(.shows("des/R38", "des/N4", of: DESDevice.self)) func `bad questions are refused before anything is sent`()
+        throws
+    {
+        let rows: [(String, JSONObject, String)] = [
+            ("profile", [:], "des.read.unknown"), ("inline", [:], "des.read.argument"),
+            ("inline", ["viewId": ""], "des.read.argument"), ("pushMessage", ["url": 7], "des.read.argument"),
+        ]
+        for (what, arguments, code) in rows {
+            let (verdict, sent) = try ask(what, arguments)
+            #expect(verdict?.finding?.code == code && sent == nil)
+        }
+        var stranger = try Bench()
+        let id = stranger.capture(.inline("home"))
+        #expect(stranger.verdicts[id]?.finding?.code == "des.device.notRegistered" && stranger.sent.isEmpty)
+        stranger.capture(.readBack(ReadRequest("remoteConfigSignature")))
+        #expect(stranger.endpoints == [.remoteConfigSignature])
+    }
+
+    @Test(.shows("des/R37", "des/R38", of: DESDevice.self), arguments: [Outcome.lost, .offline])
+    func `a question without an answer ends`(failure: Outcome) throws {
+        #expect(try ask("inline", ["viewId": "home"], answers: failure).verdict?.finding?.code == "des.reply.none")
+    }
+
+    @Test func `every endpoint has one route`() {
+        #expect(Route.all.map(\.endpoint) == DESDevice.Endpoint.allCases)
+    }
+}

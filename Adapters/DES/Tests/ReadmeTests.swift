@@ -1,0 +1,53 @@
+import PatchbayAdapterKit
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayDES
+
+@Suite("DES README") struct ReadmeTests {
+    private var tables: [(name: String, markdown: String)] {
+        let descriptor = DESDevice.descriptor
+        return [
+            ("requests", Route.markdown),
+            ("headers", Headers.table.summary.markdown),
+            ("client", ClientCall.table.summary.markdown),
+            ("push-settings", PushSettings.markdown),
+            ("events", EventsCall.table.summary.markdown),
+            ("event", EventCall.table.summary.markdown),
+            ("row", RowCall.table.summary.markdown),
+            ("internal", InternalEvent.markdown),
+            ("inline", InlineCall.table.summary.markdown),
+            ("contact", ContactCall.table.summary.markdown),
+            ("push-token", PushTokenCall.table.summary.markdown),
+            ("renewal", RenewalCall.table.summary.markdown),
+            ("questions", Question.markdown),
+            ("replies", descriptor.replies.markdown),
+            ("settings", DESSettings.table.markdown),
+            (
+                "options",
+                ReadmeTables.markdown(
+                    ["option", "form", "with"],
+                    CallOption.all.map { ["`\($0.name)`", $0.form, $0.uses] }
+                )
+            ),
+            (
+                "capabilities",
+                ReadmeTables.markdown(
+                    ["capability", "support", "note"],
+                    descriptor.capabilities.listed.map {
+                        ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
+                    }
+                )
+            ),
+            (
+                "rules",
+                ReadmeTables.markdown(
+                    ["rule", "what it says", "known from"],
+                    descriptor.rules.map { [$0.id.number, $0.text, $0.source] }
+                )
+            ),
+        ]
+    }
+
+    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }
+}

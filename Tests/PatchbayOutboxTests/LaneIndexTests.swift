@@ -1,0 +1,156 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("Windows that are kept show what new ones would") struct LaneIndexTests {
+    /// A lane whose window one caller keeps; every look is compared with a look that knows nothing.
+    private final class Keeper {
+        let store: OutboxStore
+        var index = LaneIndex()
+        var loads = 0
+
+        init(_ store: OutboxStore) { self.store = store }
+
+        func capture(_ id: String, queue: String, group: String? = nil, hold: String? = nil) throws {
+            let sequence = try store.transaction(.normal) {
+                try store.capture(id, group: group, queue: queue, hold: hold)
+            }
+            if hold == nil { index.enter(sequence, queue: queue) }
+        }
+
+        func end(_ row: OutboxRow) throws {
+            try store.end(
+                provider: "acoustic",
+                sequence: row.operation.sequence,
+                term: "accepted",
+                code: "",
+                at: 1,
+                isIndexed: true
+            )
+            index.leave(row.operation.sequence, queue: row.queue)
+        }
+
+        func look(limit: Int, closed: Set<String> = []) throws -> (kept: [Int64], fresh: [OutboxRow]) {
+            let kept = try store.window(
+                provider: "acoustic",
+                lane: "device",
+                limit: limit,
+                closedQueues: closed,
+                index: &index
+            ) { sequence in
+                loads += 1
+                return try store.row(sequence, provider: "acoustic").map { .row(group: $0.operation.group) } ?? .nothing
+            }
+            let fresh = try store.window(provider: "acoustic", lane: "device", limit: limit, closedQueues: closed)
+            #expect(kept.hasMore || !fresh.hasMore)
+            return (kept.sequences, fresh.rows)
+        }
+    }
+
+    @Test(
+        arguments: 0..<60
+    ) func `whatever is captured, settled, held, released and closed`(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let keeper = Keeper(try OutboxStore.open(.memory))
+        let names = (0..<Int.random(in: 1...30, using: &random)).map { "q\($0)" }
+        let limit = Int.random(in: 1...20, using: &random)
+        var closed: Set<String> = []
+        var count = 0
+        for _ in 0..<60 {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0..<5:
+                for _ in 0..<Int.random(in: 1...40, using: &random) {
+                    count += 1
+                    // Few queues are long and many are short.
+                    let queue = names[
+                        Int.random(in: 0..<names.count, using: &random) / Int.random(in: 1...4, using: &random)
+                    ]
+                    let isGrouped = Int.random(in: 0..<4, using: &random) == 0
+                    let isHeld = Int.random(in: 0..<10, using: &random) == 0
+                    try keeper.capture(
+                        "o-\(count)",
+                        queue: queue,
+                        group: isGrouped ? "g\(count / 5)" : nil,
+                        hold: isHeld ? "h" : nil
+                    )
+                }
+            case 5..<9:
+                let rows = try keeper.look(limit: limit, closed: closed).fresh
+                for row in rows where Int.random(in: 0..<3, using: &random) > 0 { try keeper.end(row) }
+            case 9: closed = Set(names.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
+            case 10: try keeper.store.release(provider: nil, subject: "installation-1", hold: "h")
+            default:
+                guard let row = try keeper.look(limit: limit, closed: closed).fresh.first else { continue }
+                // Ended by somebody who tells no index of it.
+                let sequence = row.operation.sequence
+                try keeper.store.end(provider: "acoustic", sequence: sequence, term: "dropped", code: "", at: 1)
+            }
+            let (kept, fresh) = try keeper.look(limit: limit, closed: closed)
+            #expect(kept == fresh.map(\.operation.sequence))
+        }
+    }
+
+    @Test func `rows that another process stores are seen, in their order`() throws {
+        let folder = try TemporaryFolder()
+        let keeper = Keeper(try OutboxStore.open(.file(folder.outbox)))
+        let other = try OutboxStore.open(.file(folder.outbox))
+        try keeper.capture("mine", queue: "events")
+        #expect(try keeper.look(limit: 10).kept.count == 1)
+        try other.capture("theirs")
+        try keeper.capture("mine too", queue: "events")
+        let (kept, fresh) = try keeper.look(limit: 10)
+        #expect(fresh.map(\.operation.id) == ["mine", "theirs", "mine too"])
+        #expect(kept == fresh.map(\.operation.sequence))
+    }
+
+    @Test func `a damaged row leaves a kept window`() throws {
+        let keeper = Keeper(try OutboxStore.open(.memory))
+        for number in 0..<4 { try keeper.capture("o-\(number)", queue: "events") }
+        #expect(try keeper.look(limit: 2).kept.count == 2)
+        try keeper.store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
+        var lost: [String] = []
+        keeper.store.onLoss = { lost.append("\($0) \($1)") }
+        keeper.store.date = { 77 }
+        let (kept, fresh) = try keeper.look(limit: 2)
+        #expect(fresh.map(\.operation.id) == ["o-0", "o-2"])
+        #expect(kept == fresh.map(\.operation.sequence))
+        #expect(lost == ["acoustic o-1"])
+        let ending = HistoryEntry(provider: "acoustic", id: "o-1", term: "quarantined", code: "checksum", at: 77)
+        #expect(try keeper.store.history(provider: nil, limit: 10) == [ending])
+    }
+
+    @Test func `a queue that grows for ever is not kept whole, and nothing of it is missed`() throws {
+        let keeper = Keeper(try OutboxStore.open(.memory))
+        try keeper.capture("first", queue: "events")
+        #expect(try keeper.look(limit: 4).kept.count == 1)
+        let store = keeper.store
+        try store.transaction(.normal) {
+            for number in 0..<6_000 {
+                keeper.index.enter(try store.capture("o-\(number)"), queue: "events")
+            }
+        }
+        #expect((keeper.index.queues["events"]?.known.count ?? 0) <= 4_096)
+        for row in try store.list(provider: "acoustic", limit: .max).dropLast() {
+            try keeper.end(row)
+            guard row.operation.sequence % 1_000 < 2 else { continue }
+            let (kept, fresh) = try keeper.look(limit: 4)
+            #expect(kept == fresh.map(\.operation.sequence))
+        }
+        #expect(try keeper.look(limit: 4).kept.count == 1)
+    }
+
+    @Test func `endings are heard behind a number, with the finding of a reject`() throws {
+        let store = try OutboxStore.open(.memory)
+        for number in 0..<3 { try store.capture("o-\(number)") }
+        #expect(try store.historyEnd() == 0)
+        try store.end(provider: "acoustic", sequence: 1, term: "accepted", code: "", at: 1)
+        let end = try store.historyEnd()
+        try store.end(provider: "acoustic", sequence: 2, term: "rejected", code: "no", at: 2, reject: Array("{}".utf8))
+        try store.end(provider: "acoustic", sequence: 3, term: "dropped", code: "why", at: 3)
+        #expect(store.newestHistoryNumber == end + 2)
+        let heard = try store.endings(behind: end, limit: 10)
+        #expect(heard.map(\.entry.id) == ["o-1", "o-2"])
+        #expect(heard.map(\.finding) == [Array("{}".utf8), nil])
+        #expect(try store.endings(behind: heard[1].number, limit: 10).isEmpty)
+    }
+}

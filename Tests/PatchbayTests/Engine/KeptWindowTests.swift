@@ -1,0 +1,136 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbaySimulation
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("Windows are kept between plans (E7)") struct KeptWindowTests {
+    private func readingCost(_ world: VirtualWorld) throws -> Int {
+        try world.store.connection.statement(RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2").takeSteps()
+    }
+
+    @Test func `each row is read once, however many plans show it`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        try world.capture(.event("alone"))
+        #expect(try world.drain())
+        let one = try readingCost(world)
+        #expect(one > 0)
+        try world.capture(
+            (0..<150).map {
+                EngagementOperation(
+                    id: OperationID(rawValue: "o-\($0)"),
+                    subject: "s",
+                    capturedAt: world.host.date(),
+                    action: .event("e")
+                )
+            }
+        )
+        #expect(try world.drain())
+        #expect(world.sent.count == 151)
+        #expect(try readingCost(world) <= 151 * one)
+    }
+
+    @Test func `a word against it ends what a window holds, and what it let through goes on`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe(requiredConsent: [.tracking]) { $0.courtesy = 60_000 })
+        try world.capture(.setConsent(Consent(purpose: .tracking, state: .granted)))
+        let event = try world.capture(.event("shown"))
+        let profile = try world.capture(.set("tier", "gold"))
+        try world.advance(by: .seconds(1))
+        try world.capture(.setConsent(Consent(purpose: .tracking, state: .denied)))
+        #expect(try world.drain())
+        #expect(!world.sentOperations.contains(event.id.rawValue))
+        #expect(world.sentOperations.contains(profile.id.rawValue))
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `an operation that is tried again is shown with its tries and its step`() throws {
+        let world = try VirtualWorld()
+        var answers = 0
+        world.network = { _ in
+            answers += 1
+            return answers < 4 ? .status(503) : .status(200)
+        }
+        try world.start(.probe())
+        try world.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "a")])))
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        let urls = world.sent.map(\.request.url)
+        #expect(urls.filter { $0.hasSuffix("/switchContact") }.count == 4)
+        #expect(urls.suffix(2) == ["http://probe.test/switchContact/second", "http://probe.test/changeAttributes"])
+    }
+
+    @Test func `a row that was damaged while its window was kept ends once, as quarantined`() throws {
+        for isRestarted in [false, true] {
+            let world = try VirtualWorld()
+            try world.start(.probe { $0.courtesy = 60_000 })
+            let damaged = try world.capture(.event("damaged"))
+            let sound = try world.capture(.event("sound"))
+            try world.advance(by: .seconds(1))
+            try world.store.connection.run(
+                "UPDATE operation SET body = x'00' WHERE id = ?1",
+                .text(damaged.id.rawValue)
+            )
+            if isRestarted { try world.restart() }
+            #expect(try world.drain())
+            let ends = world.told.filter { if case .ended(damaged.id, _, _) = $0.event { true } else { false } }
+            #expect(ends.count == 1)
+            #expect(world.outcome(of: damaged.id, on: "p")?.term == .quarantined)
+            #expect(world.outcome(of: damaged.id, on: "p")?.finding?.code == "engine.outbox.damaged")
+            #expect(world.outcome(of: sound.id, on: "p")?.term == .accepted)
+            #expect(try world.account("p").balances)
+        }
+    }
+
+    @Test func `a stored state that can't be read is set aside, told of once, and begins anew`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        try world.capture(.set("tier", "gold"))
+        try world.store.setMirror(subject: "installation-1", body: Array("[\"of another release\"]".utf8))
+        try world.capture(.set("branch", "Helsinki"))
+        try world.capture(.set("tier", "silver"))
+        #expect(try world.drain())
+        #expect(world.sent.count == 3)
+        let told = world.told.filter { if case .setAside = $0.event { true } else { false } }
+        #expect(told.count == 1)
+        #expect(try world.mirror()?.attributes == ["branch": "Helsinki", "tier": "silver"])
+        #expect(try world.store.quarantine(limit: 10).map(\.table) == ["mirror"])
+        #expect(try world.store.verify().isSound)
+    }
+
+    @Test func `a switch goes on past a state that can't be read`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe("old"))
+        try world.capture(.set("tier", "gold"))
+        try world.capture(.set("tier", "silver"), subject: "installation-2")
+        #expect(try world.drain())
+        try world.store.setMirror(subject: "installation-1", body: [0x5B])
+        try world.restart(.probe("new"))
+        #expect(try world.drain())
+        #expect(world.sent.filter { $0.provider == "new" }.count == 1)
+        #expect(try world.mirror() == nil)
+    }
+
+    @Test func `two providers with the same adapter share nothing: order, memory, pace and accounts`() throws {
+        let world = try VirtualWorld()
+        world.network = { $0.provider == "slow" ? .silence : .status(200) }
+        let slow = RoutingPlan.probe("slow") { $0.suppresses = true }.providers[0]
+        try world.start(.probe("fast", others: [slow]) { $0.suppresses = true })
+        for number in 0..<20 { try world.capture(.event("e-\(number)")) }
+        try world.capture(.set("tier", "gold"))
+        try world.capture(.set("tier", "gold"))
+        try world.advance(by: .seconds(10))
+        let fast = try world.account("fast")
+        #expect((fast.total("accepted"), fast.total("unchanged"), fast.pending) == (21, 1, 0))
+        #expect(try world.account("slow").pending == 22)
+        #expect(try world.memory(of: "slow") == [:])
+        #expect(try world.memory(of: "fast").count == 1)
+        world.network = { _ in .status(200) }
+        #expect(try world.drain())
+        #expect(try world.account("slow").total("accepted") == 21)
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+}

@@ -1,0 +1,162 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+@Suite("What a switch moves leaves the vendor with the mirror's state") struct LateRetargetTests {
+    private func provider(_ name: String, _ mode: RoutingPlan.Mode?, courtesy: Int = 0) -> RoutingPlan.Provider {
+        RoutingPlan.probe(name, mode: mode) { $0.courtesy = courtesy }.providers[0]
+    }
+
+    private func plan(_ policy: RoutingPlan.SwitchPolicy, _ providers: RoutingPlan.Provider...) -> RoutingPlan {
+        RoutingPlan(providers: providers, onSwitch: policy)
+    }
+
+    /// What a vendor holds that does what it is told, in the order in which it was told.
+    private func held(_ world: VirtualWorld, by provider: String) throws -> SubjectMirror {
+        var mirror = SubjectMirror()
+        for sent in world.sent where sent.provider == provider {
+            mirror.apply(try EngagementOperation(jsonBytes: sent.request.body))
+        }
+        return mirror
+    }
+
+    private func agrees(_ world: VirtualWorld, _ provider: String, _ comment: Comment? = nil) throws {
+        let (held, mirror) = (try held(world, by: provider), try #require(try world.mirror()))
+        #expect(held.attributes == mirror.attributes, comment)
+        #expect(held.tags == mirror.tags, comment)
+        for account in try world.accounts() { #expect(account.balances, comment) }
+        #expect(try world.store.verify().isSound, comment)
+    }
+
+    private let relative: [Action] = [
+        .set("visits", 1), .changeAttributes(["visits": .increment(ExactDecimal(2))]),
+        .changeAttributes(["genres": .append(["poetry"])]), .set("tier", "silver"),
+        .changeTags(TagChange(add: ["a", "b"])),
+        .event("seen"),
+    ]
+
+    @Test func `one that was there before is told nothing twice, and nothing old`() throws {
+        let world = try VirtualWorld()
+        try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
+        for action in relative { try world.capture(action) }
+        try world.restart(plan(.retarget, provider("a", .live, courtesy: 100_000), provider("b", .live)))
+        try world.capture(.set("tier", "gold"))
+        try world.capture(.changeTags(TagChange(remove: ["a"])))
+        try world.advance(by: .seconds(1))
+        try world.restart(plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live)))
+        try world.advance(by: .seconds(1))
+        try agrees(world, "b")
+        #expect(try world.mirror()?.attributes["visits"] == 3)
+        let events = world.sent.filter { $0.provider == "b" && $0.request.url.hasSuffix("/track") }
+        #expect(events.count == 1)
+        #expect(try world.account("b").lines["created"]?["retargeted"] == 1)
+        #expect(try world.account("a").total("moved") == 8)
+    }
+
+    @Test func `work for one that was named no more is moved late without bringing back an old value`() throws {
+        let world = try VirtualWorld()
+        try world.start(plan(.drain, provider("a", .live, courtesy: 100_000)))
+        for action in relative { try world.capture(action) }
+        try world.restart(plan(.drain, provider("b", .live)))
+        try world.capture(.changeAttributes(["tier": .unset, "visits": .increment(ExactDecimal(5))]))
+        #expect(try world.account("a").pending == 6)
+        try world.drain()
+        try world.restart(plan(.retarget, provider("b", .live)))
+        try world.drain()
+        #expect(try world.account("a").pending == 0)
+        try agrees(world, "b")
+        #expect(try world.mirror()?.attributes["tier"] == nil)
+    }
+
+    @Test func `what one person did is not told of the next; it is kept`() throws {
+        let world = try VirtualWorld()
+        func logIn(_ name: String) -> Action {
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
+        }
+        try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
+        try world.capture(logIn("one"), contact: "one")
+        let first = try world.capture(.event("of one"), contact: "one")
+        try world.capture(logIn("two"), contact: "two")
+        let second = try world.capture(.event("of two"), contact: "two")
+        try world.restart(plan(.retarget, provider("a", .live, courtesy: 100_000), provider("b", .live)))
+        try world.advance(by: .seconds(1))
+        try world.restart(plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live)))
+        try world.advance(by: .seconds(1))
+        let events = world.sent.filter { $0.provider == "b" && $0.request.url.hasSuffix("/track") }
+        #expect(events.map { $0.request[header: "Operation"] } == [second.id.rawValue])
+        #expect(world.outcome(of: first.id, on: "b")?.finding?.code == "engine.switch.person")
+        #expect(try world.store.rejects(provider: "b", limit: 10).map(\.operation.id) == [first.id.rawValue])
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+
+    @Test(
+        arguments: 1...14
+    ) func `a newcomer ends with the mirror's state wherever the process dies`(deaths: Int) throws {
+        struct Death: Error {}
+        let world = try VirtualWorld()
+        try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
+        for action in relative { try world.capture(action) }
+        world.kill()
+        var left = deaths
+        world.onStorage { _ in
+            left -= 1
+            if left == 0 { throw Death() }
+        }
+        let next = plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live))
+        _ = try? world.start(next)
+        _ = try? world.advance(by: .seconds(1))
+        world.onStorage(nil)
+        try world.restart(next)
+        try world.drain()
+        try agrees(world, "b")
+    }
+
+    @Test(
+        arguments: UInt64(1)...40
+    ) func `whatever was said before, between and after`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let world = try VirtualWorld(seed: seed)
+        var person: String?
+        func say(_ count: Int) throws {
+            for _ in 0..<count {
+                let action: Action =
+                    switch random.below(8) {
+                    case 0: .changeAttributes(["visits": .increment(ExactDecimal(random.below(5)))])
+                    case 1: .changeAttributes(["genres": .append([.string("g\(random.below(9))")])])
+                    case 2: .changeAttributes(["tier": .unset])
+                    case 3: .changeTags(TagChange(remove: [Tag(rawValue: "t\(random.below(3))")]))
+                    case 4: .changeTags(TagChange(add: [Tag(rawValue: "t\(random.below(3))")]))
+                    case 5: .event("e")
+                    case 6 where random.below(3) == 0:
+                        .switchContact(
+                            ContactSwitch(.logIn, identifiers: [Identifier(.external, "p\(random.below(2))")])
+                        )
+                    default: .set("tier", .string("v\(random.below(9))"))
+                    }
+                if case .switchContact(let change) = action { person = change.identifiers[0].value }
+                try world.capture(action, contact: person)
+            }
+        }
+        let delays = [0, 100_000]
+        let first = random.pick(delays)
+        try world.start(plan(.retarget, provider("a", .live, courtesy: first)))
+        try say(1 + random.below(12))
+        if random.below(2) == 0 {
+            try world.restart(plan(.retarget, provider("a", .live, courtesy: 100_000), provider("b", .live)))
+            try say(random.below(6))
+            try world.advance(by: .seconds(random.below(3)))
+        }
+        if random.below(3) == 0 {
+            try world.restart(plan(.drain, provider("b", .live)))
+            try say(random.below(6))
+            try world.advance(by: .seconds(random.below(3)))
+        }
+        try world.restart(plan(.retarget, provider("a", nil, courtesy: 1), provider("b", .live)))
+        try say(1 + random.below(4))
+        try world.drain()
+        try agrees(world, "b", "seed \(seed)")
+    }
+}

@@ -62,6 +62,10 @@ extension ConformanceCheck {
         return texts.map { Problem(sample.name, $0) }
     }
 
+    private static func isTaken(_ verdict: String?) -> Bool {
+        verdict.map { ["accepted", "unchanged", "superseded"].contains($0) } ?? false
+    }
+
     private static func cutConversation(_ conversation: Conversation, _ subject: any ConformanceSubject) throws
         -> [String]
     {

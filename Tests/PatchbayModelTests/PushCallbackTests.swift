@@ -6,14 +6,17 @@ import Testing
 @Suite("Push callbacks") struct PushCallbackTests {
     private static let payload: JSONObject = ["aps": ["alert": "Hello"], "id": "7"]
 
-    @Test(arguments: [
-        (PushCallback.willPresent, TrackingEvent.push(.received, payload: payload)),
+    private static let calls: [(PushCallback, TrackingEvent?)] = [
+        (.willPresent, .push(.received, payload: payload)),
         (.didReceiveRemote(.background), .push(.received, payload: payload)),
-        (.didReceiveRemote(.inactive), .push(.received, payload: payload)), (.didReceiveRemote(.active), nil),
+        (.didReceiveRemote(.inactive), .push(.received, payload: payload)),
+        (.didReceiveRemote(.active), nil),
         (.didRespond(action: "com.apple.UNNotificationDefaultActionIdentifier"), .push(.tapped, payload: payload)),
         (.didRespond(action: "com.apple.UNNotificationDismissActionIdentifier"), .push(.dismissed, payload: payload)),
         (.didRespond(action: "reply"), .push(.tapped, payload: payload, actionID: "reply")),
-    ])
+    ]
+
+    @Test(arguments: calls)
     func `a call of the system says what happened`(_ callback: PushCallback, _ event: TrackingEvent?) throws {
         #expect(TrackingEvent(callback, payload: Self.payload) == event)
         #expect(

@@ -62,6 +62,10 @@ extension ConformanceCheck {
         return texts.map { Problem(sample.name, $0) }
     }
 
+    private static func isTaken(_ verdict: String?) -> Bool {
+        verdict.map { ["accepted", "unchanged", "superseded"].contains($0) } ?? false
+    }
+
     private static func cutConversation(_ conversation: Conversation, _ subject: any ConformanceSubject) throws
         -> [String]
     {
@@ -80,10 +84,9 @@ extension ConformanceCheck {
                 if Set(played.endings.keys) != Set(whole.endings.keys) {
                     texts.append("\(place), other operations end.")
                 }
-                let isGivenUp = played.endings.contains {
-                    $0.value == "rejected" && whole.endings[$0.key] != "rejected"
-                }
-                if played.states.compactMapValues(subject.held) != held, !isGivenUp {
+                // An operation may end otherwise, and says why: given up as unknown, or met by a person's no meanwhile.
+                let endsOtherwise = played.endings.contains { isTaken($0.value) != isTaken(whole.endings[$0.key]) }
+                if played.states.compactMapValues(subject.held) != held, !endsOtherwise {
                     texts.append("\(place), the vendor holds something else in the end.")
                 }
                 return texts

@@ -63,7 +63,7 @@ extension JSONValue {
     /// What gets lost when somebody looks inside: unknown names, nested null, numbers as they were written.
     fileprivate static let opaques: [JSONValue] = [
         #"{"seen":[{"at":null},[],{}],"no such name":{"ratio":1.50,"huge":1E+2,"long":12345678901234567890}}"#,
-        #""a text \u0000 with \"quotes\" and \/ 😀""#,
+        #"{"":"","a \u0000 text":"with \"quotes\" and \/ 😀","deep":[[[{"x":[null]}]]],"minus":-0.0}"#,
     ].compactMap { try? JSONValue(parsing: $0) }
 
     /// The value and everything in it, texts that hold JSON opened.

@@ -83,7 +83,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck("bad settings are refused with a remedy, never with their value", "A16") { subject in
             let canary = "Canary77"
-            let bad: [JSONValue] = [.string(canary), .array([.string(canary)]), ["Canary77": .string(canary)], ""]
+            let bad: [JSONValue] = [.string(canary), .array([.string(canary)]), ["name": .string(canary)], ""]
             return ([("", nil)] + subject.settingNames.flatMap { row in bad.map { (row.name, Optional($0)) } })
                 .flatMap { name, value -> [Problem] in
                     var settings: JSONObject = [:]

@@ -49,7 +49,7 @@ struct ReplyGoldens {
     private static let common: [Case] = {
         let statuses =
             [100, 200, 201, 202, 204, 206, 301, 302, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422]
-            + [429, 451, 500, 501, 502, 503, 504, 599]
+            + [425, 429, 451, 500, 501, 502, 503, 504, 599]
         let patience = [WireHeader("Retry-After", "120")]
         return statuses.map { Case(name: "\($0)", outcome: .replied(WireResponse($0))) }
             + [429, 503].map {

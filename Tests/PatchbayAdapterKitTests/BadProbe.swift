@@ -9,7 +9,15 @@ struct BadProbe: VendorAdapter {
     struct Settings: AdapterSettings {
         var key: Secret?
         static var table: SettingsTable<Settings> {
-            SettingsTable([.secret("key", \.key, rule: RuleID("bad", "no such rule"), "A key.")])
+            SettingsTable([
+                .secret(
+                    "key",
+                    \.key,
+                    rule: RuleID("bad", "no such rule"),
+                    "A key.",
+                    check: { $0.hasPrefix("bad") ? nil : .init("It is \($0).", "Begin it with bad.") }
+                )
+            ])
         }
     }
 
@@ -55,12 +63,7 @@ struct BadProbe: VendorAdapter {
         )
     )
 
-    init(settings: Settings) throws(SettingsError) {
-        guard settings.key == nil else { return }
-        throw SettingsError([
-            Finding(code: "bad.key", severity: .error, path: "settings.key", reason: "No.", remedy: "")
-        ])
-    }
+    init(settings: Settings) {}
 
     func plan(_ pending: PendingOperations<BadProbe>, memory: Memory, at moment: Moment) -> Plan<BadProbe> {
         let token = WireRequest("POST", "https://bad.example.com/token")

@@ -3,13 +3,12 @@ import PatchbayTesting
 import Testing
 
 @Suite("Altcraft conformance") struct AltcraftConformanceTests {
-    let harness: AdapterHarness<AltcraftDevice>
-
-    init() throws { harness = try Fixture.harness() }
+    /// One harness for all checks: it remembers what several of them look at.
+    private static let harness = Result { try Fixture.harness() }
 
     @Test(arguments: ConformanceCheck.all)
-    func conforms(_ check: ConformanceCheck) throws { try check.run(on: harness) }
+    func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 
     @Test(arguments: Conversation.all())
-    func converses(_ conversation: Conversation) throws { try conversation.check(on: harness) }
+    func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }
 }

@@ -64,6 +64,17 @@ enum Fixture {
             readBack: ReadRequest("inline", arguments: ["viewId": "home-hero"]),
             simulator: DESSimulator(settings: account),
             extras: extras,
+            belief: belief,
+            echoes: [
+                Echo(
+                    "deviceEventState",
+                    from: "events",
+                    giving: "track-plain",
+                    returning: "track-order",
+                    reply: { WireResponse(200, json: ["deviceEventState": $0]) },
+                    returned: { $0.json?["deviceEventState"] }
+                )
+            ],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: storedStep),
@@ -86,6 +97,25 @@ enum Fixture {
             ],
             goldens: Goldens()
         )
+    }
+
+    /// What memory takes for known of the installation, and what the newest one at the vendor has.
+    private static let belief = Belief<DESDevice> { (memory: DESMemory) in
+        var claims: JSONObject = [:]
+        if memory.isRegistered { claims["isRegistered"] = true }
+        if !memory.isPushDoubtful { claims["pushToken"] = memory.pushToken.map { .string($0) } }
+        return claims
+    } holds: { (state: DESState) in
+        let client = state.clients.last
+        let events = Set(state.events.map { "\($0.type) \($0.name) \($0.attributes?.text ?? "")" }).sorted()
+        return [
+            "isRegistered": .bool(client != nil),
+            "pushToken": client?.pushToken.map { .string($0) } ?? .null,
+            "contact": client?.contact.map { .string($0) } ?? .null,
+            "events": .array(events.map { .string($0) }),
+            "views": .array((client?.views.keys.sorted() ?? []).map { .string($0) }),
+            "clicks": .array((client?.clicks.keys.sorted() ?? []).map { .string($0) }),
+        ]
     }
 
     /// Memory as version 1 stores it.

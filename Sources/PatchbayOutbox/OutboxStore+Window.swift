@@ -25,7 +25,7 @@ extension OutboxStore {
     /// than its share gives the rest to the others. Held rows and closed queues cost nothing and are never shown. Where the
     /// last row taken from a queue belongs to an explicit group, the rest of that group comes too, beyond `limit` if need be.
     ///
-    /// - Returns: The rows, and whether more may wait behind them in open queues.
+    /// - Returns: The rows, and whether more wait: behind them, or in a closed queue.
     package func window(
         provider: String,
         lane: String,
@@ -85,7 +85,11 @@ extension OutboxStore {
             for place in selection.queues.indices {
                 try sequences.append(contentsOf: take(from: &selection, place, load))
             }
-            let hasMore = try guarded { () throws(OutboxError) in try selection.hasMore() }
+            let hasMore = try guarded { () throws(OutboxError) in
+                if try selection.hasMore() { return true }
+                for queue in closedQueues where try !reader.rows(in: queue, behind: 0, limit: 1).isEmpty { return true }
+                return false
+            }
             if damagedSoFar > before, !isReadOnly {
                 try guarded { () throws(OutboxError) in try setDamagedRowsAside() }
                 continue

@@ -104,7 +104,9 @@ struct ReplyGoldens {
             script.isProcessed = { _ in false }
             script.limit = occasion.number + 2
         }
-        guard drive.sent.count > occasion.number else { return "not reached" }
+        guard drive.sent.count > occasion.number, drive.sent[occasion.number].endpoint == endpoint else {
+            return "not reached"
+        }
         let sent = drive.sent[occasion.number]
         let meaning = sent.meaning?.text ?? "forgotten with the process; planned again"
         guard drive.sent.count > occasion.number + 1 else { return meaning }
@@ -123,14 +125,16 @@ extension ConformanceCheck {
     static let replyGoldens: [ConformanceCheck] = [
         ConformanceCheck("every endpoint has a golden of what replies mean", "replies") { subject in
             let goldens = ReplyGoldens(subject)
+            var problems: [Problem] = []
             var names: Set<String> = []
             for endpoint in subject.endpoints {
                 guard let text = goldens.text(of: endpoint) else { continue }
                 names.insert(endpoint)
                 subject.goldens.check(text, .replies, endpoint)
+                if text.contains("not reached") { problems.append(Problem(endpoint, "some replies never reach it.")) }
             }
             subject.goldens.checkNoOrphans(.replies, expected: names)
-            return []
+            return problems
         },
         ConformanceCheck("every row of the reply table is reached", "replies") { subject in
             ReplyGoldens(subject).unreached.map {

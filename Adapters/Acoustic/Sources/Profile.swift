@@ -83,7 +83,7 @@ struct DeviceProfile: Sendable, Equatable {
             default:
                 guard let call = Self.calls.first(where: { $0.name == member.name }) else {
                     let known = Self.calls.map(\.name) + ["userMember", "channelMember"]
-                    return Problem("\"\(member.name)\" is no call.", "Known are: \(known.joined(separator: ", ")).")
+                    return Problem("A member is no call.", "Known are: \(known.joined(separator: ", ")).")
                 }
                 if let problem = Self.read(member.value, into: &self[keyPath: call.path], called: call.name) {
                     return problem
@@ -97,7 +97,7 @@ struct DeviceProfile: Sendable, Equatable {
         guard let object = value.object else { return Problem("\(name) is no object.", "Give method, path, wrapper.") }
         for member in object {
             guard let text = member.value.string, !text.isEmpty else {
-                return Problem("\(name).\(member.name) is no text.", "Give text.")
+                return Problem("A member of \(name) is no text.", "Give text.")
             }
             switch member.name {
             case "method" where methods.contains(text): call.method = text
@@ -112,7 +112,7 @@ struct DeviceProfile: Sendable, Equatable {
                 }
                 call.path = text
             case "wrapper" where call.wrapper != nil: call.wrapper = text
-            default: return Problem("\(name).\(member.name) has no meaning.", "Known are: method, path, wrapper.")
+            default: return Problem("A member of \(name) has no meaning.", "Known are: method, path, wrapper.")
             }
         }
         return nil

@@ -185,8 +185,8 @@ public struct AcousticSettings: AdapterSettings {
             + "`server`). Without it only rules that hold for every column are checked."
     ) { value, settings in
         guard let object = value.object else { return .init("It is a \(value.typeName).", "Give an object.") }
-        for member in object {
-            switch Column.read(member.value, named: member.name) {
+        for (place, member) in object.enumerated() {
+            switch Column.read(member.value, named: member.name, number: place + 1) {
             case .success(let column): settings.columns[member.name] = column
             case .failure(let fault): return fault.problem
             }
@@ -235,15 +235,15 @@ public struct AcousticSettings: AdapterSettings {
 extension Column {
     struct Fault: Error { var problem: SettingRow<AcousticSettings>.Problem }
 
-    /// Reads a column of a configuration.
-    fileprivate static func read(_ value: JSONValue, named name: String) -> Result<Column, Fault> {
+    /// Reads a column of a configuration. What is wrong tells its number, not its name: a finding repeats no setting.
+    fileprivate static func read(_ value: JSONValue, named name: String, number: Int) -> Result<Column, Fault> {
         func fault(_ reason: String, _ remedy: String) -> Result<Column, Fault> {
-            .failure(Fault(problem: .init("The column \"\(name)\" \(reason).", remedy)))
+            .failure(Fault(problem: .init("Column \(number) \(reason).", remedy)))
         }
         let known = ["type", "values", "lookupKey", "owner"]
         guard let object = value.object, !name.isEmpty else { return fault("is no object", "Give it a type.") }
-        if let stranger = object.names.first(where: { !known.contains($0) }) {
-            return fault("has an unknown member \"\(stranger)\"", "Known are: \(known.joined(separator: ", ")).")
+        if object.names.contains(where: { !known.contains($0) }) {
+            return fault("has an unknown member", "Known are: \(known.joined(separator: ", ")).")
         }
         guard let type = object["type"]?.string.flatMap(ColumnType.init(rawValue:)) else {
             let types = ColumnType.allCases.map(\.rawValue).joined(separator: ", ")

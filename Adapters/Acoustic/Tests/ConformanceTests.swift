@@ -31,6 +31,7 @@ import Testing
             ),
             extras: extras,
             belief: belief,
+            replies: [SampleReply("too early", WireResponse(425))],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: memory), StoredState(version: 1, part: .step, json: step),
             ],

@@ -27,11 +27,13 @@ struct Planner {
     /// What waits, in order of capture; questions stand apart.
     private let stored: [Head]
     private let question: Head?
+    /// Whether more waits than is shown.
+    private let hasMore: Bool
 
     init(adapter: DESDevice, memory: DESMemory, moment: Moment, pending: PendingOperations<DESDevice>) {
         (self.adapter, self.memory, self.moment) = (adapter, memory, moment)
         stored = pending.filter { !$0.isImmediate }.sorted { $0.sequence < $1.sequence }
-        question = pending.first(where: \.isImmediate)
+        (question, hasMore) = (pending.first(where: \.isImmediate), pending.hasMore)
     }
 
     var settings: DESSettings { adapter.settings }
@@ -104,7 +106,8 @@ struct Planner {
     // MARK: Order
 
     private func deliver() -> Result {
-        if let stopped = memory.stopped, !stored.contains(where: { $0.queue == stopped }) {
+        // What stopped may also be gone: moved to another provider, or erased. Then nothing is out of sight.
+        if let stopped = memory.stopped, hasMore, !stored.contains(where: { $0.queue == stopped }) {
             return .wait(until: nil, because: FindingRow.stopped.at())
         }
         guard let head = stored.first else { return .wait(until: nil, because: FindingRow.stopped.at()) }

@@ -47,7 +47,7 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
 public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection, Sendable {
     /// The operations.
     public let operations: [Pending<Adapter>]
-    /// Whether more wait than the window shows.
+    /// Whether more wait than the window shows: behind it, or in a queue that is closed for now.
     public let hasMore: Bool
 
     /// A window.

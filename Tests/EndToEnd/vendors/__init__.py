@@ -14,9 +14,9 @@ A module says
 
 import dataclasses
 
-from . import altcraft, salesforce
+from . import acoustic, adobe, altcraft, des, salesforce
 
-ALL = {"altcraft": altcraft, "salesforce": salesforce}
+ALL = {"acoustic": acoustic, "adobe": adobe, "altcraft": altcraft, "des": des, "salesforce": salesforce}
 
 
 @dataclasses.dataclass

@@ -136,12 +136,12 @@ public struct ScenarioRun {
     /// What the vendors that are played hold, by their ids.
     public var vendorStates: [AdapterID: any Sendable] { network.vendors.mapValues(\.anyState) }
 
-    /// How each operation ended, by provider and operation: the verdict's word.
-    public var endings: [String: String] {
-        var endings: [String: String] = [:]
+    /// How each operation ended, by provider and operation: the verdict's word. A story may give one id twice.
+    public var endings: [String: [String]] {
+        var endings: [String: [String]] = [:]
         for told in world.told {
             if case .ended(let id, let provider, let outcome) = told.event {
-                endings["\(provider) \(id.rawValue)"] = outcome.term.rawValue
+                endings["\(provider) \(id.rawValue)", default: []].append(outcome.term.rawValue)
             }
         }
         return endings

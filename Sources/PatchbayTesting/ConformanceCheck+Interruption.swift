@@ -62,8 +62,8 @@ extension ConformanceCheck {
         return texts.map { Problem(sample.name, $0) }
     }
 
-    private static func isTaken(_ verdict: String?) -> Bool {
-        verdict.map { ["accepted", "unchanged", "superseded"].contains($0) } ?? false
+    private static func isTaken(_ verdict: String) -> Bool {
+        ["accepted", "unchanged", "superseded"].contains(verdict)
     }
 
     private static func cutConversation(_ conversation: Conversation, _ subject: any ConformanceSubject) throws
@@ -85,7 +85,9 @@ extension ConformanceCheck {
                     texts.append("\(place), other operations end.")
                 }
                 // An operation may end otherwise, and says why: given up as unknown, or met by a person's no meanwhile.
-                let endsOtherwise = played.endings.contains { isTaken($0.value) != isTaken(whole.endings[$0.key]) }
+                let endsOtherwise = played.endings.contains {
+                    $0.value.map(isTaken) != whole.endings[$0.key]?.map(isTaken)
+                }
                 if played.states.compactMapValues(subject.held) != held, !endsOtherwise {
                     texts.append("\(place), the vendor holds something else in the end.")
                 }

@@ -83,7 +83,7 @@ struct Stage {
         /// What the vendors held when all had healed and nothing moved any more.
         let states: [AdapterID: any Sendable]
         /// How each operation ended.
-        let endings: [String: String]
+        let endings: [String: [String]]
         let pendingCount: Int
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import PatchbayAdapterKit
+import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
 import PatchbayTesting

@@ -78,8 +78,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
             enter(operation)
         }
         wake()
-        let limit = isPreparing ? 64 : script.limit
-        drive.end = run(until: requests.map { drive.sent.count + $0 } ?? limit)
+        drive.end = run(until: requests.map { drive.sent.count + $0 } ?? (isPreparing ? Script().limit : script.limit))
         if drive.end == .settled { isStale = false }
         for lane in memories.keys.sorted() { checkBelief(lane) }
         drive.held = belief.flatMap { belief in vendor.memory.flatMap { belief.holds($0) } }

@@ -95,15 +95,33 @@ struct ReplyGoldens {
             .joined(separator: "\n")
     }
 
-    private func meaning(of reply: Case, at endpoint: String, on occasion: Occasion) -> String {
-        let drive = subject.drive(occasion.sample) { script in
-            occasion.play.set(&script, subject.refusal)
-            script.isPrepared = occasion.isPrepared
-            let before = script.answer
-            script.answer = { $0.number == occasion.number ? reply.outcome : before($0) }
-            script.isProcessed = { _ in false }
-            script.limit = occasion.number + 2
+    /// Obligations that are broken after a reply, wherever it comes.
+    var breaches: [(endpoint: String, texts: [String])] {
+        occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
+            let texts = cases(of: endpoint).flatMap { reply in
+                drive(reply, at: endpoint, on: occasion).breaches.filter { $0.requirement != "A9" }.map {
+                    "\($0.requirement) after \(reply.name): \($0.text)"
+                }
+            }
+            return (endpoint, texts.sorted())
         }
+    }
+
+    private func drive(_ reply: Case, at endpoint: String, on occasion: Occasion) -> Drive {
+        subject.cache.drive("reply \(endpoint) \(reply.name)") {
+            subject.drive(occasion.sample) { script in
+                occasion.play.set(&script, subject.refusal)
+                script.isPrepared = occasion.isPrepared
+                let before = script.answer
+                script.answer = { $0.number == occasion.number ? reply.outcome : before($0) }
+                script.isProcessed = { _ in false }
+                script.limit = occasion.number + 2
+            }
+        }
+    }
+
+    private func meaning(of reply: Case, at endpoint: String, on occasion: Occasion) -> String {
+        let drive = drive(reply, at: endpoint, on: occasion)
         guard drive.sent.count > occasion.number, drive.sent[occasion.number].endpoint == endpoint else {
             return "not reached"
         }

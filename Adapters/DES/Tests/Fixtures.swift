@@ -65,15 +65,13 @@ enum Fixture {
             simulator: DESSimulator(settings: account),
             extras: extras,
             belief: belief,
+            replies: replies,
             echoes: [
-                Echo(
-                    "deviceEventState",
-                    from: "events",
-                    giving: "track-plain",
-                    returning: "track-order",
-                    reply: { WireResponse(200, json: ["deviceEventState": $0]) },
-                    returned: { $0.json?["deviceEventState"] }
-                )
+                Echo("device event state", from: "events", giving: "track-plain", returning: "track-order") {
+                    WireResponse(200, json: ["deviceEventState": ["inside": $0]])
+                } returned: {
+                    $0.json?["deviceEventState"]?["inside"]
+                }
             ],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
@@ -82,6 +80,12 @@ enum Fixture {
             exemptions: [
                 // Merged events share their end.
                 Exemption(check: "a refused operation falls alone", sample: "track", rule: RuleID("des", "R32")),
+                // A question does not outlive the process; without the inbox every change of tags is sent.
+                Exemption(
+                    check: "a cut conversation ends as the whole one",
+                    sample: "inbox-tags",
+                    rule: RuleID("des", "R16")
+                ),
                 // A click names its button.
                 Exemption(
                     check: "it takes what it claims",
@@ -99,23 +103,71 @@ enum Fixture {
         )
     }
 
-    /// What memory takes for known of the installation, and what the newest one at the vendor has.
-    private static let belief = Belief<DESDevice> { (memory: DESMemory) in
+    /// Answers that say more than their status.
+    static let replies: [SampleReply] = [
+        SampleReply(
+            "tokens",
+            of: ["contact", "anonymousContact", "contactToken"],
+            WireResponse(200, json: ["contactToken": "contact-90", "refreshToken": "refresh-90"])
+        ),
+        SampleReply(
+            "a message, an action and a state",
+            of: ["events"],
+            WireResponse(
+                200,
+                json: [
+                    "message": ["campaignId": "904433", "html": "<html>Offer</html>"],
+                    "onEventAction": [
+                        "campaignId": "904440",
+                        "actions": [["type": "MEAppEvent", "name": "refresh_home", "payload": ["tab": "deals"]]],
+                    ],
+                    "deviceEventState": ["campaignStats": [:]],
+                ]
+            )
+        ),
+        SampleReply(
+            "a message for the view",
+            of: ["inlineMessages"],
+            WireResponse(
+                200,
+                json: [
+                    "inlineMessages": [["campaignId": "904418", "viewId": "HOME-HERO", "html": "<html>Spring</html>"]]
+                ]
+            )
+        ),
+        SampleReply("an inbox", of: ["inbox"], WireResponse(200, json: ["messages": []])),
+        SampleReply(
+            "a client state beside a refusal",
+            WireResponse(400, headers: [WireHeader("X-Client-State", "state-90")], json: ["error": ["message": "no"]])
+        ),
+    ]
+
+    /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
+    /// may hold newer ones, whose answer was lost.
+    static let belief = Belief<DESDevice> { (memory: DESMemory) in
         var claims: JSONObject = [:]
-        if memory.isRegistered { claims["isRegistered"] = true }
-        if !memory.isPushDoubtful { claims["pushToken"] = memory.pushToken.map { .string($0) } }
+        claims["registration"] = memory.registration
+        claims["pushToken"] = memory.pushToken.map(JSONValue.string)
+        if let identity = memory.identity, !memory.isIdentityDoubtful {
+            claims["contact"] = .string("\(identity.field)=\(identity.value ?? "")")
+        }
         return claims
     } holds: { (state: DESState) in
-        let client = state.clients.last
-        let events = Set(state.events.map { "\($0.type) \($0.name) \($0.attributes?.text ?? "")" }).sorted()
-        return [
-            "isRegistered": .bool(client != nil),
-            "pushToken": client?.pushToken.map { .string($0) } ?? .null,
-            "contact": client?.contact.map { .string($0) } ?? .null,
-            "events": .array(events.map { .string($0) }),
-            "views": .array((client?.views.keys.sorted() ?? []).map { .string($0) }),
-            "clicks": .array((client?.clicks.keys.sorted() ?? []).map { .string($0) }),
+        let events = state.events.map { event in
+            let attributes = event.name == "session:end" ? "" : event.attributes?.text ?? ""
+            return "\(event.type) \(event.name) \(attributes) \(event.contact ?? "")"
+        }
+        func campaigns(_ counts: (DESState.Client) -> [String: Int]) -> JSONValue {
+            .array(Set(state.clients.flatMap { counts($0).keys }).sorted().map(JSONValue.string))
+        }
+        var held: JSONObject = [
+            "events": .array(Set(events).sorted().map(JSONValue.string)), "views": campaigns(\.views),
+            "clicks": campaigns(\.clicks),
         ]
+        held["registration"] = state.clients.last?.registration
+        held["pushToken"] = state.clients.last?.pushToken.map(JSONValue.string)
+        held["contact"] = state.clients.last?.contact.map(JSONValue.string)
+        return held
     }
 
     /// Memory as version 1 stores it.

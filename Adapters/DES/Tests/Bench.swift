@@ -130,7 +130,11 @@ struct Bench {
             guard !window.isEmpty else { return }
             let moment = Moment(now: now, date: now)
             let shown = window.filter(\.isImmediate) + window.filter { !$0.isImmediate }
-            switch adapter.plan(PendingOperations(shown, hasMore: shown.count < entries.count), memory: memory, at: moment) {
+            switch adapter.plan(
+                PendingOperations(shown, hasMore: shown.count < entries.count),
+                memory: memory,
+                at: moment
+            ) {
             case .wait(_, let because):
                 waits = because
                 return

@@ -80,12 +80,6 @@ enum Fixture {
             exemptions: [
                 // Merged events share their end.
                 Exemption(check: "a refused operation falls alone", sample: "track", rule: RuleID("des", "R32")),
-                // A question does not outlive the process; without the inbox every change of tags is sent.
-                Exemption(
-                    check: "a cut conversation ends as the whole one",
-                    sample: "inbox-tags",
-                    rule: RuleID("des", "R16")
-                ),
                 // A click names its button.
                 Exemption(
                     check: "it takes what it claims",

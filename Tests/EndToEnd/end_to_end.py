@@ -166,7 +166,7 @@ class EndToEnd:
         configuration = self.configuration("salesforce")
         self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
         with OutboxFile(self.outbox) as outbox:
-            outbox._database.execute("UPDATE history SET code = 'x' WHERE number = 2")
+            outbox._database.execute("UPDATE history SET code = 'x' WHERE number = (SELECT min(number) FROM history)")
             outbox._database.commit()
             outbox._database.execute("VACUUM INTO ?", (str(self.folder / "damaged.sqlite"),))
             self.expect(outbox.faults()[0], "our own reader does not see the damage")

@@ -439,3 +439,25 @@ extension VirtualWorld {
         #expect(try world.account("p").balances)
     }
 }
+
+@Suite("Providers side by side") struct EngineObligationNeighbours {
+    @Test func `two providers with the same adapter share nothing: order, memory, pace and accounts (E19)`() throws {
+        let world = try VirtualWorld()
+        world.network = { $0.provider == "slow" ? .silence : .status(200) }
+        let slow = RoutingPlan.probe("slow") { $0.suppresses = true }.providers[0]
+        try world.start(.probe("fast", others: [slow]) { $0.suppresses = true })
+        for number in 0..<20 { try world.capture(.event("e-\(number)")) }
+        try world.capture(.set("tier", "gold"))
+        try world.capture(.set("tier", "gold"))
+        try world.advance(by: .seconds(10))
+        let fast = try world.account("fast")
+        #expect((fast.total("accepted"), fast.total("unchanged"), fast.pending) == (21, 1, 0))
+        #expect(try world.account("slow").pending == 22)
+        #expect(try world.memory(of: "slow") == [:])
+        #expect(try world.memory(of: "fast").count == 1)
+        world.network = { _ in .status(200) }
+        #expect(try world.drain())
+        #expect(try world.account("slow").total("accepted") == 21)
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+}

@@ -17,17 +17,21 @@ extension ConformanceCheck {
         unbroken("what examine passes is rejected only for reasons of state", "A17"),
         unbroken("every finding has a row and a remedy", "A20"),
         ConformanceCheck("every reply gets a verdict, nonsense too", "A3") { subject in
-            subject.representatives.flatMap { sample in
-                Play.nonsense.flatMap { play -> [Problem] in
-                    let drive = subject.drive(sample, before: play)
-                    let stuck = drive.end == .limit ? ["after \(play.name) it goes on without end."] : []
-                    // A vendor that says yes to what it did not do is believed; that is no fault of the adapter.
-                    let broken = drive.breaches.filter { $0.requirement != "A9" }.map {
-                        "\($0.requirement) after \(play.name): \($0.text)"
-                    }.sorted()
-                    return (broken + stuck).map { Problem(sample.name, $0) }
-                }
+            let replies = ReplyGoldens(subject).breaches.flatMap { endpoint, texts in
+                texts.map { Problem(endpoint, $0) }
             }
+            return replies
+                + subject.representatives.flatMap { sample in
+                    Play.nonsense.flatMap { play -> [Problem] in
+                        let drive = subject.drive(sample, before: play)
+                        let stuck = drive.end == .limit ? ["after \(play.name) it goes on without end."] : []
+                        // A vendor that says yes to what it did not do is believed; that is no fault of the adapter.
+                        let broken = drive.breaches.filter { $0.requirement != "A9" }.map {
+                            "\($0.requirement) after \(play.name): \($0.text)"
+                        }
+                        return (broken.sorted() + stuck).map { Problem(sample.name, $0) }
+                    }
+                }
         },
     ]
 

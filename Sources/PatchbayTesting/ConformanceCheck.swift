@@ -129,9 +129,8 @@ struct Play: Sendable {
             ("200 with bytes that are no text", WireResponse(200, body: [0xFF, 0xFE, 0x00, 0xC3])),
             ("200 with other members", WireResponse(200, json: ["unexpected": ["deeply": [["nested": 1]]]])),
         ]
-        let statuses =
-            [100, 204, 206, 301, 302, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422]
-            + [451, 500, 501, 502, 504, 507, 599, 999]
+        // Every other status is tried at every endpoint, where the goldens of replies are made.
+        let statuses = [100, 206, 304, 418, 599, 999]
         return bodies.map { Play($0.0, .replied($0.1)) }
             + statuses.map { Play("\($0) without a body", .replied(WireResponse($0))) }
             + [400, 404, 500].map {

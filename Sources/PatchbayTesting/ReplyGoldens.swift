@@ -95,16 +95,36 @@ struct ReplyGoldens {
             .joined(separator: "\n")
     }
 
-    private func meaning(of reply: Case, at endpoint: String, on occasion: Occasion) -> String {
-        let drive = subject.drive(occasion.sample) { script in
-            occasion.play.set(&script, subject.refusal)
-            script.isPrepared = occasion.isPrepared
-            let before = script.answer
-            script.answer = { $0.number == occasion.number ? reply.outcome : before($0) }
-            script.isProcessed = { _ in false }
-            script.limit = occasion.number + 2
+    /// Obligations that are broken after a reply, wherever it comes.
+    var breaches: [(endpoint: String, texts: [String])] {
+        occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
+            let texts = cases(of: endpoint).flatMap { reply in
+                drive(reply, at: endpoint, on: occasion).breaches.filter { $0.requirement != "A9" }.map {
+                    "\($0.requirement) after \(reply.name): \($0.text)"
+                }
+            }
+            return (endpoint, texts.sorted())
         }
-        guard drive.sent.count > occasion.number else { return "not reached" }
+    }
+
+    private func drive(_ reply: Case, at endpoint: String, on occasion: Occasion) -> Drive {
+        subject.cache.drive("reply \(endpoint) \(reply.name)") {
+            subject.drive(occasion.sample) { script in
+                occasion.play.set(&script, subject.refusal)
+                script.isPrepared = occasion.isPrepared
+                let before = script.answer
+                script.answer = { $0.number == occasion.number ? reply.outcome : before($0) }
+                script.isProcessed = { _ in false }
+                script.limit = occasion.number + 2
+            }
+        }
+    }
+
+    private func meaning(of reply: Case, at endpoint: String, on occasion: Occasion) -> String {
+        let drive = drive(reply, at: endpoint, on: occasion)
+        guard drive.sent.count > occasion.number, drive.sent[occasion.number].endpoint == endpoint else {
+            return "not reached"
+        }
         let sent = drive.sent[occasion.number]
         let meaning = sent.meaning?.text ?? "forgotten with the process; planned again"
         guard drive.sent.count > occasion.number + 1 else { return meaning }
@@ -123,14 +143,16 @@ extension ConformanceCheck {
     static let replyGoldens: [ConformanceCheck] = [
         ConformanceCheck("every endpoint has a golden of what replies mean", "replies") { subject in
             let goldens = ReplyGoldens(subject)
+            var problems: [Problem] = []
             var names: Set<String> = []
             for endpoint in subject.endpoints {
                 guard let text = goldens.text(of: endpoint) else { continue }
                 names.insert(endpoint)
                 subject.goldens.check(text, .replies, endpoint)
+                if text.contains("not reached") { problems.append(Problem(endpoint, "some replies never reach it.")) }
             }
             subject.goldens.checkNoOrphans(.replies, expected: names)
-            return []
+            return problems
         },
         ConformanceCheck("every row of the reply table is reached", "replies") { subject in
             ReplyGoldens(subject).unreached.map {

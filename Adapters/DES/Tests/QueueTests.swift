@@ -57,6 +57,14 @@ import Testing
         bench.capture(.event("b"))
     }
 
+    @Test(.shows("des/R31", of: DESDevice.self)) func `a stop ends with what it was for`() throws {
+        var bench = try Bench.started()
+        // The request that stopped the queue has moved to another provider.
+        bench.memory.stopped = DESDevice.Queue.requests.rawValue
+        bench.capture(.registerDevice(other))
+        #expect(bench.endpoints == [.pushToken] && bench.pendingCount == 0 && bench.memory.stopped == nil)
+    }
+
     @Test(.shows("des/R34", of: DESDevice.self))
     func `events that wait leave together, other requests keep their places`() throws {
         var bench = try Bench()

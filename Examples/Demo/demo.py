@@ -234,7 +234,7 @@ class Demo:
         print(f"  lost       {recount.lost:5}")
         print("\n  The vendors hold now:")
         for name, file in states.items():
-            print(f"    {vendors.ALL[name].TITLE:12}{vendors.ALL[name].holds(json.loads(file.read_text()))}")
+            print(f"    {vendors.ALL[name].TITLE:20}{vendors.ALL[name].holds(json.loads(file.read_text()))}")
         print(f"\n  All files are in {self.shown(FOLDER)}; `.build/debug/patchbay outbox stats {self.shown(self.outbox)}` looks inside.")
         print("\n" + ("Ledger, outbox and vendors agree." if self.agrees else "Ledger, outbox and vendors DISAGREE; see DIFFERENCE above."))
 

@@ -1,36 +1,498 @@
 // Written by `make rules` from a test run; don't edit it.
 extension RuleEvidence {
     static let builtInNDJSON = #"""
+        {"rule":"acoustic/C1","test":"PatchbayAcousticTests.ScheduleTests/`a bad setting is named with its place`(_:)"}
+        {"rule":"acoustic/C1","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C2","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C3","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C3","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C4","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C5","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C5","test":"PatchbayAcousticTests.ValueTests/`what is cut off is told`()"}
+        {"rule":"acoustic/C6","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/C6","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C6","test":"PatchbayAcousticTests.ValueTests/`what is cut off is told`()"}
+        {"rule":"acoustic/C6","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C7","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C7","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C8","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/C8","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C8","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C9","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C9","test":"PatchbayAcousticTests.ValueTests/`too much is refused with its size`()"}
+        {"rule":"acoustic/C10","test":"PatchbayAcousticTests.ValueTests/`nothing can be added to a value`()"}
+        {"rule":"acoustic/C10","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C11","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C12","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C13","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C13","test":"PatchbayAcousticTests.ValueTests/`too much is refused with its size`()"}
+        {"rule":"acoustic/C14","test":"PatchbayAcousticTests.ValueTests/`without a schema the rules for every column hold, and that is said`()"}
+        {"rule":"acoustic/C15","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poisoned-cache"}
+        {"rule":"acoustic/C15","test":"PatchbayAcousticTests.ValueTests/`without a schema the rules for every column hold, and that is said`()"}
+        {"rule":"acoustic/C16","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C16","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/C17","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/C18","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/E1","test":"PatchbayAcousticTests.EventTests/`a blank name is refused`()"}
+        {"rule":"acoustic/E1","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/E2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) events"}
+        {"rule":"acoustic/E2","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/E3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) events"}
+        {"rule":"acoustic/E3","test":"PatchbayAcousticTests.EventTests/`a place has the vendor's names alone`()"}
+        {"rule":"acoustic/E3","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/E4","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/E5","test":"PatchbayAcousticTests.EventTests/`a nested attribute is left out, with a warning`()"}
+        {"rule":"acoustic/E5","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/E6","test":"PatchbayAcousticTests.EventTests/`campaign and mailing come from the push, or the app`()"}
+        {"rule":"acoustic/E7","test":"PatchbayAcousticTests.EventTests/`a mailing id that is no number stays behind`(_:)"}
+        {"rule":"acoustic/E7","test":"PatchbayAcousticTests.EventTests/`campaign and mailing come from the push, or the app`()"}
+        {"rule":"acoustic/E8","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) events"}
+        {"rule":"acoustic/E8","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/E8","test":"PatchbayAcousticTests.EventTests/`an urgent event takes all along`()"}
+        {"rule":"acoustic/E8","test":"PatchbayAcousticTests.EventTests/`events wait for the interval, a flush or a full request`()"}
+        {"rule":"acoustic/E9","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) events"}
+        {"rule":"acoustic/E9","test":"PatchbayAcousticTests.EventTests/`what nobody may ever see is told so`()"}
+        {"rule":"acoustic/E10","test":"PatchbayAcousticTests.EventTests/`a session without its length is told`()"}
+        {"rule":"acoustic/E10","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/E11","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/E12","test":"PatchbayAcousticTests.EventTests/`events wait for the interval, a flush or a full request`()"}
+        {"rule":"acoustic/G1","test":"PatchbayAcousticTests.ValueTests/`every problem of a group is told at once, and nothing of it goes`()"}
+        {"rule":"acoustic/G2","test":"PatchbayAcousticTests.ValueTests/`by a setting the valid rest goes, and the bad entry is named`()"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poison"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.EventTests/`a refused event falls alone`()"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.GroupTests/`a change of a hundred columns with bad ones goes on through the engine`()"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.GroupTests/`a poisonous tag does not take the others along`()"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.GroupTests/`a refused delete falls alone, too`()"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.GroupTests/`a refused group is halved until the bad entry stands alone`()"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.GroupTests/`a vendor that refuses everything ends everything`(_:)"}
+        {"rule":"acoustic/G3","test":"PatchbayAcousticTests.GroupTests/`of one change the bad entry falls, and is named`()"}
+        {"rule":"acoustic/G4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/G4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) gathering"}
+        {"rule":"acoustic/G4","test":"PatchbayAcousticTests.GroupTests/`a flush and an explicit group do not wait`()"}
+        {"rule":"acoustic/G4","test":"PatchbayAcousticTests.GroupTests/`an explicit group goes alone and whole, however large`()"}
+        {"rule":"acoustic/G4","test":"PatchbayAcousticTests.GroupTests/`changes are gathered for two seconds from the first`()"}
+        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) crash"}
+        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) doubt"}
+        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) gathering"}
+        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.GroupTests/`a change that is replaced in part goes with its other part`()"}
+        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.GroupTests/`of two values for one column the last one goes`()"}
+        {"rule":"acoustic/G5","test":"PatchbayAcousticTests.KnowledgeTests/`a value set back before anyone knows whether it left is sent`()"}
+        {"rule":"acoustic/G6","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) delete-then-set"}
+        {"rule":"acoustic/G6","test":"PatchbayAcousticTests.GroupTests/`values and deletes of one change are two requests and one ending`()"}
+        {"rule":"acoustic/G6","test":"PatchbayAcousticTests.KnowledgeTests/`update, delete and update of one column keep their order`()"}
+        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) before-the-ids"}
+        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`a yes without ids is no yes`()"}
+        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`ids come together`()"}
+        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`nothing leaves before the ids are known`()"}
+        {"rule":"acoustic/I1","test":"PatchbayAcousticTests.IdentityTests/`the door registers where it is told to`()"}
+        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) permission"}
+        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the door registers where it is told to`()"}
+        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the same device is not told again, another fact is`()"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) merged"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) stopped"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`a log-in asks for the ids at once, after what came before`()"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`a question that fails holds nothing up, and is not asked again that day`()"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`after a stop the ids are asked for first`()"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`ids that changed at the vendor forget every value`()"}
+        {"rule":"acoustic/I3","test":"PatchbayAcousticTests.IdentityTests/`the ids are asked for once a day`()"}
+        {"rule":"acoustic/I4","test":"PatchbayAcousticTests.IdentityTests/`a registration in doubt that may have made a new user forgets the values`()"}
+        {"rule":"acoustic/I4","test":"PatchbayAcousticTests.IdentityTests/`invalidateExistingUser is sent, and warned of in production`()"}
+        {"rule":"acoustic/I5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) another-person"}
+        {"rule":"acoustic/I5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/I5","test":"PatchbayAcousticTests.IdentityTests/`a log-in asks for the ids at once, after what came before`()"}
+        {"rule":"acoustic/I5","test":"PatchbayAcousticTests.IdentityTests/`who the person is and that nobody is, a device can't say`()"}
+        {"rule":"acoustic/I6","test":"PatchbayAcousticTests.IdentityTests/`who the person is and that nobody is, a device can't say`()"}
+        {"rule":"acoustic/I7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) erased"}
+        {"rule":"acoustic/I7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) erased-for-good"}
+        {"rule":"acoustic/I7","test":"PatchbayAcousticTests.IdentityTests/`after an erasure nothing is sent until the device registers again`()"}
+        {"rule":"acoustic/I7","test":"PatchbayAcousticTests.IdentityTests/`where nothing registers by itself, what is said in between is dropped`()"}
+        {"rule":"acoustic/I8","test":"PatchbayAcousticTests.IdentityTests/`ids come together`()"}
+        {"rule":"acoustic/K1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) gathering"}
+        {"rule":"acoustic/K1","test":"PatchbayAcousticTests.KnowledgeTests/`a value that the vendor holds is not sent, however long ago`()"}
+        {"rule":"acoustic/K2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) gathering"}
+        {"rule":"acoustic/K2","test":"PatchbayAcousticTests.KnowledgeTests/`of a group only what changes is sent`()"}
+        {"rule":"acoustic/K2","test":"PatchbayAcousticTests.KnowledgeTests/`of values that are held and deletes only the deletes are sent`()"}
+        {"rule":"acoustic/K3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) delete-then-set"}
+        {"rule":"acoustic/K3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poisoned-cache"}
+        {"rule":"acoustic/K3","test":"PatchbayAcousticTests.KnowledgeTests/`after a delete the same value is sent again`()"}
+        {"rule":"acoustic/K3","test":"PatchbayAcousticTests.KnowledgeTests/`update, delete and update of one column keep their order`()"}
+        {"rule":"acoustic/K4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poisoned-cache"}
+        {"rule":"acoustic/K4","test":"PatchbayAcousticTests.ValueTests/`a delete goes for what nobody wrote, to clear a poisoned cache`()"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) another-person"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) erased"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) merged"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.IdentityTests/`after an erasure nothing is sent until the device registers again`()"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.IdentityTests/`ids that changed at the vendor forget every value`()"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.KnowledgeTests/`another person forgets every value and the tags`()"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.KnowledgeTests/`other ids forget every value`()"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.KnowledgeTests/`the same person keeps the tags`()"}
+        {"rule":"acoustic/K6","test":"PatchbayAcousticTests.KnowledgeTests/`a number and its digits are two values`()"}
+        {"rule":"acoustic/K6","test":"PatchbayAcousticTests.KnowledgeTests/`numbers are compared as numbers`(_:)"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) crash"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) doubt"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.GroupTests/`the set of tags outlives a doubt`()"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a registration in doubt that may have made a new user forgets the values`()"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`a value set back before anyone knows whether it left is sent`()"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`set b, answer lost, set a again is sent`(_:)"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`what surely did not happen leaves the knowledge as it is`(_:)"}
+        {"rule":"acoustic/K8","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) delete-then-set"}
+        {"rule":"acoustic/K8","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/K8","test":"PatchbayAcousticTests.KnowledgeTests/`endings tell how far, and name their columns`()"}
+        {"rule":"acoustic/K9","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poisoned-cache"}
+        {"rule":"acoustic/K9","test":"PatchbayAcousticTests.KnowledgeTests/`endings tell how far, and name their columns`()"}
+        {"rule":"acoustic/L1","test":"PatchbayAcousticTests.KnowledgeTests/`the installation answers for itself`()"}
+        {"rule":"acoustic/L2","test":"PatchbayAcousticTests.IdentityTests/`consent is kept here`()"}
+        {"rule":"acoustic/L3","test":"PatchbayAcousticTests.IdentityTests/`a farewell reports push as disabled, last`()"}
+        {"rule":"acoustic/L3","test":"PatchbayAcousticTests.IdentityTests/`who comes back after a farewell has push again`()"}
+        {"rule":"acoustic/L3","test":"PatchbayAcousticTests.IdentityTests/`who never registered has nothing to leave`()"}
+        {"rule":"acoustic/L4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) erased"}
+        {"rule":"acoustic/L4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) erased-for-good"}
+        {"rule":"acoustic/L4","test":"PatchbayAcousticTests.IdentityTests/`after an erasure nothing is sent until the device registers again`()"}
+        {"rule":"acoustic/O1","test":"PatchbayAcousticTests.ConfigurationTests/`what the server owns is refused by the catalogue and by the column`()"}
+        {"rule":"acoustic/O1","test":"PatchbayAcousticTests.ValueTests/`what the vendor would lose in silence is refused with a reason`(_:)"}
+        {"rule":"acoustic/P1","test":"PatchbayAcousticTests.EventTests/`campaign and mailing come from the push, or the app`()"}
+        {"rule":"acoustic/P2","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/P3","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) permission"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`a permission that the person changed is reported as an event`()"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`the person's own no outlives the system's yes`()"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`who comes back after a farewell has push again`()"}
+        {"rule":"acoustic/P5","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}
+        {"rule":"acoustic/P6","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}
+        {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
+        {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) doubt"}
+        {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ScheduleTests/`chance moves a delay up to a fifth`(_:)"}
+        {"rule":"acoustic/Q1","test":"PatchbayAcousticTests.ScheduleTests/`delays go from one minute to sixty and on without end`()"}
+        {"rule":"acoustic/Q2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
+        {"rule":"acoustic/Q2","test":"PatchbayAcousticTests.ScheduleTests/`Retry-After decides if it is longer`(_:)"}
+        {"rule":"acoustic/Q3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
+        {"rule":"acoustic/Q3","test":"PatchbayAcousticTests.IdentityTests/`a registration that waits for its time does not wait for events`()"}
+        {"rule":"acoustic/Q3","test":"PatchbayAcousticTests.ScheduleTests/`each stream waits for itself`()"}
+        {"rule":"acoustic/Q4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) before-the-ids"}
+        {"rule":"acoustic/Q4","test":"PatchbayAcousticTests.IdentityTests/`nothing leaves before the ids are known`()"}
+        {"rule":"acoustic/Q4","test":"PatchbayAcousticTests.IdentityTests/`who never registered has nothing to leave`()"}
+        {"rule":"acoustic/Q5","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) stopped"}
+        {"rule":"acoustic/Q5","test":"PatchbayAcousticTests.IdentityTests/`after a stop the ids are asked for first`()"}
+        {"rule":"acoustic/Q5","test":"PatchbayAcousticTests.ScheduleTests/`these stop the door and keep everything`(_:)"}
+        {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poison"}
+        {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.EventTests/`a refused event falls alone`()"}
+        {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.GroupTests/`a refused group is halved until the bad entry stands alone`()"}
+        {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.IdentityTests/`a refused registration ends with its reason`()"}
+        {"rule":"acoustic/Q6","test":"PatchbayAcousticTests.ScheduleTests/`another answer ends it`(_:)"}
+        {"rule":"acoustic/R1","test":"PatchbayAcousticTests.ScheduleTests/`another answer ends it`(_:)"}
+        {"rule":"acoustic/R2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
+        {"rule":"acoustic/R2","test":"PatchbayAcousticTests.ScheduleTests/`delays go from one minute to sixty and on without end`()"}
+        {"rule":"acoustic/R2","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
+        {"rule":"acoustic/R3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
+        {"rule":"acoustic/R3","test":"PatchbayAcousticTests.ScheduleTests/`Retry-After decides if it is longer`(_:)"}
+        {"rule":"acoustic/R4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
+        {"rule":"acoustic/R4","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
+        {"rule":"acoustic/R5","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
+        {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
+        {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`a tag that the column can't hold is refused`(_:)"}
+        {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`tags are one column, sent whole`()"}
+        {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`the set of tags outlives a doubt`()"}
+        {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ScheduleTests/`a bad setting is named with its place`(_:)"}
+        {"rule":"acoustic/T2","test":"PatchbayAcousticTests.GroupTests/`a tag may have a column of its own`()"}
+        {"rule":"acoustic/T3","test":"PatchbayAcousticTests.GroupTests/`a tag that the column can't hold is refused`(_:)"}
+        {"rule":"acoustic/V1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poison"}
+        {"rule":"acoustic/V1","test":"PatchbayAcousticTests.GroupTests/`of one change the bad entry falls, and is named`()"}
+        {"rule":"acoustic/V1","test":"PatchbayAcousticTests.KnowledgeTests/`endings tell how far, and name their columns`()"}
+        {"rule":"acoustic/W1","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/W2","test":"PatchbayAcousticTests.ScheduleTests/`requests name what they change and nothing else`()"}
+        {"rule":"acoustic/W3","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
+        {"rule":"acoustic/W4","test":"PatchbayAcousticTests.ScheduleTests/`the base address may name the version`(_:)"}
+        {"rule":"acoustic/W4","test":"PatchbayAcousticTests.ScheduleTests/`verbs, paths and wrappers are data`()"}
+        {"rule":"acoustic/W5","test":"PatchbayAcousticTests.ValueTests/`each column type has its form`(_:)"}
+        {"rule":"acoustic/W6","test":"PatchbayAcousticTests.ScheduleTests/`requests name what they change and nothing else`()"}
+        {"rule":"acoustic/W7","test":"PatchbayAcousticTests.ScheduleTests/`verbs, paths and wrappers are data`()"}
+        {"rule":"acoustic/W8","test":"PatchbayAcousticTests.ScheduleTests/`verbs, paths and wrappers are data`()"}
+        {"rule":"adobe/A1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/A1","test":"PatchbayAdobeTests.PushTests/`a message that arrives is an impression, wherever the app is`()"}
+        {"rule":"adobe/A2","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/A2","test":"PatchbayAdobeTests.PushTests/`a message that arrives is an impression, wherever the app is`()"}
+        {"rule":"adobe/A3","test":"PatchbayAdobeTests.PushTests/`the system's calls become events`()"}
+        {"rule":"adobe/A4","test":"PatchbayAdobeTests.PushTests/`a lint tells what a delivery needs to be heard of`()"}
+        {"rule":"adobe/A5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/A5","test":"PatchbayAdobeTests.PushTests/`a dismissed message is a click alone`()"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) tap-cut-in-flight"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) tap-cut-in-two"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) untracked-delivery"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.PushTests/`a delivery that the server does not track is refused with 404`()"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.PushTests/`a tapped message is a click and then an open of the same ids`(_:)"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.RetryTests/`between click and open only the open is repeated`()"}
+        {"rule":"adobe/A6","test":"PatchbayAdobeTests.RetryTests/`the open follows a refused click, and the verdict tells of both`()"}
+        {"rule":"adobe/A7","test":"PatchbayAdobeTests.PushTests/`a lint tells what a delivery needs to be heard of`()"}
+        {"rule":"adobe/A8","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/A8","test":"PatchbayAdobeTests.PushTests/`an app that is opened in another way tells nothing of a message`()"}
+        {"rule":"adobe/A9","test":"PatchbayAdobeTests.PushTests/`a button is a tap, and by a setting a click if the app stays in the background`()"}
+        {"rule":"adobe/A10","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/A10","test":"PatchbayAdobeTests.PushTests/`a local notification has other names and no flag`()"}
+        {"rule":"adobe/C1","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
+        {"rule":"adobe/C2","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
+        {"rule":"adobe/C3","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}
+        {"rule":"adobe/C3","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
+        {"rule":"adobe/C4","test":"PatchbayAdobeTests.ClassicTests/`a message's id is converted`(_:_:_:)"}
+        {"rule":"adobe/C5","test":"PatchbayAdobeTests.ClassicTests/`a message's id is converted`(_:_:_:)"}
+        {"rule":"adobe/C5","test":"PatchbayAdobeTests.ClassicTests/`any other id is refused`(_:)"}
+        {"rule":"adobe/C6","test":"PatchbayAdobeTests.ClassicTests/`a message's id is converted`(_:_:_:)"}
+        {"rule":"adobe/C7","test":"PatchbayAdobeTests.ClassicTests/`a message's id is converted`(_:_:_:)"}
+        {"rule":"adobe/C8","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) persons-on-one-phone"}
+        {"rule":"adobe/C8","test":"PatchbayAdobeTests.ClassicTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/C9","test":"PatchbayAdobeTests.ClassicTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/C9","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
+        {"rule":"adobe/C10","test":"PatchbayAdobeTests.ClassicTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/C11","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) persons-on-one-phone"}
+        {"rule":"adobe/C11","test":"PatchbayAdobeTests.ClassicTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/C11","test":"PatchbayAdobeTests.ClassicTests/`one identifier is the user key`()"}
+        {"rule":"adobe/C12","test":"PatchbayAdobeTests.ClassicTests/`Android has details of its own`()"}
+        {"rule":"adobe/C13","test":"PatchbayAdobeTests.ClassicTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/C13","test":"PatchbayAdobeTests.ClassicTests/`attributes and tags are parameters`()"}
+        {"rule":"adobe/C14","test":"PatchbayAdobeTests.ClassicTests/`attributes and tags are parameters`()"}
+        {"rule":"adobe/C15","test":"PatchbayAdobeTests.ClassicTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/C15","test":"PatchbayAdobeTests.ClassicTests/`hostile texts come through, or are refused, or say what they lose`()"}
+        {"rule":"adobe/C16","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) persons-on-one-phone"}
+        {"rule":"adobe/C16","test":"PatchbayAdobeTests.ClassicTests/`a registration that the vendor took is not sent again`()"}
+        {"rule":"adobe/C17","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) an-opt-out"}
+        {"rule":"adobe/C17","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
+        {"rule":"adobe/C18","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) an-opt-out"}
+        {"rule":"adobe/C18","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}
+        {"rule":"adobe/C18","test":"PatchbayAdobeTests.ClassicTests/`nothing is repeated, and what failed can be replayed`(_:)"}
+        {"rule":"adobe/C19","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}
+        {"rule":"adobe/C19","test":"PatchbayAdobeTests.ClassicTests/`nothing is repeated, and what failed can be replayed`(_:)"}
+        {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) persons-on-one-phone"}
+        {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicTests/`what was said of one person is never told of the next`()"}
+        {"rule":"adobe/G1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/G1","test":"PatchbayAdobeTests.PushTests/`a flag that does not say on drops the event`(_:)"}
+        {"rule":"adobe/G2","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
+        {"rule":"adobe/G2","test":"PatchbayAdobeTests.PushTests/`a delivery without a flag is tracked`()"}
+        {"rule":"adobe/G3","test":"PatchbayAdobeTests.PushTests/`a flag that does not say on drops the event`(_:)"}
+        {"rule":"adobe/G3","test":"PatchbayAdobeTests.PushTests/`on is on in any case`(_:)"}
+        {"rule":"adobe/G4","test":"PatchbayAdobeTests.PushTests/`a flag that is no text counts as missing`(_:)"}
+        {"rule":"adobe/G5","test":"PatchbayAdobeTests.ClassicTests/`any other id is refused`(_:)"}
+        {"rule":"adobe/G5","test":"PatchbayAdobeTests.PushTests/`without both ids nothing is sent`(_:_:)"}
+        {"rule":"adobe/G5","test":"PatchbayAdobeTests.ClassicTests/`any other id is refused`(_:)"}
+        {"rule":"adobe/G5","test":"PatchbayAdobeTests.PushTests/`without both ids nothing is sent`(_:_:)"}
+        {"rule":"adobe/G6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) untracked-delivery"}
+        {"rule":"adobe/G6","test":"PatchbayAdobeTests.PushTests/`a delivery that the server does not track is refused with 404`()"}
+        {"rule":"adobe/G6","test":"PatchbayAdobeTests.RetryTests/`tracking and registrations take 200 alone`(_:_:)"}
+        {"rule":"adobe/G7","test":"PatchbayAdobeTests.PushTests/`an id that would read as two is refused`(_:)"}
+        {"rule":"adobe/G7","test":"PatchbayAdobeTests.PushTests/`an id that would read as two is refused`(_:)"}
+        {"rule":"adobe/I1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
+        {"rule":"adobe/I1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
+        {"rule":"adobe/I1","test":"PatchbayAdobeTests.RegistrationTests/`an opt-out ends the identity, and the next one registers`(_:)"}
+        {"rule":"adobe/I1","test":"PatchbayAdobeTests.RequestTests/`an identity is 38 digits and stays text`()"}
+        {"rule":"adobe/I2","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
+        {"rule":"adobe/I3","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
+        {"rule":"adobe/I3","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
+        {"rule":"adobe/I4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) identity-service-away"}
+        {"rule":"adobe/I4","test":"PatchbayAdobeTests.RequestTests/`Android has words of its own, other services none`()"}
+        {"rule":"adobe/I4","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
+        {"rule":"adobe/I5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
+        {"rule":"adobe/I5","test":"PatchbayAdobeTests.FieldTests/`a farewell takes the push token back`()"}
+        {"rule":"adobe/I5","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
+        {"rule":"adobe/I6","test":"PatchbayAdobeTests.RequestTests/`a push token goes to the identity service, each time`()"}
+        {"rule":"adobe/I6","test":"PatchbayAdobeTests.RequestTests/`without an organisation the token is not told, and that is said`()"}
+        {"rule":"adobe/I7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) identity-service-away"}
+        {"rule":"adobe/I7","test":"PatchbayAdobeTests.RetryTests/`the identity service takes 200 alone`()"}
+        {"rule":"adobe/N1","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N1","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N1","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N1","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N2","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N2","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N4","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N5","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N5","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N6","test":"PatchbayAdobeTests.FieldTests/`an option is refused by name`()"}
+        {"rule":"adobe/N6","test":"PatchbayAdobeTests.FieldTests/`an option is refused by name`()"}
+        {"rule":"adobe/N7","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
+        {"rule":"adobe/N7","test":"PatchbayAdobeTests.FieldTests/`a farewell takes the push token back`()"}
+        {"rule":"adobe/N7","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
+        {"rule":"adobe/N7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
+        {"rule":"adobe/N7","test":"PatchbayAdobeTests.FieldTests/`a farewell takes the push token back`()"}
+        {"rule":"adobe/P1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) attributes-that-change"}
+        {"rule":"adobe/P1","test":"PatchbayAdobeTests.RequestTests/`attributes, byte for byte`()"}
+        {"rule":"adobe/P2","test":"PatchbayAdobeTests.FieldTests/`an attribute without a field is refused, and so are two for one`()"}
+        {"rule":"adobe/P2","test":"PatchbayAdobeTests.RequestTests/`attributes, byte for byte`()"}
+        {"rule":"adobe/P3","test":"PatchbayAdobeTests.FieldTests/`every value travels as a text`()"}
+        {"rule":"adobe/P4","test":"PatchbayAdobeTests.FieldTests/`what a field can't hold is refused at its place`()"}
+        {"rule":"adobe/P5","test":"PatchbayAdobeTests.ClassicTests/`attributes and tags are parameters`()"}
+        {"rule":"adobe/P5","test":"PatchbayAdobeTests.FieldTests/`an empty change is refused`()"}
+        {"rule":"adobe/P5","test":"PatchbayAdobeTests.ClassicTests/`attributes and tags are parameters`()"}
+        {"rule":"adobe/P5","test":"PatchbayAdobeTests.FieldTests/`an empty change is refused`()"}
+        {"rule":"adobe/P6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) attributes-that-change"}
+        {"rule":"adobe/P6","test":"PatchbayAdobeTests.FieldTests/`a value that the vendor took is left out`()"}
+        {"rule":"adobe/P7","test":"PatchbayAdobeTests.FieldTests/`an attribute is cleared by an empty text, or not at all`()"}
+        {"rule":"adobe/P8","test":"PatchbayAdobeTests.FieldTests/`a tag is a field that says true or false`()"}
+        {"rule":"adobe/P9","test":"PatchbayAdobeTests.FieldTests/`identifiers are fields that reconcile`()"}
+        {"rule":"adobe/P10","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) attributes-that-change"}
+        {"rule":"adobe/P10","test":"PatchbayAdobeTests.FieldTests/`a value that the vendor took is left out`()"}
+        {"rule":"adobe/Q1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) server-away"}
+        {"rule":"adobe/Q1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) sessions-judged-when-they-begin"}
+        {"rule":"adobe/Q1","test":"PatchbayAdobeTests.RetryTests/`tracking and registrations share a queue, the rest goes beside it`()"}
+        {"rule":"adobe/Q2","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) identity-service-away"}
+        {"rule":"adobe/Q2","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) server-away"}
+        {"rule":"adobe/Q2","test":"PatchbayAdobeTests.RetryTests/`tracking and registrations share a queue, the rest goes beside it`()"}
+        {"rule":"adobe/Q3","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) no-network"}
+        {"rule":"adobe/Q3","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) server-away"}
+        {"rule":"adobe/Q3","test":"PatchbayAdobeTests.RetryTests/`attributes take every success`(_:_:)"}
+        {"rule":"adobe/Q3","test":"PatchbayAdobeTests.RetryTests/`the identity service takes 200 alone`()"}
+        {"rule":"adobe/Q3","test":"PatchbayAdobeTests.RetryTests/`the pause is 30 seconds, for ever, and the bytes are the same`()"}
+        {"rule":"adobe/Q3","test":"PatchbayAdobeTests.RetryTests/`tracking and registrations take 200 alone`(_:_:)"}
+        {"rule":"adobe/Q4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) refused-registration"}
+        {"rule":"adobe/Q4","test":"PatchbayAdobeTests.RegistrationTests/`an identity counts as registered before the answer`(_:)"}
+        {"rule":"adobe/Q4","test":"PatchbayAdobeTests.RetryTests/`another success is a no, unless the settings say otherwise`()"}
+        {"rule":"adobe/Q4","test":"PatchbayAdobeTests.RetryTests/`tracking and registrations take 200 alone`(_:_:)"}
+        {"rule":"adobe/Q5","test":"PatchbayAdobeTests.RetryTests/`attributes take every success`(_:_:)"}
+        {"rule":"adobe/Q5","test":"PatchbayAdobeTests.RetryTests/`tracking and registrations take 200 alone`(_:_:)"}
+        {"rule":"adobe/Q6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) as-on-ios"}
+        {"rule":"adobe/Q6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) no-network"}
+        {"rule":"adobe/Q6","test":"PatchbayAdobeTests.RetryTests/`without an answer it is repeated, or treated as on iOS`()"}
+        {"rule":"adobe/Q7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) as-on-ios"}
+        {"rule":"adobe/Q7","test":"PatchbayAdobeTests.RetryTests/`without an answer it is repeated, or treated as on iOS`()"}
+        {"rule":"adobe/Q8","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) attributes-that-change"}
+        {"rule":"adobe/Q8","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) old-postback"}
+        {"rule":"adobe/Q8","test":"PatchbayAdobeTests.RetryTests/`attributes take every success`(_:_:)"}
+        {"rule":"adobe/Q9","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
+        {"rule":"adobe/Q9","test":"PatchbayAdobeTests.RegistrationTests/`nothing leaves before the device is known`()"}
+        {"rule":"adobe/Q9","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
+        {"rule":"adobe/Q9","test":"PatchbayAdobeTests.RegistrationTests/`nothing leaves before the device is known`()"}
+        {"rule":"adobe/Q10","test":"PatchbayAdobeTests.PushTests/`the same event twice is told twice`()"}
+        {"rule":"adobe/R1","test":"PatchbayAdobeTests.RequestTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/R2","test":"PatchbayAdobeTests.RequestTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/R3","test":"PatchbayAdobeTests.RequestTests/`Android has words of its own, other services none`()"}
+        {"rule":"adobe/R3","test":"PatchbayAdobeTests.RequestTests/`a registration, byte for byte`()"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) a-fortnight"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pause"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) refused-registration"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) server-away"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.RegistrationTests/`a new identity registers at once, and again when the delay is over`()"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.RegistrationTests/`an identity counts as registered before the answer`(_:)"}
+        {"rule":"adobe/R4","test":"PatchbayAdobeTests.RegistrationTests/`an opt-out ends the identity, and the next one registers`(_:)"}
+        {"rule":"adobe/R5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) a-fortnight"}
+        {"rule":"adobe/R5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) a-fortnight-mended"}
+        {"rule":"adobe/R5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) refused-registration"}
+        {"rule":"adobe/R5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) sessions-judged-when-they-begin"}
+        {"rule":"adobe/R5","test":"PatchbayAdobeTests.RegistrationTests/`a delay of 0 registers at each session`()"}
+        {"rule":"adobe/R5","test":"PatchbayAdobeTests.RegistrationTests/`a new identity registers at once, and again when the delay is over`()"}
+        {"rule":"adobe/R5","test":"PatchbayAdobeTests.RegistrationTests/`a session is judged by what was known when it began`()"}
+        {"rule":"adobe/R6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pause"}
+        {"rule":"adobe/R6","test":"PatchbayAdobeTests.RegistrationTests/`a pause sends nothing and remembers nothing`()"}
+        {"rule":"adobe/R7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) a-fortnight"}
+        {"rule":"adobe/R7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) a-fortnight-mended"}
+        {"rule":"adobe/R7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) refused-registration"}
+        {"rule":"adobe/R7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) sessions-judged-when-they-begin"}
+        {"rule":"adobe/R7","test":"PatchbayAdobeTests.RegistrationTests/`a push event postpones the registration, unless the settings say otherwise`(_:_:)"}
+        {"rule":"adobe/R7","test":"PatchbayAdobeTests.RegistrationTests/`a session is judged by what was known when it began`()"}
+        {"rule":"adobe/R8","test":"PatchbayAdobeTests.RegistrationTests/`without pkey nothing is registered, and tracking goes on`()"}
+        {"rule":"adobe/S1","test":"PatchbayAdobeTests.RequestTests/`a server is a bare host, and a sandbox takes the place of all hosts`()"}
+        {"rule":"adobe/S1","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
+        {"rule":"adobe/S2","test":"PatchbayAdobeTests.RequestTests/`a server is a bare host, and a sandbox takes the place of all hosts`()"}
+        {"rule":"adobe/S2","test":"PatchbayAdobeTests.RequestTests/`a server is a bare host, and a sandbox takes the place of all hosts`()"}
+        {"rule":"adobe/S3","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
+        {"rule":"adobe/S3","test":"PatchbayAdobeTests.RequestTests/`Android has words of its own, other services none`()"}
+        {"rule":"adobe/S3","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
+        {"rule":"adobe/S3","test":"PatchbayAdobeTests.RequestTests/`Android has words of its own, other services none`()"}
+        {"rule":"adobe/T1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) tap-cut-in-two"}
+        {"rule":"adobe/T1","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
+        {"rule":"adobe/T2","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) tap-cut-in-two"}
+        {"rule":"adobe/T2","test":"PatchbayAdobeTests.PushTests/`a tapped message is a click and then an open of the same ids`(_:)"}
+        {"rule":"adobe/T2","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
+        {"rule":"adobe/T3","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
+        {"rule":"adobe/T4","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
+        {"rule":"adobe/T5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) old-postback"}
+        {"rule":"adobe/T5","test":"PatchbayAdobeTests.RequestTests/`the postback of old SDKs takes the request's place`()"}
+        {"rule":"adobe/T6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) old-postback"}
+        {"rule":"adobe/T6","test":"PatchbayAdobeTests.RequestTests/`the postback of old SDKs takes the request's place`()"}
+        {"rule":"adobe/V1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
+        {"rule":"adobe/V1","test":"PatchbayAdobeTests.RegistrationTests/`without the person's word tracking is dropped, and the rest waits`()"}
+        {"rule":"adobe/V2","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
+        {"rule":"adobe/V2","test":"PatchbayAdobeTests.RegistrationTests/`without the person's word tracking is dropped, and the rest waits`()"}
+        {"rule":"adobe/V3","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
+        {"rule":"adobe/V3","test":"PatchbayAdobeTests.RegistrationTests/`an identity that nobody heard of is not replaced`()"}
+        {"rule":"adobe/V3","test":"PatchbayAdobeTests.RegistrationTests/`an opt-out ends the identity, and the next one registers`(_:)"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) an-opt-out"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) an-opt-out"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
+        {"rule":"adobe/V4","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
+        {"rule":"adobe/V5","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
+        {"rule":"altcraft/A1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token"}
         {"rule":"altcraft/A1","test":"PatchbayAltcraftTests.CredentialTests/`a role token wins over the contact's token`()"}
         {"rule":"altcraft/A2","test":"PatchbayAltcraftTests.CredentialTests/`the claim is text or an object, and its matching mode passes unchanged`()"}
+        {"rule":"altcraft/A3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) person-gone"}
         {"rule":"altcraft/A3","test":"PatchbayAltcraftTests.CredentialTests/`a credential that can't be used lets the operation wait`(_:_:_:)"}
         {"rule":"altcraft/A4","test":"PatchbayAltcraftTests.CredentialTests/`a credential that can't be used lets the operation wait`(_:_:_:)"}
         {"rule":"altcraft/A5","test":"PatchbayAltcraftTests.CredentialTests/`a credential that can't be used lets the operation wait`(_:_:_:)"}
         {"rule":"altcraft/A6","test":"PatchbayAltcraftTests.CredentialTests/`a credential that can't be used lets the operation wait`(_:_:_:)"}
+        {"rule":"altcraft/A7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
         {"rule":"altcraft/A7","test":"PatchbayAltcraftTests.CredentialTests/`the claim is text or an object, and its matching mode passes unchanged`()"}
+        {"rule":"altcraft/A8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token"}
         {"rule":"altcraft/A8","test":"PatchbayAltcraftTests.CredentialTests/`a role token wins over the contact's token`()"}
         {"rule":"altcraft/A9","test":"PatchbayAltcraftTests.CredentialTests/`a credential that can't be used lets the operation wait`(_:_:_:)"}
+        {"rule":"altcraft/A10","test":"PatchbayAltcraftTests.CredentialTests/`a role token that no header can hold is refused in the configuration`()"}
+        {"rule":"altcraft/B1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) crash-in-mid-flight"}
+        {"rule":"altcraft/B1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-ladder"}
         {"rule":"altcraft/B1","test":"PatchbayAltcraftTests.RequestTests/`a moment before 1970 is refused`()"}
         {"rule":"altcraft/B1","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
         {"rule":"altcraft/B2","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
         {"rule":"altcraft/B3","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
         {"rule":"altcraft/B3","test":"PatchbayAltcraftTests.SubscriptionTests/`what has no place is refused, all at once`()"}
         {"rule":"altcraft/B4","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
+        {"rule":"altcraft/B5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) topics-leave-the-status"}
         {"rule":"altcraft/B5","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
         {"rule":"altcraft/B5","test":"PatchbayAltcraftTests.SubscriptionTests/`a topic is a category, and the subscription stays as it is`()"}
         {"rule":"altcraft/B6","test":"PatchbayAltcraftTests.RequestTests/`the six parameters travel, and the caller's fields win`()"}
         {"rule":"altcraft/B7","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
+        {"rule":"altcraft/B8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
+        {"rule":"altcraft/B8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-in-doubt"}
         {"rule":"altcraft/B8","test":"PatchbayAltcraftTests.SubscriptionTests/`a token that changed is told before anything else uses it`()"}
         {"rule":"altcraft/B9","test":"PatchbayAltcraftTests.RequestTests/`a change of person releases the suspension first`()"}
         {"rule":"altcraft/B10","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
         {"rule":"altcraft/B10","test":"PatchbayAltcraftTests.ProfileTests/`options are checked all at once`()"}
+        {"rule":"altcraft/B11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) topics-leave-the-status"}
         {"rule":"altcraft/B11","test":"PatchbayAltcraftTests.SubscriptionTests/`a topic is a category, and the subscription stays as it is`()"}
+        {"rule":"altcraft/B12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) topics-leave-the-status"}
         {"rule":"altcraft/B12","test":"PatchbayAltcraftTests.SubscriptionTests/`a topic is a category, and the subscription stays as it is`()"}
+        {"rule":"altcraft/B13","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
+        {"rule":"altcraft/B13","test":"PatchbayAltcraftTests.SimulatorTests/`replace unsubscribes other profiles of the database that have the token`()"}
+        {"rule":"altcraft/B14","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
+        {"rule":"altcraft/B14","test":"PatchbayAltcraftTests.SimulatorTests/`replace unsubscribes other profiles of the database that have the token`()"}
+        {"rule":"altcraft/B15","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) leaving-and-coming-back"}
+        {"rule":"altcraft/B15","test":"PatchbayAltcraftTests.SubscriptionTests/`a suspension records no opt-out, an opt-out does`()"}
+        {"rule":"altcraft/B16","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) topics-whole-list"}
+        {"rule":"altcraft/B16","test":"PatchbayAltcraftTests.SubscriptionTests/`where a list replaces the stored one, the whole list is sent`()"}
+        {"rule":"altcraft/E1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) leaving-and-coming-back"}
         {"rule":"altcraft/E1","test":"PatchbayAltcraftTests.SubscriptionTests/`leaving suspends under the token that the vendor knows`()"}
         {"rule":"altcraft/E2","test":"PatchbayAltcraftTests.ProfileTests/`consent is kept, and erasing names the step that a person must do`()"}
         {"rule":"altcraft/E3","test":"PatchbayAltcraftTests.ProfileTests/`consent is kept, and erasing names the step that a person must do`()"}
         {"rule":"altcraft/E3","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/E4","test":"PatchbayAltcraftTests.ProfileTests/`identity stands in the credential; fields are a setting`()"}
+        {"rule":"altcraft/E5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) leaving-and-coming-back"}
+        {"rule":"altcraft/E5","test":"PatchbayAltcraftTests.SubscriptionTests/`leaving never touches an opt-out, and asks where nobody knows`()"}
+        {"rule":"altcraft/F1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/F1","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
         {"rule":"altcraft/F1","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
         {"rule":"altcraft/F1","test":"PatchbayAltcraftTests.RequestTests/`the six parameters travel, and the caller's fields win`()"}
@@ -43,9 +505,11 @@ extension RuleEvidence {
         {"rule":"altcraft/F6","test":"PatchbayAltcraftTests.RequestTests/`facts of the device are subscription fields`()"}
         {"rule":"altcraft/F7","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F8","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
+        {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) tags-in-two-requests"}
         {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.ProfileTests/`tags are deleted first, then added`()"}
         {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
+        {"rule":"altcraft/F10","test":"PatchbayAltcraftTests.ProfileTests/`an instruction that the vendor does not know is refused`()"}
         {"rule":"altcraft/F10","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
         {"rule":"altcraft/F11","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F11","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
@@ -54,11 +518,17 @@ extension RuleEvidence {
         {"rule":"altcraft/F12","test":"PatchbayAltcraftTests.RecordTests/`what has no home is named`()"}
         {"rule":"altcraft/F13","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F13","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
+        {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token"}
+        {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) tags-in-two-requests"}
         {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.ProfileTests/`tags are deleted first, then added`()"}
         {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.RecordTests/`what has no home is named`()"}
+        {"rule":"altcraft/F15","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/F15","test":"PatchbayAltcraftTests.ReplyTests/`a known complaint names the field and its place`()"}
+        {"rule":"altcraft/F16","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/F16","test":"PatchbayAltcraftTests.ReplyTests/`a known complaint names the field and its place`()"}
+        {"rule":"altcraft/F17","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/F17","test":"PatchbayAltcraftTests.ReplyTests/`a known complaint names the field and its place`()"}
+        {"rule":"altcraft/F18","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
         {"rule":"altcraft/F18","test":"PatchbayAltcraftTests.ProfileTests/`options are checked all at once`()"}
         {"rule":"altcraft/F18","test":"PatchbayAltcraftTests.RequestTests/`the six parameters travel, and the caller's fields win`()"}
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
@@ -66,72 +536,200 @@ extension RuleEvidence {
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
         {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
         {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.RecordTests/`what has no home is named`()"}
+        {"rule":"altcraft/F21","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
+        {"rule":"altcraft/F22","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
+        {"rule":"altcraft/F23","test":"PatchbayAltcraftTests.ProfileTests/`what becomes of a null is a setting, and is told`()"}
+        {"rule":"altcraft/F24","test":"PatchbayAltcraftTests.ProfileTests/`an instruction that the vendor does not know is refused`()"}
+        {"rule":"altcraft/F25","test":"PatchbayAltcraftTests.ProfileTests/`what has no name is refused at its place`()"}
         {"rule":"altcraft/H1","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
+        {"rule":"altcraft/H2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) crash-in-mid-flight"}
+        {"rule":"altcraft/H2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
+        {"rule":"altcraft/H2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-ladder"}
+        {"rule":"altcraft/H2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) tags-in-two-requests"}
         {"rule":"altcraft/H2","test":"PatchbayAltcraftTests.RequestTests/`each request of an operation has an id of its own, the same on every repeat`()"}
         {"rule":"altcraft/H2","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
         {"rule":"altcraft/H3","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
+        {"rule":"altcraft/L1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/L1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
+        {"rule":"altcraft/L1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-two-databases"}
         {"rule":"altcraft/L1","test":"PatchbayAltcraftTests.LogInTests/`a first log-in suspends the visitor and subscribes the person`()"}
         {"rule":"altcraft/L1","test":"PatchbayAltcraftTests.RequestTests/`a change of person releases the suspension first`()"}
+        {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed-in-between"}
+        {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
+        {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-two-databases"}
         {"rule":"altcraft/L2","test":"PatchbayAltcraftTests.LogInTests/`a first log-in suspends the visitor and subscribes the person`()"}
+        {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in"}
+        {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-asked-in-vain"}
+        {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-interrupted"}
+        {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
         {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.LogInTests/`without a clear answer nobody is subscribed`()"}
         {"rule":"altcraft/L3","test":"PatchbayAltcraftTests.ReplyTests/`a change of person and a question are never repeated by themselves`()"}
+        {"rule":"altcraft/L4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token"}
         {"rule":"altcraft/L4","test":"PatchbayAltcraftTests.CredentialTests/`with a role token nobody logs in`()"}
+        {"rule":"altcraft/L5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/L5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-two-databases"}
+        {"rule":"altcraft/L5","test":"PatchbayAltcraftTests.LogInTests/`a first log-in suspends the visitor and subscribes the person`()"}
+        {"rule":"altcraft/L5","test":"PatchbayAltcraftTests.LogInTests/`a log-out gives the push token back to the visitor`()"}
+        {"rule":"altcraft/L6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/L6","test":"PatchbayAltcraftTests.LogInTests/`a log-out gives the push token back to the visitor`()"}
+        {"rule":"altcraft/L7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/L7","test":"PatchbayAltcraftTests.LogInTests/`a first log-in suspends the visitor and subscribes the person`()"}
+        {"rule":"altcraft/L8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/L8","test":"PatchbayAltcraftTests.LogInTests/`a log-out gives the push token back to the visitor`()"}
+        {"rule":"altcraft/L8","test":"PatchbayAltcraftTests.LogInTests/`whoever opted out is not subscribed by a log-in`()"}
+        {"rule":"altcraft/L9","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/L9","test":"PatchbayAltcraftTests.LogInTests/`a first log-in suspends the visitor and subscribes the person`()"}
+        {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M1","test":"PatchbayAltcraftTests.RequestTests/`an event that can't be sent is refused with all its faults`()"}
+        {"rule":"altcraft/M2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M2","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
+        {"rule":"altcraft/M3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M3","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
         {"rule":"altcraft/M3","test":"PatchbayAltcraftTests.RequestTests/`an event that can't be sent is refused with all its faults`()"}
+        {"rule":"altcraft/M4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M4","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
+        {"rule":"altcraft/M5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M5","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
         {"rule":"altcraft/M5","test":"PatchbayAltcraftTests.RequestTests/`an event that can't be sent is refused with all its faults`()"}
         {"rule":"altcraft/M6","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
+        {"rule":"altcraft/M7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M7","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
+        {"rule":"altcraft/M7","test":"PatchbayAltcraftTests.RequestTests/`an event may name pixel and client id, and the message's form is a setting`()"}
+        {"rule":"altcraft/M8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M8","test":"PatchbayAltcraftTests.ProfileTests/`an event attaches a subscription of one of four forms`(_:_:)"}
+        {"rule":"altcraft/M9","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/M9","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
+        {"rule":"altcraft/M10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
+        {"rule":"altcraft/M10","test":"PatchbayAltcraftTests.RequestTests/`an event may name pixel and client id, and the message's form is a setting`()"}
+        {"rule":"altcraft/M11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
+        {"rule":"altcraft/M11","test":"PatchbayAltcraftTests.RequestTests/`an event whose time zone nobody knows says so`()"}
+        {"rule":"altcraft/M12","test":"PatchbayAltcraftTests.CredentialTests/`with a role token an event says whose fields it carries`()"}
         {"rule":"altcraft/P1","test":"PatchbayAltcraftTests.RequestTests/`a push is known again by its payload`()"}
+        {"rule":"altcraft/P2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/P2","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
         {"rule":"altcraft/P2","test":"PatchbayAltcraftTests.RequestTests/`a push is known again by its payload`()"}
+        {"rule":"altcraft/P3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/P3","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
         {"rule":"altcraft/P3","test":"PatchbayAltcraftTests.RequestTests/`a push is known again by its payload`()"}
+        {"rule":"altcraft/P4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/P4","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
+        {"rule":"altcraft/P5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/P5","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
         {"rule":"altcraft/Q1","test":"PatchbayAltcraftTests.RequestTests/`an address with a query keeps it`()"}
         {"rule":"altcraft/Q2","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
+        {"rule":"altcraft/Q3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token"}
+        {"rule":"altcraft/Q3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
         {"rule":"altcraft/Q3","test":"PatchbayAltcraftTests.CredentialTests/`a role token wins over the contact's token`()"}
         {"rule":"altcraft/Q3","test":"PatchbayAltcraftTests.SubscriptionTests/`a token that changed is told before anything else uses it`()"}
         {"rule":"altcraft/Q4","test":"PatchbayAltcraftTests.RequestTests/`a change of person releases the suspension first`()"}
+        {"rule":"altcraft/Q4","test":"PatchbayAltcraftTests.RequestTests/`whether a release names the matching mode is a setting`()"}
+        {"rule":"altcraft/Q5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
         {"rule":"altcraft/Q5","test":"PatchbayAltcraftTests.RequestTests/`a question names what it asks for`(_:_:)"}
         {"rule":"altcraft/Q5","test":"PatchbayAltcraftTests.RequestTests/`a question that can't be asked is refused`()"}
+        {"rule":"altcraft/Q6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/Q6","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
+        {"rule":"altcraft/Q7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) events-and-fields"}
         {"rule":"altcraft/Q7","test":"PatchbayAltcraftTests.RequestTests/`a custom event is a form in a fixed order`()"}
         {"rule":"altcraft/Q8","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
         {"rule":"altcraft/Q8","test":"PatchbayAltcraftTests.ProfileTests/`profile fields in a subscription request never change what the person wants`()"}
         {"rule":"altcraft/Q9","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
+        {"rule":"altcraft/Q10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
         {"rule":"altcraft/Q10","test":"PatchbayAltcraftTests.RequestTests/`the three calls differ in the status alone`(_:)"}
+        {"rule":"altcraft/Q11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token"}
+        {"rule":"altcraft/Q11","test":"PatchbayAltcraftTests.CredentialTests/`with a role token attributes go where the push token is named`()"}
+        {"rule":"altcraft/Q12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
+        {"rule":"altcraft/Q12","test":"PatchbayAltcraftTests.RequestTests/`a question names what it asks for`(_:_:)"}
         {"rule":"altcraft/R1","test":"PatchbayAltcraftTests.ReplyTests/`the status alone decides`(_:_:)"}
+        {"rule":"altcraft/R2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
+        {"rule":"altcraft/R2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-after"}
+        {"rule":"altcraft/R2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-ladder"}
+        {"rule":"altcraft/R2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-sixteen"}
         {"rule":"altcraft/R2","test":"PatchbayAltcraftTests.ReplyTests/`the status alone decides`(_:_:)"}
+        {"rule":"altcraft/R3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-outage"}
         {"rule":"altcraft/R3","test":"PatchbayAltcraftTests.ReplyTests/`the status alone decides`(_:_:)"}
+        {"rule":"altcraft/R4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/R4","test":"PatchbayAltcraftTests.ReplyTests/`the status alone decides`(_:_:)"}
+        {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
+        {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-after"}
+        {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-ladder"}
         {"rule":"altcraft/R5","test":"PatchbayAltcraftTests.ReplyTests/`repeats climb a ladder that a wake restarts`()"}
+        {"rule":"altcraft/R6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-woken"}
         {"rule":"altcraft/R6","test":"PatchbayAltcraftTests.ReplyTests/`repeats climb a ladder that a wake restarts`()"}
+        {"rule":"altcraft/R7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-sixteen"}
         {"rule":"altcraft/R7","test":"PatchbayAltcraftTests.ReplyTests/`sixteen answers end an operation, an outage never does`()"}
+        {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-asked-in-vain"}
+        {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-killed"}
+        {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
         {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.LogInTests/`without a clear answer nobody is subscribed`()"}
         {"rule":"altcraft/R8","test":"PatchbayAltcraftTests.ReplyTests/`a change of person and a question are never repeated by themselves`()"}
         {"rule":"altcraft/R9","test":"PatchbayAltcraftTests.ReplyTests/`an answer has types and both numbers`()"}
+        {"rule":"altcraft/R9","test":"PatchbayAltcraftTests.ReplyTests/`an error number in a success is a refusal where the configuration says so`()"}
+        {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unauthorised-parked"}
+        {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) unauthorised-rejected"}
         {"rule":"altcraft/R10","test":"PatchbayAltcraftTests.ReplyTests/`a refused credential rejects, or parks by a setting`(_:)"}
+        {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-and-out"}
+        {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
+        {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
         {"rule":"altcraft/R11","test":"PatchbayAltcraftTests.ReplyTests/`an answer has types and both numbers`()"}
+        {"rule":"altcraft/R12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
+        {"rule":"altcraft/R12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) person-gone"}
         {"rule":"altcraft/R12","test":"PatchbayAltcraftTests.ReplyTests/`a lost change is repeated before a later one leaves`()"}
+        {"rule":"altcraft/R12","test":"PatchbayAltcraftTests.ReplyTests/`somebody who is gone hides nobody else`()"}
+        {"rule":"altcraft/S1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
+        {"rule":"altcraft/S1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
+        {"rule":"altcraft/S1","test":"PatchbayAltcraftTests.LogInTests/`what the vendor was told can be asked back`()"}
+        {"rule":"altcraft/S1","test":"PatchbayAltcraftTests.ReplyTests/`an answer has types and both numbers`()"}
+        {"rule":"altcraft/S2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
+        {"rule":"altcraft/S2","test":"PatchbayAltcraftTests.ReplyTests/`a call that is not synchronous is answered without a profile, and proves nothing`()"}
+        {"rule":"altcraft/S3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
+        {"rule":"altcraft/S3","test":"PatchbayAltcraftTests.ReplyTests/`each attempt that is repeated is told, and so is the final no`()"}
+        {"rule":"altcraft/S4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-outage"}
+        {"rule":"altcraft/S4","test":"PatchbayAltcraftTests.ReplyTests/`each attempt that is repeated is told, and so is the final no`()"}
+        {"rule":"altcraft/S5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
+        {"rule":"altcraft/S5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
+        {"rule":"altcraft/S5","test":"PatchbayAltcraftTests.LogInTests/`what the vendor was told can be asked back`()"}
+        {"rule":"altcraft/S5","test":"PatchbayAltcraftTests.ReplyTests/`an answer has types and both numbers`()"}
+        {"rule":"altcraft/S6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
+        {"rule":"altcraft/S6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
+        {"rule":"altcraft/S6","test":"PatchbayAltcraftTests.LogInTests/`what the vendor was told can be asked back`()"}
+        {"rule":"altcraft/S6","test":"PatchbayAltcraftTests.ReplyTests/`a category that the vendor keeps as it was is told`()"}
+        {"rule":"altcraft/S6","test":"PatchbayAltcraftTests.ReplyTests/`an answer has types and both numbers`()"}
+        {"rule":"altcraft/S7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
+        {"rule":"altcraft/S7","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) topics-leave-the-status"}
+        {"rule":"altcraft/S7","test":"PatchbayAltcraftTests.LogInTests/`what the vendor was told can be asked back`()"}
+        {"rule":"altcraft/S8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-then-busy"}
+        {"rule":"altcraft/S8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) retry-ladder"}
+        {"rule":"altcraft/S8","test":"PatchbayAltcraftTests.ReplyTests/`each attempt that is repeated is told, and so is the final no`()"}
+        {"rule":"altcraft/S9","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
+        {"rule":"altcraft/S9","test":"PatchbayAltcraftTests.ReplyTests/`a category that the vendor keeps as it was is told`()"}
+        {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
+        {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-in-doubt"}
+        {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-two-databases"}
         {"rule":"altcraft/T1","test":"PatchbayAltcraftTests.SubscriptionTests/`a token that changed is told before anything else uses it`()"}
+        {"rule":"altcraft/T2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
+        {"rule":"altcraft/T2","test":"PatchbayAltcraftTests.SubscriptionTests/`a change of person waits for the token, but not for somebody who is gone`()"}
         {"rule":"altcraft/T2","test":"PatchbayAltcraftTests.SubscriptionTests/`a token that changed is told before anything else uses it`()"}
+        {"rule":"altcraft/T3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-refused"}
         {"rule":"altcraft/T3","test":"PatchbayAltcraftTests.SubscriptionTests/`a refused token update is not repeated, and subscribing goes on`()"}
+        {"rule":"altcraft/T4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
+        {"rule":"altcraft/T4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation-refused"}
         {"rule":"altcraft/T4","test":"PatchbayAltcraftTests.SubscriptionTests/`the token of a subscription that worked is remembered, and survives storage`()"}
+        {"rule":"altcraft/T5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-unpermitted"}
         {"rule":"altcraft/T5","test":"PatchbayAltcraftTests.SubscriptionTests/`subscribing needs a token and permission, leaving needs no permission`()"}
+        {"rule":"altcraft/T6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
+        {"rule":"altcraft/T6","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) token-rotation"}
         {"rule":"altcraft/T6","test":"PatchbayAltcraftTests.RequestTests/`a question names what it asks for`(_:_:)"}
         {"rule":"altcraft/T7","test":"PatchbayAltcraftTests.RecordTests/`a push token needs a provider and the person's word`()"}
         {"rule":"altcraft/T7","test":"PatchbayAltcraftTests.RequestTests/`a question that can't be asked is refused`()"}
         {"rule":"altcraft/T7","test":"PatchbayAltcraftTests.SubscriptionTests/`platform and service make a provider`(_:_:_:)"}
+        {"rule":"altcraft/T8","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-without-token"}
         {"rule":"altcraft/T8","test":"PatchbayAltcraftTests.RequestTests/`a question that can't be asked is refused`()"}
         {"rule":"altcraft/T8","test":"PatchbayAltcraftTests.SubscriptionTests/`subscribing needs a token and permission, leaving needs no permission`()"}
+        {"rule":"altcraft/T9","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) log-in-unpermitted"}
         {"rule":"altcraft/T9","test":"PatchbayAltcraftTests.SubscriptionTests/`a subscribe that waits gives way to a later word`()"}
+        {"rule":"altcraft/T10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token-changed"}
+        {"rule":"altcraft/T10","test":"PatchbayAltcraftTests.CredentialTests/`a changed role token ends what was captured and known under the old one`(_:)"}
         {"rule":"altcraft/X1","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
         {"rule":"altcraft/X2","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
         {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`a push token needs a provider and the person's word`()"}
@@ -139,25 +737,305 @@ extension RuleEvidence {
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
+        {"rule":"des/A1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
+        {"rule":"des/A1","test":"PatchbayDESTests.EventTests/`a message in an answer goes to the app, one without HTML does not`()"}
+        {"rule":"des/A2","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
+        {"rule":"des/A2","test":"PatchbayDESTests.EventTests/`actions in an answer are carried out in order, then their campaign was viewed`()"}
+        {"rule":"des/A3","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
+        {"rule":"des/A3","test":"PatchbayDESTests.EventTests/`actions in an answer are carried out in order, then their campaign was viewed`()"}
+        {"rule":"des/A4","test":"PatchbayDESTests.ContactTests/`tokens that an answer lacks stay`()"}
+        {"rule":"des/A4","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/A5","test":"PatchbayDESTests.DESConformanceTests/converses(_:) refused-batch"}
+        {"rule":"des/A5","test":"PatchbayDESTests.QueueTests/`other refusals end a request, and the queue goes on`(status:)"}
+        {"rule":"des/B1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/B1","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/B1","test":"PatchbayDESTests.InstallationTests/`platforms have the vendor's words`(row:)"}
+        {"rule":"des/B1","test":"PatchbayDESTests.InstallationTests/`the zone has four digits`(row:)"}
+        {"rule":"des/B1","test":"PatchbayDESTests.RefusalTests/`an installation needs facts, a known platform, a usable token`()"}
+        {"rule":"des/B2","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/B2","test":"PatchbayDESTests.InstallationTests/`push settings are what the app gives, else what follows from the permission`()"}
+        {"rule":"des/B3","test":"PatchbayDESTests.DESConformanceTests/converses(_:) push-off-and-on"}
+        {"rule":"des/B3","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/B3","test":"PatchbayDESTests.RefusalTests/`an installation needs facts, a known platform, a usable token`()"}
+        {"rule":"des/B4","test":"PatchbayDESTests.ConfigurationTests/`the example's settings make an adapter that asks the hosts it names`()"}
+        {"rule":"des/B4","test":"PatchbayDESTests.ContactTests/`a contact is set by field and value, and not again`()"}
+        {"rule":"des/B4","test":"PatchbayDESTests.ContactTests/`an ID token proves who it is, and another one is a change`()"}
+        {"rule":"des/B4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/B4","test":"PatchbayDESTests.RefusalTests/`all mistakes of a configuration are told at once`()"}
+        {"rule":"des/B5","test":"PatchbayDESTests.DESConformanceTests/converses(_:) token-renewed"}
+        {"rule":"des/B5","test":"PatchbayDESTests.RenewalTests/`401: renewed, and half a second later the same body again`()"}
+        {"rule":"des/B6","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/B6","test":"PatchbayDESTests.EventTests/`an event has type, name and time, and no empty attributes`()"}
+        {"rule":"des/B7","test":"PatchbayDESTests.EventTests/`sessions begin, carry their id, and end with their length`()"}
+        {"rule":"des/B7","test":"PatchbayDESTests.EventTests/`the opening of a push and its buttons have a form of their own`()"}
+        {"rule":"des/B7","test":"PatchbayDESTests.RefusalTests/`events need a name of their own and plain attributes`()"}
+        {"rule":"des/B8","test":"PatchbayDESTests.DESConformanceTests/converses(_:) do-not-disturb"}
+        {"rule":"des/B8","test":"PatchbayDESTests.EventTests/`messages that are not to be shown are told with each request`()"}
+        {"rule":"des/B9","test":"PatchbayDESTests.EventTests/`language and versions go along, or not`()"}
+        {"rule":"des/B10","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/B10","test":"PatchbayDESTests.EventTests/`a view and a click are recorded and reported`()"}
+        {"rule":"des/B11","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline"}
+        {"rule":"des/B11","test":"PatchbayDESTests.StateTests/`an inline request takes the pending clicks along once, and no views`()"}
+        {"rule":"des/C1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) configuration-from-afar"}
+        {"rule":"des/C1","test":"PatchbayDESTests.QuestionTests/`a configuration from afar switches v4 off and moves services`()"}
+        {"rule":"des/C1","test":"PatchbayDESTests.RefusalTests/`all mistakes of a configuration are told at once`()"}
+        {"rule":"des/H1","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/H2","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/H2","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/H2","test":"PatchbayDESTests.InstallationTests/`a subject that is no UUID gets one, always the same`()"}
+        {"rule":"des/H2","test":"PatchbayDESTests.InstallationTests/`an adopted client id is taken over and kept`()"}
+        {"rule":"des/H2","test":"PatchbayDESTests.RefusalTests/`an installation needs facts, a known platform, a usable token`()"}
+        {"rule":"des/H3","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/H3","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/H4","test":"PatchbayDESTests.ContactTests/`a contact is set by field and value, and not again`()"}
+        {"rule":"des/H4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/H5","test":"PatchbayDESTests.ConfigurationTests/`the example's settings make an adapter that asks the hosts it names`()"}
+        {"rule":"des/H5","test":"PatchbayDESTests.ContactTests/`a contact is set by field and value, and not again`()"}
+        {"rule":"des/H5","test":"PatchbayDESTests.RenewalTests/`401: renewed, and half a second later the same body again`()"}
+        {"rule":"des/H6","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/H6","test":"PatchbayDESTests.RefusalTests/`all mistakes of a configuration are told at once`()"}
+        {"rule":"des/H7","test":"PatchbayDESTests.QuestionTests/`the inbox leaves out what lacks something`()"}
+        {"rule":"des/H7","test":"PatchbayDESTests.RefusalTests/`all mistakes of a configuration are told at once`()"}
+        {"rule":"des/H8","test":"PatchbayDESTests.ContactTests/`the anonymous contact is asked for with or without the token`(sends:)"}
+        {"rule":"des/H8","test":"PatchbayDESTests.DESConformanceTests/converses(_:) log-out"}
+        {"rule":"des/H8","test":"PatchbayDESTests.InstallationTests/`an account without anonymous contacts registers all the same`()"}
+        {"rule":"des/I1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inbox-tags"}
+        {"rule":"des/I1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) token-too-old"}
+        {"rule":"des/I1","test":"PatchbayDESTests.QuestionTests/`the inbox leaves out what lacks something`()"}
+        {"rule":"des/I2","test":"PatchbayDESTests.QuestionTests/`geofences leave out what lacks something`()"}
+        {"rule":"des/I3","test":"PatchbayDESTests.QuestionTests/`content for a push comes from the vendor's hosts alone`()"}
+        {"rule":"des/N1","test":"PatchbayDESTests.InstallationTests/`erasing forgets everything here, consent is kept here`()"}
+        {"rule":"des/N2","test":"PatchbayDESTests.DESConformanceTests/converses(_:) forgotten"}
+        {"rule":"des/N2","test":"PatchbayDESTests.InstallationTests/`erasing forgets everything here, consent is kept here`()"}
+        {"rule":"des/N3","test":"PatchbayDESTests.DESConformanceTests/converses(_:) left"}
+        {"rule":"des/N3","test":"PatchbayDESTests.InstallationTests/`a farewell takes the token back and becomes anonymous`()"}
+        {"rule":"des/N4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) before-the-registration"}
+        {"rule":"des/N4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) forgotten"}
+        {"rule":"des/N4","test":"PatchbayDESTests.InstallationTests/`everything waits for the registration, and it overtakes what waits`()"}
+        {"rule":"des/N4","test":"PatchbayDESTests.QuestionTests/`bad questions are refused before anything is sent`()"}
+        {"rule":"des/N5","test":"PatchbayDESTests.RefusalTests/`options are checked at capture`()"}
+        {"rule":"des/R1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) configuration-from-afar"}
+        {"rule":"des/R1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) old-campaigns"}
+        {"rule":"des/R1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R1","test":"PatchbayDESTests.QuestionTests/`a configuration from afar switches v4 off and moves services`()"}
+        {"rule":"des/R1","test":"PatchbayDESTests.StateTests/`the state goes back as it came, in events and in inline requests`()"}
+        {"rule":"des/R1","test":"PatchbayDESTests.StateTests/`v3 sends everything each time and deletes by oldCampaigns alone`()"}
+        {"rule":"des/R2","test":"PatchbayDESTests.ConfigurationTests/`the example's settings make an adapter that asks the hosts it names`()"}
+        {"rule":"des/R2","test":"PatchbayDESTests.RefusalTests/`a code that is none is refused before anything else`(code:)"}
+        {"rule":"des/R3","test":"PatchbayDESTests.DESConformanceTests/converses(_:) lost-answer"}
+        {"rule":"des/R3","test":"PatchbayDESTests.DESConformanceTests/converses(_:) queue-stops"}
+        {"rule":"des/R3","test":"PatchbayDESTests.QueueTests/`headers and batch are made anew at each attempt`()"}
+        {"rule":"des/R4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) queue-stops"}
+        {"rule":"des/R4","test":"PatchbayDESTests.QueueTests/`headers and batch are made anew at each attempt`()"}
+        {"rule":"des/R5","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/R5","test":"PatchbayDESTests.DESConformanceTests/converses(_:) forgotten"}
+        {"rule":"des/R5","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/R5","test":"PatchbayDESTests.InstallationTests/`the same facts are not sent again, others are`()"}
+        {"rule":"des/R5","test":"PatchbayDESTests.InstallationTests/`without a client state the client is registered at each start`()"}
+        {"rule":"des/R6","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/R6","test":"PatchbayDESTests.DESConformanceTests/converses(_:) push-off-and-on"}
+        {"rule":"des/R6","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
+        {"rule":"des/R6","test":"PatchbayDESTests.InstallationTests/`a push token is set once, and counts only after a success`()"}
+        {"rule":"des/R6","test":"PatchbayDESTests.InstallationTests/`a wish for push without a token is kept for later`()"}
+        {"rule":"des/R7","test":"PatchbayDESTests.ContactTests/`who becomes anonymous has the push token set anew`()"}
+        {"rule":"des/R7","test":"PatchbayDESTests.DESConformanceTests/converses(_:) left"}
+        {"rule":"des/R7","test":"PatchbayDESTests.DESConformanceTests/converses(_:) log-out"}
+        {"rule":"des/R7","test":"PatchbayDESTests.DESConformanceTests/converses(_:) push-off-and-on"}
+        {"rule":"des/R7","test":"PatchbayDESTests.DESConformanceTests/converses(_:) token-renewed"}
+        {"rule":"des/R7","test":"PatchbayDESTests.InstallationTests/`no push: the token is forgotten before any answer and stays away`()"}
+        {"rule":"des/R7","test":"PatchbayDESTests.RenewalTests/`401: renewed, and half a second later the same body again`()"}
+        {"rule":"des/R8","test":"PatchbayDESTests.ContactTests/`without a value the contact is anonymous`()"}
+        {"rule":"des/R8","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
+        {"rule":"des/R8","test":"PatchbayDESTests.DESConformanceTests/converses(_:) log-out"}
+        {"rule":"des/R8","test":"PatchbayDESTests.InstallationTests/`an account without anonymous contacts registers all the same`()"}
+        {"rule":"des/R8","test":"PatchbayDESTests.RefusalTests/`one kind of identifier names contacts`()"}
+        {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`a contact is set by field and value, and not again`()"}
+        {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`after doubt the contact is set again`()"}
+        {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`an ID token proves who it is, and another one is a change`()"}
+        {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`another field with the same value is another contact`()"}
+        {"rule":"des/R9","test":"PatchbayDESTests.DESConformanceTests/converses(_:) log-out"}
+        {"rule":"des/R10","test":"PatchbayDESTests.ContactTests/`without a value the contact is anonymous`()"}
+        {"rule":"des/R10","test":"PatchbayDESTests.DESConformanceTests/converses(_:) log-out"}
+        {"rule":"des/R11","test":"PatchbayDESTests.ContactTests/`a change of contact parts two sessions`()"}
+        {"rule":"des/R11","test":"PatchbayDESTests.ContactTests/`after a failed change the old contact stays and the session goes on`()"}
+        {"rule":"des/R11","test":"PatchbayDESTests.DESConformanceTests/converses(_:) change-of-contact"}
+        {"rule":"des/R12","test":"PatchbayDESTests.EventTests/`an event has type, name and time, and no empty attributes`()"}
+        {"rule":"des/R13","test":"PatchbayDESTests.DESConformanceTests/converses(_:) change-of-contact"}
+        {"rule":"des/R13","test":"PatchbayDESTests.EventTests/`sessions begin, carry their id, and end with their length`()"}
+        {"rule":"des/R13","test":"PatchbayDESTests.EventTests/`without a contact token the start of the app is not reported`()"}
+        {"rule":"des/R14","test":"PatchbayDESTests.EventTests/`the opening of a push and its buttons have a form of their own`()"}
+        {"rule":"des/R14","test":"PatchbayDESTests.RefusalTests/`pushes without an id, and those of others`()"}
+        {"rule":"des/R15","test":"PatchbayDESTests.EventTests/`a view and a click are recorded and reported`()"}
+        {"rule":"des/R15","test":"PatchbayDESTests.RefusalTests/`views and clicks need a campaign, clicks a button`()"}
+        {"rule":"des/R16","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inbox-tags"}
+        {"rule":"des/R16","test":"PatchbayDESTests.EventTests/`tags are lower-case, and with a fetched inbox only changes are sent`()"}
+        {"rule":"des/R17","test":"PatchbayDESTests.DESConformanceTests/converses(_:) new-application"}
+        {"rule":"des/R17","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R17","test":"PatchbayDESTests.StateTests/`the state goes back as it came, in events and in inline requests`()"}
+        {"rule":"des/R17","test":"PatchbayDESTests.StateTests/`the state survives storage byte for byte`()"}
+        {"rule":"des/R18","test":"PatchbayDESTests.DESConformanceTests/converses(_:) old-campaigns"}
+        {"rule":"des/R18","test":"PatchbayDESTests.DESConformanceTests/converses(_:) process-dies"}
+        {"rule":"des/R18","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R18","test":"PatchbayDESTests.StateTests/`each view and click is sent once, one by one in its order`()"}
+        {"rule":"des/R18","test":"PatchbayDESTests.StateTests/`v3 sends everything each time and deletes by oldCampaigns alone`()"}
+        {"rule":"des/R19","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R19","test":"PatchbayDESTests.StateTests/`each view and click is sent once, one by one in its order`()"}
+        {"rule":"des/R20","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline"}
+        {"rule":"des/R20","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline-in-the-pause"}
+        {"rule":"des/R20","test":"PatchbayDESTests.StateTests/`an inline request can carry views too, as the vendor's page can be read`()"}
+        {"rule":"des/R20","test":"PatchbayDESTests.StateTests/`an inline request takes the pending clicks along once, and no views`()"}
+        {"rule":"des/R21","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
+        {"rule":"des/R21","test":"PatchbayDESTests.EventTests/`a message in an answer goes to the app, one without HTML does not`()"}
+        {"rule":"des/R22","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline"}
+        {"rule":"des/R22","test":"PatchbayDESTests.QuestionTests/`no message is an error`(answer:)"}
+        {"rule":"des/R22","test":"PatchbayDESTests.QuestionTests/`the message of a view is found without regard to case`()"}
+        {"rule":"des/R23","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R23","test":"PatchbayDESTests.StateTests/`a new state replaces the old one as a whole, even an empty one`()"}
+        {"rule":"des/R23","test":"PatchbayDESTests.StateTests/`the state goes back as it came, in events and in inline requests`()"}
+        {"rule":"des/R23","test":"PatchbayDESTests.StateTests/`the vendor prunes a cancelled campaign, and the client follows`()"}
+        {"rule":"des/R24","test":"PatchbayDESTests.StateTests/`an answer without a state leaves it`(body:)"}
+        {"rule":"des/R24","test":"PatchbayDESTests.StateTests/`the state in another request's answer is not looked at`()"}
+        {"rule":"des/R25","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline"}
+        {"rule":"des/R25","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline-in-the-pause"}
+        {"rule":"des/R25","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R25","test":"PatchbayDESTests.RenewalTests/`an inline request in the pause takes the clicks, and the repeat does not bring them again`()"}
+        {"rule":"des/R25","test":"PatchbayDESTests.StateTests/`after a failure the same views and clicks go with the next request`(failure:)"}
+        {"rule":"des/R25","test":"PatchbayDESTests.StateTests/`an inline request takes the pending clicks along once, and no views`()"}
+        {"rule":"des/R25","test":"PatchbayDESTests.StateTests/`each view and click is sent once, one by one in its order`()"}
+        {"rule":"des/R25","test":"PatchbayDESTests.StateTests/`what is recorded while a request is in flight stays`()"}
+        {"rule":"des/R26","test":"PatchbayDESTests.DESConformanceTests/converses(_:) old-campaigns"}
+        {"rule":"des/R26","test":"PatchbayDESTests.StateTests/`v3 sends everything each time and deletes by oldCampaigns alone`()"}
+        {"rule":"des/R26","test":"PatchbayDESTests.StateTests/`v4 ignores oldCampaigns`()"}
+        {"rule":"des/R27","test":"PatchbayDESTests.DESConformanceTests/converses(_:) lost-answer"}
+        {"rule":"des/R27","test":"PatchbayDESTests.DESConformanceTests/converses(_:) refused-batch"}
+        {"rule":"des/R27","test":"PatchbayDESTests.DESConformanceTests/converses(_:) renewal-refused"}
+        {"rule":"des/R27","test":"PatchbayDESTests.RenewalTests/`a renewal that is refused ends the request, and its views stay`()"}
+        {"rule":"des/R27","test":"PatchbayDESTests.StateTests/`after a failure the same views and clicks go with the next request`(failure:)"}
+        {"rule":"des/R27","test":"PatchbayDESTests.StateTests/`views and clicks outlive the events that are given up`()"}
+        {"rule":"des/R28","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline-in-the-pause"}
+        {"rule":"des/R28","test":"PatchbayDESTests.DESConformanceTests/converses(_:) process-dies"}
+        {"rule":"des/R28","test":"PatchbayDESTests.StateTests/`what is recorded while a request is in flight stays`()"}
+        {"rule":"des/R29","test":"PatchbayDESTests.DESConformanceTests/converses(_:) old-campaigns"}
+        {"rule":"des/R29","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R29","test":"PatchbayDESTests.EventTests/`a view and a click are recorded and reported`()"}
+        {"rule":"des/R29","test":"PatchbayDESTests.EventTests/`campaign ids can be numbers, as on the vendor's page`()"}
+        {"rule":"des/R29","test":"PatchbayDESTests.StateTests/`v3 sends everything each time and deletes by oldCampaigns alone`()"}
+        {"rule":"des/R30","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
+        {"rule":"des/R30","test":"PatchbayDESTests.EventTests/`an event has type, name and time, and no empty attributes`()"}
+        {"rule":"des/R30","test":"PatchbayDESTests.EventTests/`points in time can follow the vendor's page`()"}
+        {"rule":"des/R30","test":"PatchbayDESTests.RefusalTests/`events need a name of their own and plain attributes`()"}
+        {"rule":"des/R31","test":"PatchbayDESTests.DESConformanceTests/converses(_:) lost-answer"}
+        {"rule":"des/R31","test":"PatchbayDESTests.DESConformanceTests/converses(_:) queue-stops"}
+        {"rule":"des/R31","test":"PatchbayDESTests.QueueTests/`a kept request stays at the head and everything stops, without a timer`(failure:)"}
+        {"rule":"des/R31","test":"PatchbayDESTests.QueueTests/`a registration that is kept stops the events behind it`()"}
+        {"rule":"des/R31","test":"PatchbayDESTests.QueueTests/`a stop ends with what it was for`()"}
+        {"rule":"des/R31","test":"PatchbayDESTests.QueueTests/`other refusals end a request, and the queue goes on`(status:)"}
+        {"rule":"des/R32","test":"PatchbayDESTests.DESConformanceTests/converses(_:) refused-batch"}
+        {"rule":"des/R32","test":"PatchbayDESTests.DESConformanceTests/converses(_:) renewal-refused"}
+        {"rule":"des/R32","test":"PatchbayDESTests.QueueTests/`merged events share their end`()"}
+        {"rule":"des/R32","test":"PatchbayDESTests.StateTests/`views and clicks outlive the events that are given up`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline-in-the-pause"}
+        {"rule":"des/R33","test":"PatchbayDESTests.DESConformanceTests/converses(_:) renewal-lost"}
+        {"rule":"des/R33","test":"PatchbayDESTests.DESConformanceTests/converses(_:) renewal-refused"}
+        {"rule":"des/R33","test":"PatchbayDESTests.DESConformanceTests/converses(_:) three-renewals"}
+        {"rule":"des/R33","test":"PatchbayDESTests.DESConformanceTests/converses(_:) token-renewed"}
+        {"rule":"des/R33","test":"PatchbayDESTests.DESConformanceTests/converses(_:) token-too-old"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`401: renewed, and half a second later the same body again`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`a crash in the pause forgets nothing`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`a renewal that is lost keeps the request`(failure:)"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`a renewal that is refused ends the request, and its views stay`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`a repeat that fails otherwise is made anew`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`an inline request in the pause takes the clicks, and the repeat does not bring them again`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`every request of a client is renewed`(action:)"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`the repeat after the third renewal may succeed`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`three renewals, then no more`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`what is captured meanwhile does not enter the repeated body`()"}
+        {"rule":"des/R33","test":"PatchbayDESTests.RenewalTests/`without a refresh token 401 is a refusal like others`()"}
+        {"rule":"des/R34","test":"PatchbayDESTests.DESConformanceTests/converses(_:) before-the-registration"}
+        {"rule":"des/R34","test":"PatchbayDESTests.DESConformanceTests/converses(_:) change-of-contact"}
+        {"rule":"des/R34","test":"PatchbayDESTests.DESConformanceTests/converses(_:) queue-stops"}
+        {"rule":"des/R34","test":"PatchbayDESTests.QueueTests/`events that wait leave together, other requests keep their places`()"}
+        {"rule":"des/R35","test":"PatchbayDESTests.DESConformanceTests/converses(_:) before-the-registration"}
+        {"rule":"des/R35","test":"PatchbayDESTests.DESConformanceTests/converses(_:) change-of-contact"}
+        {"rule":"des/R35","test":"PatchbayDESTests.DESConformanceTests/converses(_:) new-application"}
+        {"rule":"des/R35","test":"PatchbayDESTests.InstallationTests/`a new application code leaves the old one, then begins anew`(keepsState:)"}
+        {"rule":"des/R35","test":"PatchbayDESTests.QueueTests/`events are never merged past a change of contact`()"}
+        {"rule":"des/R36","test":"PatchbayDESTests.DESConformanceTests/converses(_:) lost-answer"}
+        {"rule":"des/R36","test":"PatchbayDESTests.DESConformanceTests/converses(_:) process-dies"}
+        {"rule":"des/R36","test":"PatchbayDESTests.DESConformanceTests/converses(_:) token-renewed"}
+        {"rule":"des/R36","test":"PatchbayDESTests.QueueTests/`a kept request stays at the head and everything stops, without a timer`(failure:)"}
+        {"rule":"des/R36","test":"PatchbayDESTests.QueueTests/`headers and batch are made anew at each attempt`()"}
+        {"rule":"des/R36","test":"PatchbayDESTests.RenewalTests/`a repeat that fails otherwise is made anew`()"}
+        {"rule":"des/R36","test":"PatchbayDESTests.RenewalTests/`what is captured meanwhile does not enter the repeated body`()"}
+        {"rule":"des/R37","test":"PatchbayDESTests.DESConformanceTests/converses(_:) lost-answer"}
+        {"rule":"des/R37","test":"PatchbayDESTests.DESConformanceTests/converses(_:) renewal-lost"}
+        {"rule":"des/R37","test":"PatchbayDESTests.QuestionTests/`a question without an answer ends`(failure:)"}
+        {"rule":"des/R37","test":"PatchbayDESTests.QueueTests/`a kept request stays at the head and everything stops, without a timer`(failure:)"}
+        {"rule":"des/R38","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inline"}
+        {"rule":"des/R38","test":"PatchbayDESTests.DESConformanceTests/converses(_:) queue-stops"}
+        {"rule":"des/R38","test":"PatchbayDESTests.DESConformanceTests/converses(_:) token-too-old"}
+        {"rule":"des/R38","test":"PatchbayDESTests.QuestionTests/`a question without an answer ends`(failure:)"}
+        {"rule":"des/R38","test":"PatchbayDESTests.QuestionTests/`bad questions are refused before anything is sent`()"}
+        {"rule":"des/R38","test":"PatchbayDESTests.QueueTests/`a question passes a stopped queue, and is not repeated`()"}
+        {"rule":"des/R39","test":"PatchbayDESTests.DESConformanceTests/converses(_:) new-application"}
+        {"rule":"des/R39","test":"PatchbayDESTests.InstallationTests/`a new application code leaves the old one, then begins anew`(keepsState:)"}
+        {"rule":"des/R40","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
+        {"rule":"des/R40","test":"PatchbayDESTests.EventTests/`a message in an answer goes to the app, one without HTML does not`()"}
+        {"rule":"des/R40","test":"PatchbayDESTests.QuestionTests/`the inbox leaves out what lacks something`()"}
+        {"rule":"des/T1","test":"PatchbayDESTests.EventTests/`attributes become texts`(row:)"}
+        {"rule":"des/T2","test":"PatchbayDESTests.RefusalTests/`events need a name of their own and plain attributes`()"}
+        {"rule":"des/T3","test":"PatchbayDESTests.RefusalTests/`events need a name of their own and plain attributes`()"}
+        {"rule":"des/T4","test":"PatchbayDESTests.ConfigurationTests/`the example's settings make an adapter that asks the hosts it names`()"}
+        {"rule":"des/T4","test":"PatchbayDESTests.DESConformanceTests/converses(_:) configuration-from-afar"}
+        {"rule":"des/T4","test":"PatchbayDESTests.QuestionTests/`a configuration from afar switches v4 off and moves services`()"}
+        {"rule":"des/T4","test":"PatchbayDESTests.QuestionTests/`only the vendor's own hosts count`(row:)"}
+        {"rule":"des/T4","test":"PatchbayDESTests.RefusalTests/`all mistakes of a configuration are told at once`()"}
+        {"rule":"des/T5","test":"PatchbayDESTests.QueueTests/`a host that is not found keeps or ends the request`()"}
+        {"rule":"des/T5","test":"PatchbayDESTests.RefusalTests/`all mistakes of a configuration are told at once`()"}
+        {"rule":"des/U1","test":"PatchbayDESTests.RefusalTests/`what has no place is refused with a remedy`()"}
+        {"rule":"des/U2","test":"PatchbayDESTests.RefusalTests/`what has no place is refused with a remedy`()"}
+        {"rule":"des/U3","test":"PatchbayDESTests.RefusalTests/`what has no place is refused with a remedy`()"}
+        {"rule":"des/U4","test":"PatchbayDESTests.RefusalTests/`what has no place is refused with a remedy`()"}
+        {"rule":"des/U5","test":"PatchbayDESTests.RefusalTests/`pushes without an id, and those of others`()"}
+        {"rule":"des/U6","test":"PatchbayDESTests.RefusalTests/`one kind of identifier names contacts`()"}
         {"rule":"salesforce/A1","test":"PatchbaySalesforceTests.AttributeTests/`a blank name is refused`(_:)"}
+        {"rule":"salesforce/A1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/A2","test":"PatchbaySalesforceTests.AttributeTests/`names and values are trimmed, pairs sorted`()"}
         {"rule":"salesforce/A3","test":"PatchbaySalesforceTests.AttributeTests/`all 47 reserved words are refused in any case, and nothing else`()"}
+        {"rule":"salesforce/A3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
+        {"rule":"salesforce/A3","test":"PatchbaySalesforceTests.HostileTests/`of many pairs only the reserved ones are left behind`()"}
         {"rule":"salesforce/A4","test":"PatchbaySalesforceTests.AttributeTests/`a name has at most 128 UTF-16 units`()"}
+        {"rule":"salesforce/A5","test":"PatchbaySalesforceTests.AttributeTests/`unset empties the attribute or stops sending it`(setting:pairs:)"}
+        {"rule":"salesforce/A5","test":"PatchbaySalesforceTests.HostileTests/`null is no value`()"}
         {"rule":"salesforce/A6","test":"PatchbaySalesforceTests.AttributeTests/`names and values are trimmed, pairs sorted`()"}
         {"rule":"salesforce/A7","test":"PatchbaySalesforceTests.AttributeTests/`unset empties the attribute or stops sending it`(setting:pairs:)"}
         {"rule":"salesforce/A7","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
         {"rule":"salesforce/A9","test":"PatchbaySalesforceTests.AttributeTests/`an attribute that the account does not define stays out`()"}
+        {"rule":"salesforce/A9","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) undefined-attributes"}
         {"rule":"salesforce/A10","test":"PatchbaySalesforceTests.AttributeTests/`nothing is added at the vendor`(_:)"}
         {"rule":"salesforce/A11","test":"PatchbaySalesforceTests.AttributeTests/`unset empties the attribute or stops sending it`(setting:pairs:)"}
+        {"rule":"salesforce/A12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) orphans"}
         {"rule":"salesforce/A12","test":"PatchbaySalesforceTests.IdentityTests/`a log-in says that attributes stay with the device`()"}
         {"rule":"salesforce/A13","test":"PatchbaySalesforceTests.AttributeTests/`bad pairs are left out and the rest goes`()"}
+        {"rule":"salesforce/A13","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
+        {"rule":"salesforce/A13","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) undefined-attributes"}
+        {"rule":"salesforce/A13","test":"PatchbaySalesforceTests.HostileTests/`of many pairs only the reserved ones are left behind`()"}
         {"rule":"salesforce/D1","test":"PatchbaySalesforceTests.LifeTests/`reading and consent are refused`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a device that was never registered is not registered to leave`()"}
+        {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a device that was refused without doubt is not registered to leave`()"}
         {"rule":"salesforce/D2","test":"PatchbaySalesforceTests.LifeTests/`a farewell is one last registration without push`()"}
+        {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) erased"}
         {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.LifeTests/`an erase empties what a registration can empty`()"}
         {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.LifeTests/`an erase of a device that nobody knows asks for the hand alone`()"}
+        {"rule":"salesforce/D3","test":"PatchbaySalesforceTests.SupersedingTests/`an attribute that an erase empties is superseded`()"}
+        {"rule":"salesforce/D4","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) no-tracking"}
         {"rule":"salesforce/D4","test":"PatchbaySalesforceTests.LifeTests/`reading and consent are refused`()"}
         {"rule":"salesforce/D5","test":"PatchbaySalesforceTests.TagTests/`a topic of push is a tag`()"}
+        {"rule":"salesforce/D6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) hand-over"}
+        {"rule":"salesforce/D6","test":"PatchbaySalesforceTests.EventTests/`changes that leave the contact hold up no event`()"}
+        {"rule":"salesforce/D6","test":"PatchbaySalesforceTests.EventTests/`what another contact did waits until the vendor knows of the hand-over`(_:)"}
+        {"rule":"salesforce/D7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) erased"}
+        {"rule":"salesforce/D7","test":"PatchbaySalesforceTests.LifeTests/`a new life after an erase begins at once, as far as the pacing allows`()"}
         {"rule":"salesforce/E1","test":"PatchbaySalesforceTests.EventTests/`an event stands in its envelope`()"}
         {"rule":"salesforce/E2","test":"PatchbaySalesforceTests.EventTests/`a bad name is refused`(_:)"}
         {"rule":"salesforce/E3","test":"PatchbaySalesforceTests.EventTests/`bad attributes are left out and the event goes`()"}
@@ -165,12 +1043,24 @@ extension RuleEvidence {
         {"rule":"salesforce/E5","test":"PatchbaySalesforceTests.EventTests/`bad attributes are left out and the event goes`()"}
         {"rule":"salesforce/E6","test":"PatchbaySalesforceTests.EventTests/`an accepted event needs a definition`()"}
         {"rule":"salesforce/E9","test":"PatchbaySalesforceTests.EventTests/`a push of its own is refused, another vendor's is foreign`()"}
+        {"rule":"salesforce/E10","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) subscriber-token"}
+        {"rule":"salesforce/E10","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) until-the-key"}
         {"rule":"salesforce/E10","test":"PatchbaySalesforceTests.EventTests/`events wait for the subscriber token`()"}
         {"rule":"salesforce/E11","test":"PatchbaySalesforceTests.EventTests/`a request carries at most 1000 events`()"}
         {"rule":"salesforce/E11","test":"PatchbaySalesforceTests.EventTests/`an event stands in its envelope`()"}
+        {"rule":"salesforce/E12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) hand-over"}
+        {"rule":"salesforce/E12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) no-tracking"}
+        {"rule":"salesforce/E12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) retry-after"}
+        {"rule":"salesforce/E12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) subscriber-token"}
         {"rule":"salesforce/E12","test":"PatchbaySalesforceTests.EventTests/`a failed event is kept and delayed, with the same id`()"}
         {"rule":"salesforce/E12","test":"PatchbaySalesforceTests.EventTests/`an accepted event needs a definition`()"}
         {"rule":"salesforce/E13","test":"PatchbaySalesforceTests.EventTests/`an event stands in its envelope`()"}
+        {"rule":"salesforce/E14","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) subscriber-token"}
+        {"rule":"salesforce/E14","test":"PatchbaySalesforceTests.EventTests/`a change that leaves anyway renews the token`()"}
+        {"rule":"salesforce/E14","test":"PatchbaySalesforceTests.EventTests/`a refused subscriber token is renewed by the registration, and the event goes`(_:)"}
+        {"rule":"salesforce/E14","test":"PatchbaySalesforceTests.EventTests/`a renewal keeps the vendor's pace, and is given up where no token comes`()"}
+        {"rule":"salesforce/E14","test":"PatchbaySalesforceTests.EventTests/`a setting keeps a refused token`()"}
+        {"rule":"salesforce/E15","test":"PatchbaySalesforceTests.EventTests/`other events are refused with a remedy`(_:)"}
         {"rule":"salesforce/F1","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
@@ -185,74 +1075,148 @@ extension RuleEvidence {
         {"rule":"salesforce/F8","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
         {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`the newer of two dates decides`(_:)"}
         {"rule":"salesforce/F10","test":"PatchbaySalesforceTests.RecordTests/`push columns make a device`()"}
+        {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.IdentityTests/`a blank contact key is refused and the old one stays`(_:)"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
         {"rule":"salesforce/K2","test":"PatchbaySalesforceTests.IdentityTests/`a contact key is trimmed`()"}
+        {"rule":"salesforce/K3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/K3","test":"PatchbaySalesforceTests.IdentityTests/`a log-out can't clear the contact key`()"}
+        {"rule":"salesforce/K4","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) orphans"}
         {"rule":"salesforce/K4","test":"PatchbaySalesforceTests.IdentityTests/`a placeholder is warned about`(_:)"}
         {"rule":"salesforce/K5","test":"PatchbaySalesforceTests.IdentityTests/`a setting names the kind of identifier`()"}
-        {"rule":"salesforce/K6","test":"PatchbaySalesforceTests.IdentityTests/`a key after an anonymous registration may orphan a contact`()"}
+        {"rule":"salesforce/K6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/K6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-launch"}
+        {"rule":"salesforce/K6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) orphans"}
         {"rule":"salesforce/K6","test":"PatchbaySalesforceTests.IdentityTests/`without a contact key the registration leaves it out`()"}
-        {"rule":"salesforce/K7","test":"PatchbaySalesforceTests.IdentityTests/`a move to another contact is said, letter case counts`(_:)"}
+        {"rule":"salesforce/K6","test":"PatchbaySalesforceTests.OrphanTests/`without delay the first registration may make a contact, and the key that follows orphans it`()"}
+        {"rule":"salesforce/K7","test":"PatchbaySalesforceTests.OrphanTests/`a changed key is said, letter by letter`(_:)"}
+        {"rule":"salesforce/K7","test":"PatchbaySalesforceTests.OrphanTests/`keys that look alike and are written differently are different`()"}
         {"rule":"salesforce/K8","test":"PatchbaySalesforceTests.IdentityTests/`a long key is doubtful, and its text is not shown`()"}
-        {"rule":"salesforce/K9","test":"PatchbaySalesforceTests.IdentityTests/`a move to another contact is said, letter case counts`(_:)"}
+        {"rule":"salesforce/K9","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) orphans"}
+        {"rule":"salesforce/K9","test":"PatchbaySalesforceTests.OrphanTests/`a changed key is said, letter by letter`(_:)"}
         {"rule":"salesforce/K10","test":"PatchbaySalesforceTests.IdentityTests/`the signed string is set, kept by a blank, removed by null`()"}
+        {"rule":"salesforce/K11","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) hand-over"}
+        {"rule":"salesforce/K11","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) orphans"}
+        {"rule":"salesforce/K11","test":"PatchbaySalesforceTests.OrphanTests/`several people on one device are told of`()"}
+        {"rule":"salesforce/K12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-launch"}
+        {"rule":"salesforce/K12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) orphans"}
+        {"rule":"salesforce/K12","test":"PatchbaySalesforceTests.OrphanTests/`a changed key is said, letter by letter`(_:)"}
+        {"rule":"salesforce/K12","test":"PatchbaySalesforceTests.OrphanTests/`several people on one device are told of`()"}
+        {"rule":"salesforce/K12","test":"PatchbaySalesforceTests.OrphanTests/`without delay the first registration may make a contact, and the key that follows orphans it`()"}
         {"rule":"salesforce/R1","test":"PatchbaySalesforceTests.LifeTests/`any 2xx is a yes`(_:)"}
         {"rule":"salesforce/R2","test":"PatchbaySalesforceTests.ScheduleTests/`Retry-After beats the delay and is capped`(seconds:due:)"}
         {"rule":"salesforce/R3","test":"PatchbaySalesforceTests.ScheduleTests/`a person who asks why it waits hears of the refused token`()"}
         {"rule":"salesforce/R4","test":"PatchbaySalesforceTests.ScheduleTests/`delays double from a minute to a day and go on for ever`()"}
+        {"rule":"salesforce/R5","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) long-outage"}
         {"rule":"salesforce/R5","test":"PatchbaySalesforceTests.ScheduleTests/`after doubt nothing is suppressed`(_:)"}
+        {"rule":"salesforce/R6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) interrupted"}
+        {"rule":"salesforce/R6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) lost-answer"}
         {"rule":"salesforce/R6","test":"PatchbaySalesforceTests.ScheduleTests/`delays, spacing and knowledge survive a restart`()"}
-        {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ConversationTests/`an installation's first hour`()"}
+        {"rule":"salesforce/R7","test":"PatchbaySalesforceTests.CallbackTests/`a failure hands over nothing, the success after it does`(_:)"}
+        {"rule":"salesforce/R7","test":"PatchbaySalesforceTests.CallbackTests/`the app's signed string is not handed on`()"}
+        {"rule":"salesforce/R7","test":"PatchbaySalesforceTests.CallbackTests/`whoever waits for a change is handed the registration as it was sent`()"}
+        {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-launch"}
+        {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) until-the-key"}
+        {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.LifeTests/`a new life after an erase begins at once, as far as the pacing allows`()"}
         {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ScheduleTests/`the first registration leaves at once`()"}
-        {"rule":"salesforce/S2","test":"PatchbaySalesforceTests.ConversationTests/`an installation's first hour`()"}
+        {"rule":"salesforce/S2","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) a-minute-apart"}
+        {"rule":"salesforce/S2","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S2","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) one-window"}
         {"rule":"salesforce/S2","test":"PatchbaySalesforceTests.ScheduleTests/`changes are gathered for a minute from the first one`()"}
-        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConversationTests/`a registration that the process did not survive`()"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) a-minute-apart"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) erased"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) interrupted"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) no-tracking"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) one-window"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) restarts"}
+        {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.LifeTests/`a new life after an erase begins at once, as far as the pacing allows`()"}
         {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ScheduleTests/`a flush skips the gathering and not the spacing`(change:due:)"}
         {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ScheduleTests/`a new change during a retry still keeps a minute's distance`()"}
         {"rule":"salesforce/S3","test":"PatchbaySalesforceTests.ScheduleTests/`changes are gathered for a minute from the first one`()"}
-        {"rule":"salesforce/S4","test":"PatchbaySalesforceTests.ConversationTests/`an installation's first hour`()"}
+        {"rule":"salesforce/S4","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S4","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) one-window"}
         {"rule":"salesforce/S4","test":"PatchbaySalesforceTests.ScheduleTests/`changes are gathered for a minute from the first one`()"}
+        {"rule":"salesforce/S5","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) background-starts"}
+        {"rule":"salesforce/S5","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S5","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
+        {"rule":"salesforce/S5","test":"PatchbaySalesforceTests.ScheduleTests/`a new version of the sender causes a registration at the next start`()"}
         {"rule":"salesforce/S5","test":"PatchbaySalesforceTests.ScheduleTests/`changes are gathered for a minute from the first one`()"}
         {"rule":"salesforce/S5","test":"PatchbaySalesforceTests.ScheduleTests/`every sort of change causes a registration`(_:)"}
+        {"rule":"salesforce/S5","test":"PatchbaySalesforceTests.ScheduleTests/`everything that a device says of itself causes a registration, and nothing else`(_:)"}
+        {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) nothing-changed"}
+        {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
         {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ScheduleTests/`a tag added and removed while the first request waits sends nothing`()"}
         {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ScheduleTests/`what changes nothing is settled without a request`(_:)"}
         {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.WireTests/`what changes by itself is no change`()"}
-        {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConversationTests/`a registration that the process did not survive`()"}
+        {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) change-in-an-outage"}
+        {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) interrupted"}
+        {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) long-outage"}
+        {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) lost-answer"}
+        {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) restarts"}
         {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ScheduleTests/`delays double from a minute to a day and go on for ever`()"}
-        {"rule":"salesforce/S8","test":"PatchbaySalesforceTests.ConversationTests/`an installation's first hour`()"}
+        {"rule":"salesforce/S8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) change-in-an-outage"}
+        {"rule":"salesforce/S8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) long-outage"}
+        {"rule":"salesforce/S8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) restarts"}
         {"rule":"salesforce/S8","test":"PatchbaySalesforceTests.EventTests/`a failed event is kept and delayed, with the same id`()"}
         {"rule":"salesforce/S8","test":"PatchbaySalesforceTests.ScheduleTests/`delays double from a minute to a day and go on for ever`()"}
-        {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ConversationTests/`an installation's first hour`()"}
+        {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) change-in-an-outage"}
+        {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) lost-answer"}
+        {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) retry-after"}
         {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ScheduleTests/`a new change during a retry still keeps a minute's distance`()"}
         {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ScheduleTests/`a new change starts the delays again`()"}
         {"rule":"salesforce/S9","test":"PatchbaySalesforceTests.ScheduleTests/`success starts the delays again`()"}
-        {"rule":"salesforce/S10","test":"PatchbaySalesforceTests.ConversationTests/`a registration that the process did not survive`()"}
+        {"rule":"salesforce/S10","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) interrupted"}
+        {"rule":"salesforce/S10","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) restarts"}
         {"rule":"salesforce/S10","test":"PatchbaySalesforceTests.ScheduleTests/`delays, spacing and knowledge survive a restart`()"}
-        {"rule":"salesforce/S11","test":"PatchbaySalesforceTests.ConversationTests/`an installation's first hour`()"}
+        {"rule":"salesforce/S11","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S11","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) retry-after"}
         {"rule":"salesforce/S11","test":"PatchbaySalesforceTests.EventTests/`Retry-After closes one endpoint, not the other`()"}
         {"rule":"salesforce/S11","test":"PatchbaySalesforceTests.ScheduleTests/`Retry-After beats the delay and is capped`(seconds:due:)"}
         {"rule":"salesforce/S11","test":"PatchbaySalesforceTests.ScheduleTests/`Retry-After of a success holds too`()"}
+        {"rule":"salesforce/S12","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) until-the-key"}
         {"rule":"salesforce/S12","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
+        {"rule":"salesforce/S12","test":"PatchbaySalesforceTests.OrphanTests/`with delay nobody is orphaned by the first key`()"}
         {"rule":"salesforce/S12","test":"PatchbaySalesforceTests.ScheduleTests/`in delay mode nothing leaves before the contact key, then at once`()"}
+        {"rule":"salesforce/S13","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-launch"}
         {"rule":"salesforce/S13","test":"PatchbaySalesforceTests.ScheduleTests/`an accepted change shows later`()"}
+        {"rule":"salesforce/S14","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) background-starts"}
         {"rule":"salesforce/S14","test":"PatchbaySalesforceTests.ScheduleTests/`a change in the background is warned about, facts are not`()"}
+        {"rule":"salesforce/S14","test":"PatchbaySalesforceTests.ScheduleTests/`a time stamp at every start costs a registration a start`()"}
+        {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) one-window"}
+        {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.OrphanTests/`a person who was gone before the registration left was never there`()"}
+        {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.SupersedingTests/`an attribute that an erase empties is superseded`()"}
+        {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.SupersedingTests/`the last change is the one that is named`()"}
+        {"rule":"salesforce/S15","test":"PatchbaySalesforceTests.SupersedingTests/`what a later change replaces whole is superseded, and what is left says the same`(_:)"}
+        {"rule":"salesforce/S16","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) change-in-an-outage"}
+        {"rule":"salesforce/S16","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
+        {"rule":"salesforce/S16","test":"PatchbaySalesforceTests.ScheduleTests/`a retry carries what changed in the meantime`()"}
+        {"rule":"salesforce/T1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/T1","test":"PatchbaySalesforceTests.TagTests/`a blank tag is refused`(_:)"}
         {"rule":"salesforce/T2","test":"PatchbaySalesforceTests.TagTests/`tags are trimmed and sorted with the automatic ones`()"}
         {"rule":"salesforce/T3","test":"PatchbaySalesforceTests.TagTests/`tags are a set`()"}
         {"rule":"salesforce/T4","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
         {"rule":"salesforce/T4","test":"PatchbaySalesforceTests.TagTests/`the last spelling wins`()"}
+        {"rule":"salesforce/T5","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
         {"rule":"salesforce/T5","test":"PatchbaySalesforceTests.TagTests/`tags are trimmed and sorted with the automatic ones`()"}
+        {"rule":"salesforce/T6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/T6","test":"PatchbaySalesforceTests.TagTests/`an automatic tag can be neither added nor removed`(_:)"}
         {"rule":"salesforce/T7","test":"PatchbaySalesforceTests.TagTests/`removing all tags keeps the automatic ones`()"}
+        {"rule":"salesforce/T8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) nothing-changed"}
         {"rule":"salesforce/T8","test":"PatchbaySalesforceTests.TagTests/`removing an absent tag sends nothing`()"}
         {"rule":"salesforce/T11","test":"PatchbaySalesforceTests.TagTests/`tags are trimmed and sorted with the automatic ones`()"}
         {"rule":"salesforce/W1","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
         {"rule":"salesforce/W1","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W2","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) adopted"}
+        {"rule":"salesforce/W2","test":"PatchbaySalesforceTests.WireTests/`a device id handed over too late makes no second device`()"}
         {"rule":"salesforce/W2","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W2","test":"PatchbaySalesforceTests.WireTests/`an adopted device id stays as it is`()"}
         {"rule":"salesforce/W3","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W3","test":"PatchbaySalesforceTests.WireTests/`the registration's id can be called uuid`()"}
+        {"rule":"salesforce/W4","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
         {"rule":"salesforce/W4","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W4","test":"PatchbaySalesforceTests.WireTests/`what changes by itself is no change`()"}
         {"rule":"salesforce/W5","test":"PatchbaySalesforceTests.IdentityTests/`a contact key is trimmed`()"}
@@ -265,26 +1229,46 @@ extension RuleEvidence {
         {"rule":"salesforce/W8","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W9","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W10","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W11","test":"PatchbaySalesforceTests.FactTests/`a platform is spelt as the vendor spells it`(name:sent:)"}
+        {"rule":"salesforce/W11","test":"PatchbaySalesforceTests.FactTests/`another platform is refused before the vendor drops the device`(_:)"}
         {"rule":"salesforce/W11","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W12","test":"PatchbaySalesforceTests.FactTests/`a blank fact is refused where it stands`(_:)"}
         {"rule":"salesforce/W12","test":"PatchbaySalesforceTests.ScheduleTests/`without device facts nothing leaves`()"}
+        {"rule":"salesforce/W13","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
+        {"rule":"salesforce/W13","test":"PatchbaySalesforceTests.ScheduleTests/`everything that a device says of itself causes a registration, and nothing else`(_:)"}
         {"rule":"salesforce/W13","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W14","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W15","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
+        {"rule":"salesforce/W15","test":"PatchbaySalesforceTests.ScheduleTests/`everything that a device says of itself causes a registration, and nothing else`(_:)"}
         {"rule":"salesforce/W15","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W16","test":"PatchbaySalesforceTests.ScheduleTests/`a new version of the sender causes a registration at the next start`()"}
         {"rule":"salesforce/W16","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W17","test":"PatchbaySalesforceTests.AttributeTests/`names and values are trimmed, pairs sorted`()"}
         {"rule":"salesforce/W17","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W18","test":"PatchbaySalesforceTests.TagTests/`tags are trimmed and sorted with the automatic ones`()"}
         {"rule":"salesforce/W18","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W19","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
+        {"rule":"salesforce/W19","test":"PatchbaySalesforceTests.FactTests/`an offset in other units is refused`(_:)"}
         {"rule":"salesforce/W19","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W19","test":"PatchbaySalesforceTests.WireTests/`the time zone is seconds as text`(offset:text:)"}
+        {"rule":"salesforce/W20","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
+        {"rule":"salesforce/W20","test":"PatchbaySalesforceTests.ScheduleTests/`everything that a device says of itself causes a registration, and nothing else`(_:)"}
         {"rule":"salesforce/W20","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W21","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
+        {"rule":"salesforce/W21","test":"PatchbaySalesforceTests.FactTests/`a locale has underscores and nothing behind its region`(given:sent:isSaid:)"}
+        {"rule":"salesforce/W21","test":"PatchbaySalesforceTests.FactTests/`what is no locale is refused`(_:)"}
         {"rule":"salesforce/W21","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W22","test":"PatchbaySalesforceTests.FactTests/`a locale has underscores and nothing behind its region`(given:sent:isSaid:)"}
         {"rule":"salesforce/W22","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W23","test":"PatchbaySalesforceTests.IdentityTests/`the signed string is set, kept by a blank, removed by null`()"}
+        {"rule":"salesforce/W24","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W25","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
         {"rule":"salesforce/W25","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W26","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
         {"rule":"salesforce/W26","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
+        {"rule":"salesforce/W27","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-launch"}
+        {"rule":"salesforce/W27","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) subscriber-token"}
+        {"rule":"salesforce/W27","test":"PatchbaySalesforceTests.EventTests/`a refused subscriber token is renewed by the registration, and the event goes`(_:)"}
         {"rule":"salesforce/W27","test":"PatchbaySalesforceTests.EventTests/`an event stands in its envelope`()"}
         {"rule":"salesforce/W27","test":"PatchbaySalesforceTests.WireTests/`the newest subscriber token is sent with registrations too`()"}
         """#

@@ -34,6 +34,8 @@ def text(value):
         return "true" if value else "false"
     if isinstance(value, dict):
         (kind, inner), = value.items()
+        if kind == "timestamp" and "." not in inner:
+            return inner.replace("Z", ".000Z")
         return inner.lower() if kind == "country" else str(inner)
     return str(value)
 

@@ -9,6 +9,7 @@ SOURCE = None
 TARGET = None
 APPLICATION = "ABCD1-234E6"
 FIELD = 2575
+AGED = "401 the contact token is too old"
 SERVICES = ("clientServiceUrl", "eventServiceUrl", "inboxServiceUrl", "remoteConfigUrl")
 
 
@@ -49,7 +50,8 @@ def check(view):
         expected = contacts.get(client["id"].lower())
         if expected and not view.has_left and client.get("contact") != expected:
             problems.append(f"installation {client['id']}: another contact than the last one that was accepted")
-    problems += [f"the vendor refused: {each}" for each in view.state["violations"]]
+    # A token that ages is renewed: being told so is the way to learn it.
+    problems += [f"the vendor refused: {each}" for each in view.state["violations"] if each != AGED]
     return sum(accepted.values()) + len(contacts), what, problems
 
 

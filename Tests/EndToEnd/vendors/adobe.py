@@ -10,9 +10,19 @@ SOURCE = None
 TARGET = None
 APP = "b7e2f0c4d91a"
 ORGANIZATION = "ACME1234@AdobeOrg"
-ATTRIBUTES = {"given_name": "cusFirstName", "points": "cusPoints", "city": "cusCity", "loyalty_tier": "cusTier"}
+ATTRIBUTES = {
+    "given_name": "cusFirstName", "family_name": "cusLastName", "birth_date": "cusBirthDate", "country": "cusCountry",
+    "city": "cusCity", "loyalty_tier": "cusTier", "points": "cusPoints", "last_order": "cusLastOrder",
+    "last_purchase": "cusLastPurchase", "favourite_shop": "cusShop", "status": "cusStatus",
+}
 IDENTIFIERS = {"external": "cusCustomerNumber", "email": "cusEmail"}
-TAGS = {"poetry": "cusLikesPoetry", **{f"shelf {number}": f"cusShelf{number}" for number in range(7)}}
+SHELVES = (
+    "poetry nature history cooking travel chess crime flamenco manga science children comics gardening railways".split()
+)
+TAGS = {
+    **{shelf: f"cusLikes{shelf.capitalize()}" for shelf in SHELVES},
+    **{f"shelf {number}": f"cusShelf{number}" for number in range(7)},
+}
 
 
 def account():
@@ -46,14 +56,15 @@ def text(value):
 
 
 def fields(action):
-    """What an operation writes, by field."""
+    """What an operation writes, by field; names without a field write nothing."""
     if action["kind"] == "changeAttributes":
-        return {ATTRIBUTES[name]: text(change.get("set", "")) for name, change in action["changes"].items()}
+        changes = [(ATTRIBUTES.get(name), change.get("set", "")) for name, change in action["changes"].items()]
+        return {field: text(value) for field, value in changes if field}
     if action["kind"] == "changeTags":
         change = action["tags"]
         gone = [*(TAGS if change.get("replace") is not None else []), *change.get("remove", [])]
         there = [*(change.get("replace") or []), *change.get("add", [])]
-        return {**{TAGS[tag]: "false" for tag in gone}, **{TAGS[tag]: "true" for tag in there}}
+        return {**{TAGS[tag]: "false" for tag in gone if tag in TAGS}, **{TAGS[tag]: "true" for tag in there if tag in TAGS}}
     identifiers = action.get("identifiers") or action.get("switch", {}).get("identifiers", [])
     return {IDENTIFIERS[each["kind"]]: each["value"] for each in identifiers if each["kind"] in IDENTIFIERS}
 
@@ -62,10 +73,16 @@ def check(view):
     """Compares the fields of each installation with the last values that were accepted."""
     if view.state is None:
         return 0, "mobile profiles compared with what they were told", []
-    expected, doubtful = {}, {}
+    expected, doubtful, people = {}, {}, {}
     for operation in view.operations:
         installation, term = operation["subject"], view.endings.get(operation["id"])
         told = fields(operation["action"])
+        if operation["id"] in view.elsewhere:
+            told = {field: value for field, value in told.items() if value not in ("", "false")}
+            person = operation["action"].get("switch", {}).get("identifiers", [])
+            if person and people.setdefault(installation, person) != person:
+                # What one person said is never told of the next.
+                expected[installation], people[installation] = {}, person
         if operation["id"] in view.elsewhere or term in ("accepted", "unchanged"):
             expected.setdefault(installation, {}).update(told)
         elif term == "rejected" or operation["id"] in view.waiting:

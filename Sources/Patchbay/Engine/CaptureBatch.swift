@@ -161,11 +161,12 @@ struct CaptureBatch {
         _ mirror: SubjectMirror,
         only purpose: Purpose?
     ) throws {
-        for action in mirror.replay {
+        let (subject, runner) = (operation.subject, runners[position])
+        for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
             guard let served = context.gate.purpose(of: action), purpose.map({ $0 == served }) ?? true,
                 context.gate.allows(served, mirror)
             else { continue }
-            let entry = try context.create(action, for: operation.subject, mirror, because: "mirror", runners[position])
+            let entry = try context.create(action, for: subject, mirror, because: "mirror", runner)
             if let entry, let ready = entry.ready {
                 touched[position, default: [:]][entry.lane, default: []] += [ready]
             }

@@ -283,7 +283,7 @@ package final class Engine {
             )
         )
         try forEachMirror { subject, mirror in
-            for action in mirror.replay {
+            for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
                 try context.create(action, for: subject, mirror, because: "mirror", runner)
             }
         }

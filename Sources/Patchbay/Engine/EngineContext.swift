@@ -137,6 +137,37 @@ final class EngineContext {
         return entry
     }
 
+    /// What of a replayed state can go together: what a provider refuses stands alone, and takes nothing else with it.
+    func portions(of action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: any ProviderRunner)
+        -> [Action]
+    {
+        func isRefused(_ action: Action) -> Bool {
+            let trial = EngagementOperation(
+                id: "00000000-0000-4000-8000-000000000000",
+                subject: subject,
+                contact: mirror.contact,
+                capturedAt: date,
+                appState: .active,
+                action: action
+            )
+            return runner.examine(trial).contains { $0.severity == .error }
+        }
+        guard isRefused(action) else { return [action] }
+        switch action {
+        case .changeAttributes(let changes) where changes.count > 1:
+            let refused = changes.filter { isRefused(.changeAttributes([$0.key: $0.value])) }
+            let rest = changes.filter { refused[$0.key] == nil }
+            return (rest.isEmpty ? [] : [.changeAttributes(rest)])
+                + refused.sorted { $0.key < $1.key }.map { .changeAttributes([$0.key: $0.value]) }
+        case .changeTags(let change) where change.add.count > 1:
+            let refused = change.add.filter { isRefused(.changeTags(TagChange(add: [$0]))) }
+            let rest = change.add.filter { !refused.contains($0) }
+            return (rest.isEmpty ? [] : [.changeTags(TagChange(add: rest))])
+                + refused.map { .changeTags(TagChange(add: [$0])) }
+        default: return [action]
+        }
+    }
+
     /// How an operation entered a route.
     struct Entry {
         let lane: String

@@ -38,6 +38,21 @@ import Testing
         .event("seen"),
     ]
 
+    @Test func `what a newcomer has no home for takes nothing else with it`() throws {
+        let world = try VirtualWorld()
+        try world.start(plan(.drain))
+        try world.capture(.changeAttributes(["tier": .set("gold"), "homeless": .set("x"), "city": .set("Espoo")]))
+        try world.capture(.changeTags(TagChange(add: ["a", "homeless", "b"])))
+        try world.restart(plan(.drain, provider("b", .live)))
+        #expect(try world.drain())
+        let held = try held(world, by: "b")
+        #expect(held.attributes == ["tier": "gold", "city": "Espoo"])
+        #expect(held.tags == ["a", "b"])
+        let account = try world.account("b")
+        #expect(account.lines["rejected"] == ["probe.refused": 2])
+        #expect(account.balances)
+    }
+
     @Test func `one that was there before is told nothing twice, and nothing old`() throws {
         let world = try VirtualWorld()
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))

@@ -55,6 +55,9 @@ struct ProbeDevice: VendorAdapter {
     func examine(_ operation: EngagementOperation) -> [Finding] {
         switch operation.action {
         case .track(.custom(name: "bad", _)): [Self.refused.at("action.event.name")]
+        case .changeAttributes(let changes) where changes["homeless"] != nil:
+            [Self.refused.at("action.changes.homeless")]
+        case .changeTags(let change) where change.add.contains("homeless"): [Self.refused.at("action.tags.add")]
         case .track(.push(_, let payload, _)) where payload["probe"] == nil:
             [Finding(code: "probe.foreign", severity: .foreign, reason: "Not ours.", remedy: "None.")]
         default: []

@@ -247,7 +247,7 @@ private struct Reading {
         Identity(
             field: settings.contactFieldID,
             value: body?["contactFieldValue"]?.string,
-            tokenMark: body?["openIdToken"]?.string.map(Mark.digits)
+            tokenMark: body?["openIdToken"]?.string.map { TextMark($0).digits }
         )
     }
 

@@ -164,7 +164,7 @@ struct Planner {
         if case .registerDevice(let device) = head.operation.action {
             adopted = device.identities[DESDevice.adoptedClient]
         }
-        return adopted ?? StableUUID.named(head.operation.subject.rawValue)
+        return adopted ?? UUIDText.named(head.operation.subject.rawValue)
     }
 
     func maker(_ head: Head) -> RequestMaker {
@@ -293,7 +293,7 @@ struct Planner {
             guard let token = head.credential, !token.value.isEmpty else {
                 return .wait(until: nil, because: FindingRow.credentialMissing.at())
             }
-            (call.idToken, identity.tokenMark) = (token.value, Mark.digits(of: token.value))
+            (call.idToken, identity.tokenMark) = (token.value, TextMark(token.value).digits)
         } else {
             (call.value, identity.value) = (value, value)
         }

@@ -162,7 +162,7 @@ extension DESDevice {
         if let token = device.pushToken, PushAddress.text(token) == nil {
             findings.append(FindingRow.tokenForm.at(path.dot("pushToken.value")))
         }
-        if let adopted = device.identities[DESDevice.adoptedClient], !StableUUID.isValid(adopted) {
+        if let adopted = device.identities[DESDevice.adoptedClient], !UUIDText.isValid(adopted) {
             findings.append(FindingRow.adoptedForm.at(path.dot("identities").dot(DESDevice.adoptedClient.rawValue)))
         }
         return findings
@@ -225,7 +225,7 @@ enum PushAddress {
         let value = token.value
         guard token.service == .apns else { return value.trimmed.isEmpty ? nil : value }
         RuleID.des("B3").fire()
-        guard !value.isEmpty, value.utf8.count.isMultiple(of: 2), value.utf8.allSatisfy(StableUUID.isHexDigit) else {
+        guard !value.isEmpty, value.utf8.count.isMultiple(of: 2), value.utf8.allSatisfy(UUIDText.isHexDigit) else {
             return nil
         }
         return value.lowercased()

@@ -175,7 +175,7 @@ struct EventBatch {
             RuleID.des("R13").fire()
             if memory.contactToken != nil { internalEvent("app:start", operation.capturedAt, []) }
         }
-        session = Session(id: StableUUID.named(operation.id.rawValue), startedAt: operation.capturedAt)
+        session = Session(id: UUIDText.named(operation.id.rawValue), startedAt: operation.capturedAt)
         internalEvent("session:start", operation.capturedAt, [])
     }
 
@@ -192,7 +192,7 @@ struct EventBatch {
         guard session != nil else { return }
         RuleID.des("R11").fire()
         end(at: time)
-        session = Session(id: StableUUID.named(operation.id.rawValue, part: "session"), startedAt: time)
+        session = Session(id: UUIDText.named(operation.id.rawValue, part: "session"), startedAt: time)
         internalEvent("session:start", time, [])
     }
 

@@ -88,7 +88,7 @@ struct RequestMaker {
             headers.merchantID = settings.merchantID
         }
         if [.inbox, .geofences].contains(route.endpoint), settings.basicAuthorization {
-            headers.authorization = "Basic " + Base64.text(Array("\(applicationCode):".utf8))
+            headers.authorization = "Basic " + Base64.encode(Array("\(applicationCode):".utf8))
         }
         return headers
     }
@@ -109,23 +109,5 @@ extension DESSettings {
     func usesV4(_ memory: DESMemory) -> Bool {
         guard eventService == .v4 else { return false }
         return !obeysRemoteConfig || memory.remote.usesV4 != false
-    }
-}
-
-/// Base 64 (RFC 4648, section 4).
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    /// The text of bytes, padded.
-    static func text(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let number = (0..<3).reduce(0) { $0 << 8 | ($1 < group.count ? Int(group[start + $1]) : 0) }
-            for place in 0..<4 {
-                text.append(place <= group.count ? alphabet[number >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -132,9 +132,9 @@ import Testing
     }
 
     @Test(.shows("des/H2", of: DESDevice.self)) func `a subject that is no UUID gets one, always the same`() {
-        let made = StableUUID.named("phone")
-        #expect(StableUUID.isValid(made) && made == StableUUID.named("phone") && made != StableUUID.named("phone 2"))
-        #expect(StableUUID.named("A1B2C3D4-0000-4000-8000-00000000D001") == "A1B2C3D4-0000-4000-8000-00000000D001")
+        let made = UUIDText.named("phone")
+        #expect(UUIDText.isValid(made) && made == UUIDText.named("phone") && made != UUIDText.named("phone 2"))
+        #expect(UUIDText.named("A1B2C3D4-0000-4000-8000-00000000D001") == "A1B2C3D4-0000-4000-8000-00000000D001")
         let headers = Headers(clientID: made, sdkVersion: "1.0.0", mode: "debug")
         #expect(headers.lines.contains(WireHeader("X-Client-Id", made)))
     }

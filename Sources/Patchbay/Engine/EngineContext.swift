@@ -120,14 +120,7 @@ final class EngineContext {
         because reason: String,
         _ runner: any ProviderRunner
     ) throws -> Entry? {
-        let operation = EngagementOperation(
-            id: host.makeID(),
-            subject: subject,
-            contact: mirror.contact,
-            capturedAt: date,
-            appState: .active,
-            action: action
-        )
+        let operation = operation(action, host.makeID(), of: subject, mirror)
         let findings = runner.examine(operation)
         if findings.contains(where: { $0.severity == .foreign }) { return nil }
         let sequence = try store.insert(OutboxOperation(operation, since: now))
@@ -137,19 +130,29 @@ final class EngineContext {
         return entry
     }
 
+    /// Something that the engine says itself, now, on behalf of whoever is there.
+    private func operation(
+        _ action: Action,
+        _ id: OperationID,
+        of subject: Subject,
+        _ mirror: SubjectMirror
+    ) -> EngagementOperation {
+        EngagementOperation(
+            id: id,
+            subject: subject,
+            contact: mirror.contact,
+            capturedAt: date,
+            appState: .active,
+            action: action
+        )
+    }
+
     /// What of a replayed state can go together: what a provider refuses stands alone, and takes nothing else with it.
     func portions(of action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: any ProviderRunner)
         -> [Action]
     {
         func isRefused(_ action: Action) -> Bool {
-            let trial = EngagementOperation(
-                id: "00000000-0000-4000-8000-000000000000",
-                subject: subject,
-                contact: mirror.contact,
-                capturedAt: date,
-                appState: .active,
-                action: action
-            )
+            let trial = operation(action, "00000000-0000-4000-8000-000000000000", of: subject, mirror)
             return runner.examine(trial).contains { $0.severity == .error }
         }
         guard isRefused(action) else { return [action] }

@@ -209,21 +209,15 @@ private final class CredentialDesk {
 extension Pending {
     /// The same operation with the credential that the app gives now.
     func with(_ credential: Secret?) -> Pending {
-        Pending(
-            operation: operation,
-            sequence: sequence,
-            since: since,
-            queue: queue,
-            isImmediate: isImmediate,
-            step: step,
-            failures: failures,
-            refusals: refusals,
-            credential: credential
-        )
+        changed(step, failures: failures, refusals: refusals, credential)
     }
 
     /// The same operation after a verdict that did not end it.
     func advanced(to step: Adapter.Step?, failures: Int, refusals: Int) -> Pending {
+        changed(step, failures: failures, refusals: refusals, credential)
+    }
+
+    private func changed(_ step: Adapter.Step?, failures: Int, refusals: Int, _ credential: Secret?) -> Pending {
         Pending(
             operation: operation,
             sequence: sequence,

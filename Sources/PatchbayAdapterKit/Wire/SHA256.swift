@@ -1,5 +1,5 @@
-/// The SHA-256 digest (FIPS 180-4): makes the names of devices and events.
-struct SHA256: Sendable {
+/// The SHA-256 digest (FIPS 180-4), for values that a vendor or an adapter derives from texts.
+public enum SHA256: Sendable {
     private static let roundConstants: [UInt32] = [
         0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
         0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -12,7 +12,7 @@ struct SHA256: Sendable {
     ]
 
     /// The 32 bytes of the digest.
-    static func digest(of message: some Collection<UInt8>) -> [UInt8] {
+    public static func digest(of message: some Collection<UInt8>) -> [UInt8] {
         var padded = Array(message)
         let bitCount = UInt64(padded.count) * 8
         padded.append(0x80)
@@ -55,7 +55,7 @@ struct SHA256: Sendable {
 
 extension Sequence<UInt8> {
     /// Two lower-case hexadecimal digits per byte.
-    var hexText: String {
+    public var hexText: String {
         let digits = Array("0123456789abcdef")
         return String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }

@@ -1,0 +1,45 @@
+/// UUIDs as text: recognised, and made of names, because an adapter makes no random ones.
+public enum UUIDText: Sendable {
+    /// Whether a text has the 8-4-4-4-12 form of hexadecimal digits.
+    public static func isValid(_ text: String) -> Bool {
+        text.utf8.count == 36
+            && text.utf8.enumerated().allSatisfy { place, byte in
+                [8, 13, 18, 23].contains(place) ? byte == UInt8(ascii: "-") : isHexDigit(byte)
+            }
+    }
+
+    /// Whether a byte is a hexadecimal digit of ASCII.
+    public static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+
+    /// The UUID of version 8 (RFC 9562) that holds these bits, but for those of version and variant. Lower case.
+    public static func version8(_ bits: UInt128) -> String {
+        let versioned = bits & ~(0xF << 76) | 0x8 << 76
+        let digits = Array(hexDigits(versioned & ~(0x3 << 62) | 0x2 << 62))
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    }
+
+    /// 32 hexadecimal digits, in lower case.
+    static func hexDigits(_ value: UInt128) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 32 - digits.count) + digits
+    }
+}
+
+/// A text's fingerprint (FNV-1a over 128 bits): tells texts apart, the same on every machine and for ever. No secret is safe in it.
+public struct TextMark: Sendable {
+    /// The hash.
+    public let bits: UInt128
+
+    /// The fingerprint of a text's UTF-8.
+    public init(_ text: String) {
+        bits = text.utf8.reduce(0x6C62_272E_07BB_0142_62B8_2175_6295_C58D) { ($0 ^ UInt128($1)) &* (1 << 88 | 0x13B) }
+    }
+
+    /// 32 hexadecimal digits, in lower case.
+    public var digits: String { UUIDText.hexDigits(bits) }
+}

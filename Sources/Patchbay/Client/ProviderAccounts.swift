@@ -52,7 +52,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         var rehearsals: [String: [RehearsalLine]] = [:]
         for line in try store.accounts() {
             if line.term == RehearsalLine.term {
-                if let found = RehearsalLine(text: line.code, count: Int(line.count)) {
+                if let found = RehearsalLine(accountCode: line.code, count: Int(line.count)) {
                     rehearsals[line.provider, default: []].append(found)
                 }
                 continue

@@ -51,6 +51,23 @@ extension Engine {
         }
     }
 
+    /// Moves what a provider has not begun to the others that are routed, whatever the configuration says of that provider.
+    ///
+    /// - Returns: how many operations it held back no more.
+    /// - Throws: ``SwitchRefusal`` if nobody would take some of them; then nothing has moved.
+    package func retarget(from name: String) throws -> Int {
+        let before = try context.store.pendingCount(provider: name)
+        try context.transaction(.full) {
+            try context.requireLease()
+            let others = try findChanges().filter { $0.name != name }
+            let leaver = Change(name: name, runner: nil, provider: nil, old: .all, new: .none)
+            var lost = Losses()
+            try retarget(leaver, to: Dictionary(uniqueKeysWithValues: others.map { ($0.name, $0) }), .retarget, &lost)
+            if let refusal = lost.refusal { throw refusal }
+        }
+        return try before - context.store.pendingCount(provider: name)
+    }
+
     private func findChanges() throws -> [Change] {
         let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
         let configured = zip(runners, plan.providers).map { ($0 as (any ProviderRunner)?, $1 as RoutingPlan.Provider?) }
@@ -128,7 +145,7 @@ extension Engine {
             if let provider = change.provider { record.settingsDigest = provider.settingsDigest }
             try context.store.setProvider(record)
         }
-        if plan.onSwitch != .drain { try retarget(change, to: all, &lost) }
+        if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
         guard let runner = change.runner else {
             guard try context.store.pendingCount(provider: change.name) > 0 else { return }
             return context.emit([.noticed(provider: change.name, FindingRow.Engine.providerGone.at())])
@@ -145,7 +162,12 @@ extension Engine {
     ///
     /// A newcomer gets everything, in order, and the mirror behind it. One that was there before has the state already, with
     /// its own mirror or because it heard the operation: it gets what happened, and nothing that changes the state.
-    private func retarget(_ change: Change, to all: [String: Change], _ lost: inout Losses) throws {
+    private func retarget(
+        _ change: Change,
+        to all: [String: Change],
+        _ policy: RoutingPlan.SwitchPolicy,
+        _ lost: inout Losses
+    ) throws {
         let takers = runners.compactMap { runner in all[runner.name].map { (runner, $0) } }
             .filter { !$0.1.new.isNone && $0.1.name != change.name }
         guard !takers.isEmpty else { return }
@@ -169,13 +191,13 @@ extension Engine {
                 heard[taker.runner.name]?.contains(row.operation.id) == true
                     || !taker.findings.contains { $0.severity == .error }
             }
-            if !hasTaker, plan.onSwitch == .retarget, plan.onLoss == .refuse {
+            if !hasTaker, policy == .retarget, plan.onLoss == .refuse {
                 lost.add(operation, from: change.name, examined.map { ($0.runner.name, $0.findings) })
             }
             for taker in examined where heard[taker.runner.name]?.contains(row.operation.id) != true {
                 try move(operation, row.operation.sequence, to: taker, mirror)
             }
-            if plan.onSwitch == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
+            if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
         }
     }
 

@@ -1,4 +1,4 @@
-import PatchbayAdapterKit
+package import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 import PatchbayOutbox
@@ -38,6 +38,9 @@ public struct RehearsalLine: Hashable, Sendable, Comparable {
         (left.word.rank, right.count, left.place, left.code) < (right.word.rank, left.count, right.place, right.code)
     }
 
+    /// The line for a person: `onlyHere 12 action.changes.city: vendor.attribute.reserved`.
+    public var text: String { "\(word.rawValue) \(count) \(place)\(code.isEmpty ? "" : ": \(code)")" }
+
     /// The line as JSON.
     public var json: JSONValue {
         var json: JSONObject = ["word": .string(word.rawValue), "place": .string(place)]
@@ -56,16 +59,16 @@ extension RehearsalLine {
     static let term = "rehearsal"
 
     /// The line as the code of an account.
-    var text: String { [word.rawValue, place, code].joined(separator: "\t") }
+    var accountCode: String { [word.rawValue, place, code].joined(separator: "\t") }
 
-    init?(text: String, count: Int) {
-        let parts = text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    init?(accountCode: String, count: Int) {
+        let parts = accountCode.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let word = Word(rawValue: parts[0]) else { return nil }
         self.init(word, parts[1], code: parts[2], count: count)
     }
 
     /// What an operation adds: how it would fare, and how its findings differ from those of the live providers.
-    static func lines(
+    package static func lines(
         of operation: EngagementOperation,
         findings: [Finding],
         live: [[Finding]]
@@ -117,10 +120,10 @@ final class RehearsalBook {
     func add(_ lines: [RehearsalLine], provider: String) throws {
         var texts = try known[provider] ?? readKnown(provider)
         for line in lines {
-            let isKept = texts.contains(line.text) || texts.count < Self.capacity
+            let isKept = texts.contains(line.accountCode) || texts.count < Self.capacity
             let kept = isKept ? line : Self.rest
-            texts.insert(kept.text)
-            try store.count(provider: provider, term: RehearsalLine.term, code: kept.text, by: 1)
+            texts.insert(kept.accountCode)
+            try store.count(provider: provider, term: RehearsalLine.term, code: kept.accountCode, by: 1)
         }
         known[provider] = texts
     }

@@ -4,6 +4,7 @@
 Each check is a method whose first line of documentation is what must hold. Usage: end_to_end.py [PART OF A NAME]
 """
 
+import hashlib
 import itertools
 import json
 import os
@@ -242,6 +243,37 @@ class EndToEnd:
         onlyHere = {each["id"] for each in mapped if any(difference["who"] == "onlyHere" for difference in each["differences"])}
         refusing = {each["id"] for each in a_morning() if each["action"]["kind"] in vendors.ALL["des"].REFUSES}
         self.expect(refusing <= onlyHere, f"differences are told of {onlyHere}, not of {refusing}")
+
+    def check_percentage(self):
+        """a percentage route hears exactly the contacts whose place, computed here anew, is its own"""
+        providers = {name: self.provider(name) for name in ("salesforce", "altcraft")}
+        configuration = self.folder / "patchbay.json"
+        configuration.write_text(json.dumps({
+            "outbox": {"path": "outbox.sqlite"}, "providers": providers,
+            "routes": [
+                {"provider": "altcraft", "mode": "percentage", "percent": 30.5},
+                {"provider": "salesforce", "mode": "percentage", "percent": 69.5},
+            ],
+        }))
+        said = {}
+        for number in range(1, 61):
+            contact = f"member-{number}"
+            event = {"kind": "track", "event": {"kind": "custom", "name": "Order Placed"}}
+            said[operation(number, event)["id"]] = {**operation(number, event, contact), "subject": f"phone-{number}"}
+        self.run("send", "--config", configuration, "--until-idle", 0, "-", input=lines(said.values()).encode())
+        heard = {name: set() for name in providers}
+        with OutboxFile(self.outbox) as outbox:
+            for provider, identifier, *_ in outbox.history():
+                heard[provider].add(identifier)
+            for provider, identifier, *_ in outbox.pending():
+                heard[provider].add(identifier)
+        few = {
+            identifier for identifier, each in said.items()
+            if int.from_bytes(hashlib.sha256(each["contact"].encode()).digest()[:8], "big") % 10_000 < 3_050
+        }
+        self.expect(0 < len(few) < len(said), "the contacts all stand on one side")
+        self.expect(heard["altcraft"] & set(said) == few, f"altcraft hears {len(heard['altcraft'])}, not {len(few)}")
+        self.expect(heard["salesforce"] & set(said) == set(said) - few, "salesforce hears others than the rest")
 
     def check_retarget(self):
         """outbox retarget moves what waits at one vendor to another, and the vendor hears it"""

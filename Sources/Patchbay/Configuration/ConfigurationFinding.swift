@@ -146,7 +146,8 @@ enum ConfigurationFinding {
         "configuration.route.send.twin",
         .error,
         .conflict,
-        reason: "The shadow has the same adapter and settings as a provider that is served for real, and would send to it",
+        reason:
+            "The shadow has the same adapter and settings as a provider that is served for real, and would send to it",
         remedy: "Give the shadow the sandbox's settings, or remove \"send\"."
     )
     static let unsetVariable = FindingRow(

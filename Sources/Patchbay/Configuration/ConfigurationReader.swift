@@ -164,7 +164,9 @@ struct ConfigurationReader {
                 other.name != shadow.name && !isShadow(other.name) && other.adapterID == shadow.adapterID
                     && other.settingsDigest == shadow.settingsDigest
             }
-            if let twin { findings.append(ConfigurationFinding.sendTwin.at("routes[\(place)].send", detail: twin.name)) }
+            if let twin {
+                findings.append(ConfigurationFinding.sendTwin.at("routes[\(place)].send", detail: twin.name))
+            }
         }
     }
 

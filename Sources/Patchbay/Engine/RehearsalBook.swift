@@ -74,7 +74,9 @@ extension RehearsalLine {
         live: [[Finding]]
     ) -> [RehearsalLine] {
         func places(_ findings: [Finding]) -> [String: Finding] {
-            let told = findings.filter { $0.severity == .error || $0.severity == .warning }.map { ($0.path.withoutPositions, $0) }
+            let told = findings.filter { $0.severity == .error || $0.severity == .warning }.map {
+                ($0.path.withoutPositions, $0)
+            }
             return Dictionary(told) { first, _ in first }
         }
         let (here, there) = (places(findings), live.map(places))

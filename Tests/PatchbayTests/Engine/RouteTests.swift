@@ -39,7 +39,9 @@ extension RoutingPlan {
 extension VirtualWorld {
     /// The kinds of operations that left for a provider, in order.
     func heard(_ provider: String) -> [String] {
-        sent.filter { $0.provider == provider }.compactMap { $0.request.url.split(separator: "/").last.map(String.init) }
+        sent.filter { $0.provider == provider }.compactMap {
+            $0.request.url.split(separator: "/").last.map(String.init)
+        }
     }
 
     /// The ids that left for a provider.

@@ -4,19 +4,19 @@ import PatchbayOutbox
 
 /// The captures of one transaction on their way in: examined and placed for each route, folded into the mirrors.
 struct CaptureBatch {
-    private let context: EngineContext
-    private let runners: [any ProviderRunner]
-    private let routed: [Int]
+    let context: EngineContext
+    let runners: [any ProviderRunner]
+    let routed: [Int]
     /// Providers without a route: they take the pushes that they know as their own, and nothing else.
     private let unrouted: [Int]
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
     private var mirrors: [Subject: SubjectMirror] = [:]
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
-    private(set) var touched: [Int: [String: [LaneEntry]]] = [:]
+    var touched: [Int: [String: [LaneEntry]]] = [:]
     private var captured: [String: Int64] = [:]
     /// Lanes whose memory was emptied, by position of the runner, and people who said no to being asked about.
-    private var forgotten: [(position: Int, lane: String)] = []
-    private var unreadable: Set<Subject> = []
+    var forgotten: [(position: Int, lane: String)] = []
+    var unreadable: Set<Subject> = []
 
     init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
         (self.context, self.runners) = (context, runners)
@@ -112,67 +112,6 @@ struct CaptureBatch {
         )
     }
 
-    /// A word on consent reaches what is pending: yes releases what waited for it, no ends it.
-    ///
-    /// A no also empties what the adapters remember of the vendor's side; what is still allowed is told again after it,
-    /// and so is, after a yes that takes back a no, what the person said meanwhile.
-    private mutating func enforce(
-        _ consent: Consent,
-        of operation: EngagementOperation,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror
-    ) throws {
-        let (gate, subject) = (context.gate, operation.subject)
-        guard gate.required.contains(consent.purpose) else { return }
-        let was = before.consent(for: consent.purpose)
-        switch mirror.consent(for: consent.purpose) {
-        case .granted:
-            _ = try context.store.release(
-                provider: nil,
-                subject: subject.rawValue,
-                hold: gate.hold(for: consent.purpose)
-            )
-            for position in runners.indices {
-                for lane in try context.store.lanes(provider: runners[position].name) {
-                    touched[position, default: [:]][lane, default: []] += []
-                }
-                if was == .denied, routed.contains(position) {
-                    try tellAgain(position, operation, mirror, only: consent.purpose)
-                }
-            }
-        case .denied:
-            try withdraw(subject, as: .dropped) { $0.map { gate.purpose(of: $0) } == consent.purpose }
-            if consent.purpose == .profile { unreadable.insert(subject) }
-            guard was != .denied else { return }
-            for position in runners.indices {
-                let lane = runners[position].place(operation).lane
-                guard try runners[position].forget(lane: lane) else { continue }
-                forgotten.append((position, lane))
-                if routed.contains(position) { try tellAgain(position, operation, mirror, only: nil) }
-            }
-        case .unknown: break
-        }
-    }
-
-    /// What the mirror holds and the person allows goes to a provider once more.
-    private mutating func tellAgain(
-        _ position: Int,
-        _ operation: EngagementOperation,
-        _ mirror: SubjectMirror,
-        only purpose: Purpose?
-    ) throws {
-        let (subject, runner) = (operation.subject, runners[position])
-        for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
-            guard let served = context.gate.purpose(of: action), purpose.map({ $0 == served }) ?? true,
-                context.gate.allows(served, mirror)
-            else { continue }
-            let entry = try context.create(action, for: subject, mirror, because: "mirror", runner)
-            if let entry, let ready = entry.ready {
-                touched[position, default: [:]][entry.lane, default: []] += [ready]
-            }
-        }
-    }
-
     /// After the commit: what the runners keep of what has changed.
     func tellRunners() {
         for (position, lane) in forgotten { runners[position].reread(lane: lane) }
@@ -180,80 +119,9 @@ struct CaptureBatch {
             for runner in runners { runner.refuseReads(of: subject, because: FindingRow.Engine.consentDenied.at()) }
         }
     }
-
-    /// Ends what is pending of a subject, also what is in flight: what the vendor says of that later changes nothing.
-    ///
-    /// Providers that the configuration no longer names hold work of the subject too. `test` is given nil for what this
-    /// release can't read.
-    private mutating func withdraw(
-        _ subject: Subject,
-        as term: OperationOutcome.Term,
-        where test: (EngagementOperation?) -> Bool
-    ) throws {
-        let inFlight = Dictionary(runners.map { ($0.name, $0.isCommitted) }) { first, _ in first }
-        for name in Set(try context.store.providers().map(\.name)).union(inFlight.keys).sorted() {
-            try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
-                let id = OperationID(rawValue: row.operation.id)
-                guard test(try? EngagementOperation(jsonBytes: row.operation.body)) else { return }
-                let reason = inFlight[name]?(id) ?? false ? FindingRow.Engine.consentWithdrawn : .Engine.consentDenied
-                let outcome = OperationOutcome(term, finding: term == .dropped ? reason.at() : nil)
-                try context.store.end(
-                    provider: name,
-                    sequence: row.operation.sequence,
-                    term: term.rawValue,
-                    code: outcome.finding?.code ?? "",
-                    at: context.date.milliseconds
-                )
-                context.emit([.ended(id, provider: name, outcome)])
-            }
-        }
-    }
 }
 
 extension Action {
     /// Whether a person did something with a push notification: its payload says whose it is.
     var isPush: Bool { if case .track(.push) = self { true } else { false } }
-}
-
-/// Decides by the subject's consents whether an operation may be sent.
-struct ConsentGate {
-    enum Decision { case pass, hold(String), deny }
-
-    let required: Set<Purpose>
-
-    /// The purpose that an operation serves; nil for what needs no consent.
-    func purpose(of operation: EngagementOperation) -> Purpose? { purpose(of: operation.action) }
-
-    /// The purpose that an action serves; nil for what needs no consent.
-    func purpose(of action: Action) -> Purpose? {
-        switch action {
-        case .track: .tracking
-        case .changeSubscription: .messaging
-        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: .profile
-        case .setConsent, .farewell, .erase, .readBack: nil
-        }
-    }
-
-    func hold(for purpose: Purpose) -> String { "consent.\(purpose.rawValue)" }
-
-    /// Whether something that serves the purpose may be sent now.
-    func allows(_ purpose: Purpose, _ mirror: SubjectMirror) -> Bool {
-        !required.contains(purpose) || mirror.consent(for: purpose) == .granted
-    }
-
-    /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
-    func refusal(toRead mirror: SubjectMirror) -> Finding? {
-        guard !allows(.profile, mirror) else { return nil }
-        let isDenied = mirror.consent(for: .profile) == .denied
-        return (isDenied ? FindingRow.Engine.consentDenied : .Engine.consentUnknown).at()
-    }
-
-    func decision(for operation: EngagementOperation, _ mirror: SubjectMirror) -> Decision {
-        guard let purpose = purpose(of: operation), required.contains(purpose) else { return .pass }
-        return switch mirror.consent(for: purpose) {
-        case .granted: .pass
-        case .unknown: .hold(hold(for: purpose))
-        case .denied: .deny
-        }
-    }
 }

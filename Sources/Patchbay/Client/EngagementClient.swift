@@ -22,18 +22,18 @@ public final class EngagementClient: Sendable {
     }
 
     private let buffer = CaptureBuffer()
-    private let loop: DeliveryLoop
-    private let host: any EngineHost
+    let loop: DeliveryLoop
+    let host: any EngineHost
     /// The providers with a route, and all that may know a push as theirs.
-    private let providers, pushProviders: Set<String>
-    private let receipts = Mutex(ReceiptBook())
+    let providers, pushProviders: Set<String>
+    let receipts = Mutex(ReceiptBook())
     private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
     private let reads = WaitingList<OperationID, OperationOutcome>()
-    private let current: Mutex<Current>
+    let current: Mutex<Current>
     private let relay: EventRelay
 
     /// Who and where the operations are about, unless an operation says otherwise.
-    private struct Current {
+    struct Current {
         var subject: Subject
         var contact: String?
         var appState: AppState?

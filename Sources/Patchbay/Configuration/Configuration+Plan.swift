@@ -13,7 +13,7 @@ extension Configuration {
                 )
             },
             onSwitch: onSwitch,
-            requiredConsent: requiredPurposes
+            requiredConsent: requiredConsent
         )
     }
 

@@ -107,6 +107,20 @@ enum ConfigurationFinding {
         reason: "No route is live, so nothing would ever be sent",
         remedy: "Set the mode of one route to \"live\"."
     )
+    static let repeatedConsent = FindingRow(
+        "configuration.consent.twice",
+        .error,
+        .misconfigured,
+        reason: "The same consent is required twice",
+        remedy: "Keep one of the two."
+    )
+    static let coveredConsent = FindingRow(
+        "configuration.consent.covered",
+        .warning,
+        .misconfigured,
+        reason: "The purpose is required for every channel, so the word for one channel adds nothing",
+        remedy: "Remove one of the two."
+    )
     static let unsetVariable = FindingRow(
         "configuration.variable.unset",
         .error,

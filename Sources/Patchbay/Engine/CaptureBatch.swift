@@ -16,7 +16,9 @@ struct CaptureBatch {
     private var captured: [String: Int64] = [:]
     /// Lanes whose memory was emptied, by position of the runner, and people who said no to being asked about.
     var forgotten: [(position: Int, lane: String)] = []
-    var unreadable: Set<Subject> = []
+    /// What the erasures of this transaction did.
+    var erasures = Erasures()
+    var unreadable: [Subject: Finding] = [:]
 
     init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
         (self.context, self.runners) = (context, runners)
@@ -31,14 +33,14 @@ struct CaptureBatch {
         mirror.apply(operation)
         mirrors[operation.subject] = mirror
         switch operation.action {
-        case .erase:
-            try withdraw(operation.subject, as: .erased) { _ in true }
-            try context.store.removeRejects(provider: nil, subject: operation.subject.rawValue)
-        case .setConsent(let consent): try enforce(consent, of: operation, before, mirror)
+        case .erase: try erase(operation, before, mirror)
+        case .switchContact: try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
+        case .setConsent: try enforce(operation, before, mirror)
         default: break
         }
         let sequence = try context.store.insert(OutboxOperation(operation, since: since))
         for position in routed { try enter(operation, sequence, position, mirror) }
+        if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
         if operation.action.isPush { for position in unrouted { try enterLate(operation, sequence, position, mirror) } }
         try context.store.discardIfUnrouted(sequence)
     }
@@ -47,7 +49,7 @@ struct CaptureBatch {
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
             try context.store.count(provider: provider, term: "captured", code: "", by: count)
         }
-        for (subject, mirror) in mirrors {
+        for (subject, mirror) in mirrors where !erasures.isForgotten(subject, mirror) {
             try context.store.setMirror(subject: subject.rawValue, body: mirror.jsonBytes)
         }
     }
@@ -94,7 +96,7 @@ struct CaptureBatch {
         try enter(operation, sequence, position, mirror, findings)
     }
 
-    private mutating func enter(
+    mutating func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
@@ -103,21 +105,23 @@ struct CaptureBatch {
     ) throws {
         let runner = runners[position]
         captured[runner.name, default: 0] += 1
-        let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
+        // A refused erasure names the person, and is not kept.
+        let keepsRejects = operation.action != .erase
+        let entry = try context.enter(
+            operation,
+            sequence,
+            runner,
+            mirror,
+            findings: findings,
+            keepsRejects: keepsRejects
+        )
+        if operation.action == .erase { try noteErasure(operation, position, entry) }
         if entry.end == nil {
             touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
         }
         context.emit(
             findings.filter { $0.severity != .error }.map { .noticed(provider: runner.name, $0) }
         )
-    }
-
-    /// After the commit: what the runners keep of what has changed.
-    func tellRunners() {
-        for (position, lane) in forgotten { runners[position].reread(lane: lane) }
-        for subject in unreadable {
-            for runner in runners { runner.refuseReads(of: subject, because: FindingRow.Engine.consentDenied.at()) }
-        }
     }
 }
 

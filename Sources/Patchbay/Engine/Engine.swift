@@ -8,9 +8,9 @@ package import PatchbayOutbox
 /// come back). The app's driver does so with real clocks and sockets, the simulator with virtual ones: the engine is the
 /// same. It belongs to one serial executor.
 package final class Engine {
-    private let context: EngineContext
+    let context: EngineContext
     private let plan: RoutingPlan
-    private var runners: [any ProviderRunner] = []
+    private(set) var runners: [any ProviderRunner] = []
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
@@ -50,6 +50,7 @@ package final class Engine {
     package func start() throws -> Bool {
         guard try takeLease() else { return false }
         do {
+            try reviewConsent()
             try carryOutSwitch()
             for runner in runners { try runner.restore() }
         } catch {
@@ -138,7 +139,10 @@ package final class Engine {
     }
 
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
-    package func commit(_ captures: [Capture]) throws {
+    ///
+    /// - Returns: what the erasures among them did.
+    @discardableResult
+    package func commit(_ captures: [Capture]) throws -> [Erasure] {
         var batch = CaptureBatch(context: context, runners: runners, plan: plan)
         try context.transaction(.full) {
             for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
@@ -148,6 +152,7 @@ package final class Engine {
         for (runner, lanes) in batch.touched {
             for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
         }
+        return batch.erasures.all
     }
 
     /// The last neutral state of a subject.

@@ -43,11 +43,11 @@ public struct RoutingPlan: Sendable {
     public var providers: [Provider]
     /// What happens to pending work at a switch.
     public var onSwitch: SwitchPolicy
-    /// Purposes that need the person's consent; others are taken as allowed.
-    public var requiredConsent: Set<Purpose>
+    /// What needs the person's yes. The rest is taken as allowed until the person says no.
+    public var requiredConsent: Set<Consent.Scope>
 
     /// A plan.
-    public init(providers: [Provider], onSwitch: SwitchPolicy = .drain, requiredConsent: Set<Purpose> = []) {
+    public init(providers: [Provider], onSwitch: SwitchPolicy = .drain, requiredConsent: Set<Consent.Scope> = []) {
         (self.providers, self.onSwitch, self.requiredConsent) = (providers, onSwitch, requiredConsent)
     }
 }

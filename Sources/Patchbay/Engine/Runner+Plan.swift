@@ -153,14 +153,19 @@ extension Runner {
     ///
     /// False if it was not there any more, or its row was damaged: then that is its end, and told.
     @discardableResult
-    func end(_ sequence: Int64, _ outcome: OperationOutcome, isIndexed: Bool = false) throws -> Bool {
+    func end(
+        _ sequence: Int64,
+        _ outcome: OperationOutcome,
+        isIndexed: Bool = false,
+        keepsReject: Bool = true
+    ) throws -> Bool {
         try context.store.end(
             provider: name,
             sequence: sequence,
             term: outcome.term.rawValue,
             code: outcome.finding?.code ?? "",
             at: context.date.milliseconds,
-            reject: outcome.term == .rejected ? outcome.finding?.jsonBytes : nil,
+            reject: keepsReject && outcome.term == .rejected ? outcome.finding?.jsonBytes : nil,
             isIndexed: isIndexed
         )
     }

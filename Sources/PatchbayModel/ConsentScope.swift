@@ -23,10 +23,14 @@ extension Consent {
 
         /// By purpose, then by channel, every channel first.
         public static func < (left: Scope, right: Scope) -> Bool {
-            (left.purpose.rawValue, left.channel?.rawValue ?? "") < (right.purpose.rawValue, right.channel?.rawValue ?? "")
+            (left.purpose.rawValue, left.channel?.rawValue ?? "") < (
+                right.purpose.rawValue, right.channel?.rawValue ?? ""
+            )
         }
 
         /// `messaging`, `messaging.sms`.
-        public var description: String { ([purpose.rawValue] + (channel.map { [$0.rawValue] } ?? [])).joined(separator: ".") }
+        public var description: String {
+            ([purpose.rawValue] + (channel.map { [$0.rawValue] } ?? [])).joined(separator: ".")
+        }
     }
 }

@@ -1,5 +1,6 @@
 public import PatchbayModel
 import PatchbayOutbox
+import Synchronization
 
 extension EngagementClient {
     /// Forgets the current subject: here at once, at the vendors as far as they let themselves be told.
@@ -12,12 +13,20 @@ extension EngagementClient {
     /// - Throws: ``CaptureError`` if it could not be stored: then nothing has happened.
     public func erase() async throws -> ErasureReport {
         let now = current.withLock { $0 }
-        return try await erase { _ in [now.subject] } of: { _ in now.contact }
+        return try await erase { _ in
+            [now.subject]
+        } of: { _ in
+            now.contact
+        }
     }
 
     /// Forgets a subject, as ``erase()`` does.
     public func erase(subject: Subject) async throws -> ErasureReport {
-        try await erase { _ in [subject] } of: { try $0.mirror(of: subject).contact }
+        try await erase { _ in
+            [subject]
+        } of: {
+            try $0.mirror(of: subject).contact
+        }
     }
 
     /// Forgets every subject whose state belongs to that contact: who is logged in as that, or has it as an identifier.

@@ -30,7 +30,9 @@ extension CaptureBatch {
                 part.memory = try forgetMemory(ofGone: name, subject)
                 part.manualStep = FindingRow.Engine.eraseGone.at(detail: record.adapter).description
             }
-            if known[name] != nil || runners.indices.contains(where: { runners[$0].name == name && routed.contains($0) }) {
+            if known[name] != nil
+                || runners.indices.contains(where: { runners[$0].name == name && routed.contains($0) })
+            {
                 erasure.parts[name] = part
             }
         }

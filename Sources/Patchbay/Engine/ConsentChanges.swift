@@ -24,8 +24,6 @@ struct ConsentChanges {
     }
 
     /// The change that reaches what serves a scope; nil if its answer is the same as before.
-    ///
-    /// - Parameter own: whether a word for that very scope stands, before or after.
     func reaching(_ scope: Consent.Scope, _ before: SubjectMirror, _ after: SubjectMirror) -> Change? {
         let from = before.consent(for: scope.purpose, channel: scope.channel)
         let to = after.consent(for: scope.purpose, channel: scope.channel)

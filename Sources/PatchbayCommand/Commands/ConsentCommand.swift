@@ -32,7 +32,9 @@ extension Command {
 }
 
 extension ConsentRecord {
-    private var scope: String { Consent.Scope(Purpose(rawValue: purpose), channel: channel.map(Channel.init)).description }
+    private var scope: String {
+        Consent.Scope(Purpose(rawValue: purpose), channel: channel.map(Channel.init)).description
+    }
 
     fileprivate var json: JSONValue {
         var json: JSONObject = [

@@ -50,8 +50,8 @@ public struct Consent: NeutralValue {
         (self.purpose, self.channel, self.state, self.changedAt) = (purpose, channel, state, changedAt)
     }
 
-    /// Two sources' words on one person, merged: never more than either allows.
-    public static func merged(_ left: State, _ right: State) -> State { min(left, right) }
+    /// What it is about.
+    public var scope: Scope { Scope(purpose, channel: channel) }
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
         let reader = try ObjectReader(json, at: path, known: ["purpose", "channel", "state", "changedAt"])

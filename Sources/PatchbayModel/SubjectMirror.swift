@@ -42,7 +42,10 @@ public struct SubjectMirror: NeutralValue {
         case .changeTags(let change): tags = change.applied(to: tags)
         case .changeSubscription(let subscription): subscriptions[subscription.key] = subscription
         case .setConsent(let consent):
-            consents.removeAll { $0.purpose == consent.purpose && $0.channel == consent.channel }
+            // A word for every channel takes back what was said before for one channel and allowed more.
+            consents.removeAll {
+                $0.scope == consent.scope || consent.scope.covers($0.scope) && $0.state > consent.state
+            }
             consents.append(consent)
         case .erase: self = SubjectMirror()
         case .track, .farewell, .readBack: break

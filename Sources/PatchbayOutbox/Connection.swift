@@ -126,6 +126,13 @@ final class Connection {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw sqliteError(handle, result, name) }
     }
+
+    /// Copies the whole WAL into the file and empties it; false if somebody reads or writes meanwhile.
+    func truncatingCheckpoint() throws(OutboxError) -> Bool {
+        let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw sqliteError(handle, result, name) }
+        return result == SQLITE_OK
+    }
 }
 
 /// Turns a SQLite result into the store's own error.

@@ -179,7 +179,8 @@ extension OutboxStore {
                 remedy: "Put the outbox on a local volume."
             )
         }
-        try connection.script("PRAGMA wal_autocheckpoint = 0; PRAGMA trusted_schema = OFF")
+        // What is deleted is overwritten: an outbox holds what people said.
+        try connection.script("PRAGMA wal_autocheckpoint = 0; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON")
         switch try examine(connection) {
         case .outbox(let missing) where missing.isEmpty: return
         default: try migrate(connection, &report)

@@ -53,7 +53,17 @@ struct Migration {
                     number INTEGER PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL, expires_at INTEGER NOT NULL,
                     checksum INTEGER NOT NULL);
                 """
-        )
+        ),
+        Migration(
+            name: "2 consent trail",
+            script: """
+                CREATE TABLE consent (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, subject TEXT NOT NULL,
+                    purpose TEXT NOT NULL, channel TEXT, before TEXT NOT NULL, after TEXT NOT NULL,
+                    operation TEXT NOT NULL, effects BLOB NOT NULL, checksum INTEGER NOT NULL);
+                CREATE INDEX consent_by_subject ON consent (subject, number);
+                """
+        ),
     ]
 }
 
@@ -148,10 +158,24 @@ struct Table {
         "finding"
     )
     static let quarantine = Table("quarantine", rowid: "number", "number", "origin", "sequence", "provider", "image")
+    static let consent = Table(
+        "consent",
+        rowid: "number",
+        "number",
+        "at",
+        "subject",
+        "purpose",
+        "channel",
+        "before",
+        "after",
+        "operation",
+        "effects"
+    )
     static let lease = Table("lease", rowid: "number", "number", "owner", "epoch", "expires_at")
 
     /// Every table with checksums, what others refer to first.
     static let all = [
         operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
+        consent,
     ]
 }

@@ -49,6 +49,9 @@ public final class VirtualHost: EngineHost {
         }
     }
 
+    /// The same for every machine of this kind.
+    public func makeSalt() -> String { "virtual" }
+
     /// The text of the id of that number: a UUID of version 8, so that it fits wherever a vendor wants one.
     public static func id(_ number: Int) -> String {
         let digits = String(number, radix: 16)

@@ -67,6 +67,55 @@ import Testing
         #expect(stats.first?["captured"]?.integer == 1)
     }
 
+    @Test func `an erasure, and the changes of consent before it`() async throws {
+        let configuration = try bench.configuration()
+        let operations = """
+            {"id":"op-1","subject":"s","action":{"kind":"setConsent","consent":{"purpose":"tracking","state":"granted"}}}
+            {"id":"op-2","subject":"s","action":{"kind":"changeTags","tags":{"add":["vip"]}}}
+            {"id":"op-3","subject":"s","action":{"kind":"setConsent","consent":{"purpose":"profile","channel":"push","state":"denied"}}}
+            {"id":"op-4","subject":"s","action":{"kind":"setConsent","consent":{"purpose":"profile","state":"denied"}}}
+            {"id":"op-5","subject":"s","action":{"kind":"setConsent","consent":{"purpose":"profile","state":"unknown"}}}
+            """
+        _ = try await bench.run("send", "--config", configuration, "--until-idle", "0", input: operations)
+        let all = try await bench.run("outbox", "consent", "outbox.sqlite", "--json").lines
+        let mine = try await bench.run("outbox", "consent", "outbox.sqlite", "--subject", "s", "--json").lines
+        #expect(all == mine && all.count == 4)
+        let nobody = try await bench.run("outbox", "consent", "outbox.sqlite", "--subject", "x")
+        #expect(nobody.status == 0 && nobody.output.isEmpty)
+        // When, and the file's own salt, differ from run to run.
+        let lines = all.map { line in
+            var line = line.object ?? [:]
+            line["at"] = "2031-03-09T06:00:00.000Z"
+            line["subject"] = .string(String(repeating: "ab", count: 32))
+            return JSONValue.object(line)
+        }
+        #expect(try lines == ["granted", "channel", "denied", "reset"].map { try example("consent.\($0)") })
+
+        let result = try await bench.run(
+            "erase",
+            "--config",
+            configuration,
+            "--subject",
+            "s",
+            "--until-idle",
+            "0",
+            "--json"
+        )
+        #expect(result.status == 1)
+        var erasure = try #require(try result.lines.first?.object)
+        var provider = try #require(erasure["providers"]?.array?.first?.object)
+        #expect(provider["requested"]?.array?.count == 1)
+        // Whether the words themselves were still pending is a matter of time.
+        #expect(provider["withdrawn"]?["changeTags"]?.integer == 1)
+        provider["withdrawn"] = ["changeTags": 1]
+        provider["requested"] = ["0190f0e0-0000-7000-8000-000000000001"]
+        erasure["providers"] = [.object(provider)]
+        #expect(try .object(erasure) == example("erasure.one-provider"))
+        #expect(!result.output.contains("vip"))
+        let wrong = try await bench.run("erase", "--config", configuration)
+        #expect(wrong.status == 64)
+    }
+
     /// `accounts.<scenario>.<provider>.json` is what the end of that scenario says; the scenario's own test plays it.
     @Test(arguments: [
         ("story.altcraft", ["news"]), ("story.everything-waits", ["alerts", "crm"]),

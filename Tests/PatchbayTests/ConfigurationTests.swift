@@ -20,7 +20,7 @@ import Testing
         #expect(configuration.routes.map(\.provider) == ["crm", "next"])
         #expect(configuration.routes.map(\.mode) == [.live, .paused])
         #expect(configuration.onSwitch == .retarget)
-        #expect(configuration.requiredPurposes == [.tracking, .profile])
+        #expect(configuration.requiredConsent == [.tracking, .profile, Consent.Scope(.messaging, channel: .sms)])
         #expect(configuration.outbox == .init(path: "app/data/patchbay.sqlite", history: 5000))
         #expect(configuration.catalogue.entries[.birthDate]?.type == .date)
         #expect(configuration.catalogue.entries["points"]?.owner == .server)
@@ -48,7 +48,7 @@ import Testing
         #expect(plan.providers.map(\.name) == ["crm", "next"])
         #expect(plan.providers.map(\.mode) == [.live, nil])
         #expect(plan.onSwitch == .retarget)
-        #expect(plan.requiredConsent == [.tracking, .profile])
+        #expect(plan.requiredConsent == [.tracking, .profile, Consent.Scope(.messaging, channel: .sms)])
     }
 
     @Test func `percentage routes take their shares one behind the other, and a shadow may be sent`() throws {
@@ -66,7 +66,7 @@ import Testing
         let configuration = try Self.load(Example.text("valid/minimal"), path: "patchbay.json")
         #expect(configuration.onSwitch == .drain)
         #expect(configuration.outbox == .init(path: "patchbay.sqlite", history: 100_000))
-        #expect(configuration.requiredPurposes.isEmpty)
+        #expect(configuration.requiredConsent.isEmpty)
         #expect(configuration.catalogue.entries.isEmpty)
     }
 

@@ -58,7 +58,8 @@ extension AcousticDevice {
         .operation(.farewell): .emulated(how: "push is reported as disabled", cost: "the vendor keeps the record"),
         .operation(.erase): .emulated(
             how: "everything is forgotten here, and nothing is sent until the device registers again",
-            cost: "the back end has to run the vendor's erasure job"
+            cost:
+                "a back end has to post the person's line (columnName,value) to /rest/databases/{databaseId}/gdpr_erasure and follow the job that it is answered"
         ),
         .operation(.readBack): .emulated(
             how: "attributes, tags and ids as this installation knows them",

@@ -60,7 +60,8 @@ extension AltcraftDevice {
         .operation(.farewell): .native(note: "suspends: no opt-out is recorded"),
         .operation(.erase): .emulated(
             how: "everything is forgotten here",
-            cost: "the profile must be deleted in the platform"
+            cost:
+                "a person has to delete the profile in the platform, or a back end with the server interface's Delete profile"
         ),
         .operation(.readBack): .native(note: "latest, latestForProvider, current"),
         .event(.push): .native(),

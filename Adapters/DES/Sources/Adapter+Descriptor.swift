@@ -59,7 +59,8 @@ extension DESDevice {
         .operation(.farewell): .native(note: "push token and contact are taken back"),
         .operation(.erase): .emulated(
             how: "everything is forgotten here",
-            cost: "the contact must be deleted at the vendor"
+            cost:
+                "a person or a back end has to delete the contact at the vendor, by the field and value that name it there"
         ),
         .operation(.readBack): .native(note: Question.names),
         .event(.push): .native(note: "the opening and its buttons"),

@@ -38,7 +38,8 @@ extension SalesforceDevice {
         .operation(.farewell): .emulated(how: "push switched off", cost: "the vendor keeps the device's record"),
         .operation(.erase): .emulated(
             how: "attributes emptied, tags removed, push off",
-            cost: "the contact must be deleted by hand"
+            cost:
+                "a person has to delete the contact by its contact key in Contact Builder, or a back end through the contacts API"
         ),
         .operation(.readBack): .unsupported(reason: "data flows from the device to the vendor alone"),
         .identifier(.external): .native(note: "the contact key, unless contactKeyIdentifier names another kind"),

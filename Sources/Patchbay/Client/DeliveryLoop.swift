@@ -191,6 +191,7 @@ actor DeliveryLoop {
                 advance()
             }
             try engine.store.checkpoint()
+            try engine.store.sweep()
         } catch {
             note(error)
         }
@@ -286,6 +287,7 @@ actor DeliveryLoop {
         exchanges = [:]
         try? engine?.stop()
         try? engine?.store.checkpoint()
+        _ = try? engine?.store.sweep()
         tell()
         engine = nil
         idleWaiters.resume(true, with: .success(()))

@@ -25,14 +25,14 @@ public final class EngagementClient: Sendable {
     let loop: DeliveryLoop
     let host: any EngineHost
     let audience: Mutex<Audience>
-    private let receipts = Mutex(ReceiptBook())
+    let receipts = Mutex(ReceiptBook())
     private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
     private let reads = WaitingList<OperationID, OperationOutcome>()
-    private let current: Mutex<Current>
+    let current: Mutex<Current>
     private let relay: EventRelay
 
     /// Who and where the operations are about, unless an operation says otherwise.
-    private struct Current {
+    struct Current {
         var subject: Subject
         var contact: String?
         var appState: AppState?

@@ -17,7 +17,7 @@ extension Configuration {
             },
             onSwitch: onSwitch,
             onLoss: onLoss,
-            requiredConsent: requiredPurposes
+            requiredConsent: requiredConsent
         )
     }
 

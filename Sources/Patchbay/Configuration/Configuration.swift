@@ -96,8 +96,8 @@ public struct Configuration: Sendable {
     public let onLoss: LossPolicy
     /// What the attributes are.
     public let catalogue: AttributeCatalogue
-    /// Purposes that a person must have granted before anything about them is sent.
-    public let requiredPurposes: Set<Purpose>
+    /// What a person must have said yes to before it is done: purposes, for every channel or for one.
+    public let requiredConsent: Set<Consent.Scope>
     /// Where operations are kept.
     public let outbox: Outbox
     /// What is not wrong, but worth knowing: warnings and notes.
@@ -110,12 +110,12 @@ public struct Configuration: Sendable {
         onSwitch: SwitchPolicy = .drain,
         onLoss: LossPolicy = .refuse,
         catalogue: AttributeCatalogue = AttributeCatalogue(),
-        requiredPurposes: Set<Purpose> = [],
+        requiredConsent: Set<Consent.Scope> = [],
         outbox: Outbox,
         findings: [Finding] = []
     ) {
         (self.providers, self.routes, self.onSwitch, self.onLoss) = (providers, routes, onSwitch, onLoss)
-        (self.catalogue, self.requiredPurposes) = (catalogue, requiredPurposes)
+        (self.catalogue, self.requiredConsent) = (catalogue, requiredConsent)
         (self.outbox, self.findings) = (outbox, findings)
     }
 

@@ -150,6 +150,20 @@ enum ConfigurationFinding {
             "The shadow has the same adapter and settings as a provider that is served for real, and would send to it",
         remedy: "Give the shadow the sandbox's settings, or remove \"send\"."
     )
+    static let repeatedConsent = FindingRow(
+        "configuration.consent.twice",
+        .error,
+        .misconfigured,
+        reason: "The same consent is required twice",
+        remedy: "Keep one of the two."
+    )
+    static let coveredConsent = FindingRow(
+        "configuration.consent.covered",
+        .warning,
+        .misconfigured,
+        reason: "The purpose is required for every channel, so the word for one channel adds nothing",
+        remedy: "Remove one of the two."
+    )
     static let unsetVariable = FindingRow(
         "configuration.variable.unset",
         .error,

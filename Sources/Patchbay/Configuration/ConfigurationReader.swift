@@ -66,7 +66,7 @@ struct ConfigurationReader {
             onSwitch: root["onSwitch"].flatMap { word($0, at: "onSwitch") } ?? .drain,
             onLoss: root["onLoss"].flatMap { word($0, at: "onLoss") } ?? .refuse,
             catalogue: catalogue,
-            requiredPurposes: requiredPurposes(root["consent"]),
+            requiredConsent: requiredConsent(root["consent"]),
             outbox: outbox(root["outbox"], file: file),
             findings: findings
         )
@@ -80,12 +80,41 @@ struct ConfigurationReader {
         return Configuration.Outbox(path: path.hasPrefix("/") ? path : folder + path, history: history)
     }
 
-    private mutating func requiredPurposes(_ json: JSONValue?) -> Set<Purpose> {
+    private mutating func requiredConsent(_ json: JSONValue?) -> Set<Consent.Scope> {
         guard let members = json.flatMap({ object($0, at: "consent", known: ["required"]) }),
-            let purposes = members["required"].flatMap({ list($0, at: "consent.required") })
+            let elements = members["required"].flatMap({ list($0, at: "consent.required") })
         else { return [] }
-        let texts = purposes.enumerated().compactMap { place, json in text(json, at: "consent.required[\(place)]") }
-        return Set(texts.map(Purpose.init(rawValue:)))
+        var scopes: Set<Consent.Scope> = []
+        for (place, element) in elements.enumerated() {
+            let path = "consent.required[\(place)]"
+            guard let scope = consentScope(element, at: path) else { continue }
+            if !scopes.insert(scope).inserted { findings.append(ConfigurationFinding.repeatedConsent.at(path)) }
+        }
+        for (place, element) in elements.enumerated() {
+            // The wider word asks for the same, and more.
+            let path = "consent.required[\(place)]"
+            guard let purpose = element["purpose"]?.string, element["channel"]?.string != nil,
+                scopes.contains(Consent.Scope(Purpose(rawValue: purpose)))
+            else { continue }
+            findings.append(ConfigurationFinding.coveredConsent.at(path))
+        }
+        return scopes
+    }
+
+    /// A purpose as text, or a purpose and a channel.
+    private mutating func consentScope(_ json: JSONValue, at path: String) -> Consent.Scope? {
+        guard json.object != nil else {
+            let purpose = typed(json, json.string, "text or an object", at: path) == nil ? nil : text(json, at: path)
+            return purpose.map { Consent.Scope(Purpose(rawValue: $0)) }
+        }
+        guard let members = object(json, at: path, known: ["purpose", "channel"]),
+            let purpose = required(members["purpose"], at: path.dot("purpose"))
+                .flatMap({ text($0, at: path.dot("purpose")) })
+        else { return nil }
+        guard let channel = members["channel"] else { return Consent.Scope(Purpose(rawValue: purpose)) }
+        return text(channel, at: path.dot("channel")).map {
+            Consent.Scope(Purpose(rawValue: purpose), channel: Channel(rawValue: $0))
+        }
     }
 
     private mutating func routes(_ json: JSONValue?, among providers: [String]) -> [Configuration.Route] {

@@ -4,9 +4,9 @@ import PatchbayOutbox
 
 /// The captures of one transaction on their way in: examined and placed for each route, folded into the mirrors.
 struct CaptureBatch {
-    private let context: EngineContext
-    private let runners: [any ProviderRunner]
-    private let routed: [Int]
+    let context: EngineContext
+    let runners: [any ProviderRunner]
+    let routed: [Int]
     /// Which contacts each provider hears, by its position.
     private let shares: [Share]
     /// Providers that are rehearsed.
@@ -16,11 +16,13 @@ struct CaptureBatch {
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
     private var mirrors: [Subject: SubjectMirror] = [:]
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
-    private(set) var touched: [Int: [String: [LaneEntry]]] = [:]
+    var touched: [Int: [String: [LaneEntry]]] = [:]
     private var captured: [String: Int64] = [:]
     /// Lanes whose memory was emptied, by position of the runner, and people who said no to being asked about.
-    private var forgotten: [(position: Int, lane: String)] = []
-    private var unreadable: Set<Subject> = []
+    var forgotten: [(position: Int, lane: String)] = []
+    /// What the erasures of this transaction did.
+    var erasures = Erasures()
+    var unreadable: [Subject: Finding] = [:]
 
     init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
         (self.context, self.runners) = (context, runners)
@@ -36,10 +38,9 @@ struct CaptureBatch {
         mirror.apply(operation)
         mirrors[operation.subject] = mirror
         switch operation.action {
-        case .erase:
-            try withdraw(operation.subject, as: .erased) { _ in true }
-            try context.store.removeRejects(provider: nil, subject: operation.subject.rawValue)
-        case .setConsent(let consent): try enforce(consent, of: operation, before, mirror)
+        case .erase: try erase(operation, before, mirror)
+        case .switchContact: try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
+        case .setConsent: try enforce(operation, before, mirror)
         default: break
         }
         let sequence = try context.store.insert(OutboxOperation(operation, since: since))
@@ -47,8 +48,11 @@ struct CaptureBatch {
         for position in routed where shares[position].holds(operation.contact, on: operation.subject) {
             examined.append(try enter(operation, sequence, position, mirror))
         }
-        for position in routed where !shares[position].isAll { try changeSides(operation, position, before, mirror) }
+        if operation.action != .erase {
+            for position in routed where !shares[position].isAll { try changeSides(operation, position, before, mirror) }
+        }
         for position in shadows { try rehearse(operation, sequence, position, mirror, examined) }
+        if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
         if operation.action.isPush { for position in unrouted { try enterLate(operation, sequence, position, mirror) } }
         try context.store.discardIfUnrouted(sequence)
     }
@@ -57,7 +61,7 @@ struct CaptureBatch {
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
             try context.store.count(provider: provider, term: "captured", code: "", by: count)
         }
-        for (subject, mirror) in mirrors {
+        for (subject, mirror) in mirrors where !erasures.isForgotten(subject, mirror) {
             try context.store.setMirror(subject: subject.rawValue, body: mirror.jsonBytes)
         }
     }
@@ -144,7 +148,7 @@ struct CaptureBatch {
         try enter(operation, sequence, position, mirror, findings)
     }
 
-    private mutating func enter(
+    mutating func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
         _ position: Int,
@@ -153,7 +157,17 @@ struct CaptureBatch {
     ) throws {
         let runner = runners[position]
         captured[runner.name, default: 0] += 1
-        let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
+        // A refused erasure names the person, and is not kept.
+        let keepsRejects = operation.action != .erase
+        let entry = try context.enter(
+            operation,
+            sequence,
+            runner,
+            mirror,
+            findings: findings,
+            keepsRejects: keepsRejects
+        )
+        if operation.action == .erase { try noteErasure(operation, position, entry) }
         if entry.end == nil {
             touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
         }
@@ -161,149 +175,9 @@ struct CaptureBatch {
             findings.filter { $0.severity != .error }.map { .noticed(provider: runner.name, $0) }
         )
     }
-
-    /// A word on consent reaches what is pending: yes releases what waited for it, no ends it.
-    ///
-    /// A no also empties what the adapters remember of the vendor's side; what is still allowed is told again after it,
-    /// and so is, after a yes that takes back a no, what the person said meanwhile.
-    private mutating func enforce(
-        _ consent: Consent,
-        of operation: EngagementOperation,
-        _ before: SubjectMirror,
-        _ mirror: SubjectMirror
-    ) throws {
-        let (gate, subject) = (context.gate, operation.subject)
-        guard gate.required.contains(consent.purpose) else { return }
-        let was = before.consent(for: consent.purpose)
-        switch mirror.consent(for: consent.purpose) {
-        case .granted:
-            _ = try context.store.release(
-                provider: nil,
-                subject: subject.rawValue,
-                hold: gate.hold(for: consent.purpose)
-            )
-            for position in runners.indices {
-                for lane in try context.store.lanes(provider: runners[position].name) {
-                    touched[position, default: [:]][lane, default: []] += []
-                }
-                if was == .denied, routed.contains(position) {
-                    try tellAgain(position, operation, mirror, only: consent.purpose)
-                }
-            }
-        case .denied:
-            try withdraw(subject, as: .dropped) { $0.map { gate.purpose(of: $0) } == consent.purpose }
-            if consent.purpose == .profile { unreadable.insert(subject) }
-            guard was != .denied else { return }
-            for position in runners.indices {
-                let lane = runners[position].place(operation).lane
-                guard try runners[position].forget(lane: lane) else { continue }
-                forgotten.append((position, lane))
-                if routed.contains(position) { try tellAgain(position, operation, mirror, only: nil) }
-            }
-        case .unknown: break
-        }
-    }
-
-    /// What the mirror holds and the person allows goes to a provider once more.
-    private mutating func tellAgain(
-        _ position: Int,
-        _ operation: EngagementOperation,
-        _ mirror: SubjectMirror,
-        only purpose: Purpose?
-    ) throws {
-        let (subject, runner) = (operation.subject, runners[position])
-        for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
-            guard let served = context.gate.purpose(of: action), purpose.map({ $0 == served }) ?? true,
-                context.gate.allows(served, mirror)
-            else { continue }
-            let entry = try context.create(action, for: subject, mirror, because: "mirror", runner)
-            if let entry, let ready = entry.ready {
-                touched[position, default: [:]][entry.lane, default: []] += [ready]
-            }
-        }
-    }
-
-    /// After the commit: what the runners keep of what has changed.
-    func tellRunners() {
-        for (position, lane) in forgotten { runners[position].reread(lane: lane) }
-        for subject in unreadable {
-            for runner in runners { runner.refuseReads(of: subject, because: FindingRow.Engine.consentDenied.at()) }
-        }
-    }
-
-    /// Ends what is pending of a subject, also what is in flight: what the vendor says of that later changes nothing.
-    ///
-    /// Providers that the configuration no longer names hold work of the subject too. `test` is given nil for what this
-    /// release can't read.
-    private mutating func withdraw(
-        _ subject: Subject,
-        as term: OperationOutcome.Term,
-        where test: (EngagementOperation?) -> Bool
-    ) throws {
-        let inFlight = Dictionary(runners.map { ($0.name, $0.isCommitted) }) { first, _ in first }
-        for name in Set(try context.store.providers().map(\.name)).union(inFlight.keys).sorted() {
-            try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
-                let id = OperationID(rawValue: row.operation.id)
-                guard test(try? EngagementOperation(jsonBytes: row.operation.body)) else { return }
-                let reason = inFlight[name]?(id) ?? false ? FindingRow.Engine.consentWithdrawn : .Engine.consentDenied
-                let outcome = OperationOutcome(term, finding: term == .dropped ? reason.at() : nil)
-                try context.store.end(
-                    provider: name,
-                    sequence: row.operation.sequence,
-                    term: term.rawValue,
-                    code: outcome.finding?.code ?? "",
-                    at: context.date.milliseconds
-                )
-                context.emit([.ended(id, provider: name, outcome)])
-            }
-        }
-    }
 }
 
 extension Action {
     /// Whether a person did something with a push notification: its payload says whose it is.
     var isPush: Bool { if case .track(.push) = self { true } else { false } }
-}
-
-/// Decides by the subject's consents whether an operation may be sent.
-struct ConsentGate {
-    enum Decision { case pass, hold(String), deny }
-
-    let required: Set<Purpose>
-
-    /// The purpose that an operation serves; nil for what needs no consent.
-    func purpose(of operation: EngagementOperation) -> Purpose? { purpose(of: operation.action) }
-
-    /// The purpose that an action serves; nil for what needs no consent.
-    func purpose(of action: Action) -> Purpose? {
-        switch action {
-        case .track: .tracking
-        case .changeSubscription: .messaging
-        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: .profile
-        case .setConsent, .farewell, .erase, .readBack: nil
-        }
-    }
-
-    func hold(for purpose: Purpose) -> String { "consent.\(purpose.rawValue)" }
-
-    /// Whether something that serves the purpose may be sent now.
-    func allows(_ purpose: Purpose, _ mirror: SubjectMirror) -> Bool {
-        !required.contains(purpose) || mirror.consent(for: purpose) == .granted
-    }
-
-    /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
-    func refusal(toRead mirror: SubjectMirror) -> Finding? {
-        guard !allows(.profile, mirror) else { return nil }
-        let isDenied = mirror.consent(for: .profile) == .denied
-        return (isDenied ? FindingRow.Engine.consentDenied : .Engine.consentUnknown).at()
-    }
-
-    func decision(for operation: EngagementOperation, _ mirror: SubjectMirror) -> Decision {
-        guard let purpose = purpose(of: operation), required.contains(purpose) else { return .pass }
-        return switch mirror.consent(for: purpose) {
-        case .granted: .pass
-        case .unknown: .hold(hold(for: purpose))
-        case .denied: .deny
-        }
-    }
 }

@@ -53,6 +53,7 @@ package final class Engine {
     package func start() throws -> Bool {
         guard try takeLease() else { return false }
         do {
+            try reviewConsent()
             try carryOutSwitch()
             for runner in runners { try runner.restore() }
         } catch {
@@ -141,7 +142,10 @@ package final class Engine {
     }
 
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
-    package func commit(_ captures: [Capture]) throws {
+    ///
+    /// - Returns: what the erasures among them did.
+    @discardableResult
+    package func commit(_ captures: [Capture]) throws -> [Erasure] {
         var batch = CaptureBatch(context: context, runners: runners, plan: plan)
         try context.transaction(.full) {
             for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
@@ -151,6 +155,7 @@ package final class Engine {
         for (runner, lanes) in batch.touched {
             for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
         }
+        return batch.erasures.all
     }
 
     /// The last neutral state of a subject.

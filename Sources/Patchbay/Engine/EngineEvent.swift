@@ -129,8 +129,16 @@ extension FindingRow {
             "engine.consent.withdrawn",
             .error,
             .consent,
-            reason: "The person said no while it was under way, so what the vendor made of it is not recorded",
-            remedy: "Nothing: it is not sent again."
+            reason: "The person took the consent back while it was under way: the vendor may have it, and what it made "
+                + "of it is not recorded",
+            remedy: "It is not sent again. Have it deleted at the vendor if it must not stay there."
+        )
+        static let eraseGone = FindingRow(
+            "engine.erase.unconfigured",
+            .warning,
+            .misconfigured,
+            reason: "The configuration no longer has the provider, so its vendor is not told",
+            remedy: "Add the provider again and erase once more, or delete the contact at the vendor yourself."
         )
         static let providerParked = FindingRow(
             "engine.provider.stopped",

@@ -27,12 +27,17 @@ public protocol EngineHost: Sendable {
     func chance() -> Double
     /// A new id, unique for ever.
     func makeID() -> OperationID
+    /// A text that nobody can guess.
+    func makeSalt() -> String
     /// How long a span of this host's time takes on the real clock; the same, unless the host's clock runs faster.
     func realTime(_ span: Duration) -> Duration
 }
 
 extension EngineHost {
     public func realTime(_ span: Duration) -> Duration { span }
+
+    /// 128 bits of the system's chance, in hexadecimal digits.
+    public func makeSalt() -> String { SystemHost.uuid(.random(in: .min ... .max), .random(in: .min ... .max)) }
 }
 
 /// The real machine.

@@ -75,15 +75,15 @@ public struct RoutingPlan: Sendable {
     public var onSwitch: SwitchPolicy
     /// What happens when pending work moves and no provider would take it.
     public var onLoss: LossPolicy
-    /// Purposes that need the person's consent; others are taken as allowed.
-    public var requiredConsent: Set<Purpose>
+    /// What needs the person's yes. The rest is taken as allowed until the person says no.
+    public var requiredConsent: Set<Consent.Scope>
 
     /// A plan.
     public init(
         providers: [Provider],
         onSwitch: SwitchPolicy = .drain,
         onLoss: LossPolicy = .refuse,
-        requiredConsent: Set<Purpose> = []
+        requiredConsent: Set<Consent.Scope> = []
     ) {
         (self.providers, self.onSwitch, self.onLoss) = (providers, onSwitch, onLoss)
         self.requiredConsent = requiredConsent

@@ -32,6 +32,15 @@ extension Runner {
         return true
     }
 
+    /// Whether an erasure of that subject is on its way to this provider.
+    func isBeingErased(_ subject: Subject) throws -> Bool {
+        var isFound = false
+        try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
+            isFound = isFound || (try? EngagementOperation(jsonBytes: row.operation.body))?.action == .erase
+        }
+        return isFound
+    }
+
     func save(_ memory: Adapter.Memory, key: String) throws {
         try context.store.setMemory(
             provider: name,

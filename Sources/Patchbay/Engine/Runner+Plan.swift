@@ -153,7 +153,12 @@ extension Runner {
     ///
     /// False if it was not there any more, or its row was damaged: then that is its end, and told.
     @discardableResult
-    func end(_ sequence: Int64, _ ending: OperationOutcome, isIndexed: Bool = false) throws -> Bool {
+    func end(
+        _ sequence: Int64,
+        _ ending: OperationOutcome,
+        isIndexed: Bool = false,
+        keepsReject: Bool = true
+    ) throws -> Bool {
         let outcome = booked(ending)
         return try context.store.end(
             provider: name,
@@ -161,7 +166,7 @@ extension Runner {
             term: outcome.term.rawValue,
             code: outcome.finding?.code ?? "",
             at: context.date.milliseconds,
-            reject: outcome.term == .rejected ? outcome.finding?.jsonBytes : nil,
+            reject: keepsReject && outcome.term == .rejected ? outcome.finding?.jsonBytes : nil,
             isIndexed: isIndexed
         )
     }

@@ -117,6 +117,7 @@ extension Runner {
             try context.requireLease()
             for (pending, _) in erased {
                 try context.store.removeRejects(provider: name, subject: pending.operation.subject.rawValue)
+                try context.store.requireSweep()
             }
             // An ending opens its queue before any verdict closes it: what is to wait waits, whoever else got through.
             for (pending, verdict) in verdicts {
@@ -150,9 +151,8 @@ extension Runner {
                 let entry = try context.enter(followUp.action, causedBy: cause, runner: self)
                 if let ready = entry.ready { entered[entry.lane, default: []].append(ready) }
             }
-            if try !erased.isEmpty || operations.contains(where: { try withdrawn.contains($0.id) && isDenied($0) }) {
-                after = after.afterErase
-            }
+            let isForgotten = try !erased.isEmpty || withdrawal(among: operations.filter { withdrawn.contains($0.id) })
+            if isForgotten, descriptor.memory == .lane { after = after.afterErase }
             if after != before { try save(after, key: memoryKey) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
@@ -174,10 +174,13 @@ extension Runner {
         context.emit(events)
     }
 
-    /// Whether the person does not allow it now.
-    private func isDenied(_ pending: Pending<Adapter>) throws -> Bool {
-        let mirror = try context.mirror(of: pending.operation.subject)
-        return if case .deny = context.gate.decision(for: pending.operation, mirror) { true } else { false }
+    /// Whether any of these that are pending no more was ended by a no that still stands, or by an erasure.
+    private func withdrawal(among operations: [Pending<Adapter>]) throws -> Bool {
+        try operations.contains { pending in
+            let mirror = try context.mirror(of: pending.operation.subject)
+            if context.gate.decision(for: pending.operation, mirror) == .deny { return true }
+            return try isBeingErased(pending.operation.subject)
+        }
     }
 
     func missing(_ pending: Pending<Adapter>, _ events: inout [EngineEvent]) -> Verdict<Adapter> {
@@ -197,7 +200,9 @@ extension Runner {
             lane.reads.remove(at: place)
             return .answered(pending.id, provider: name, outcome)
         }
-        guard try end(pending.sequence, outcome, isIndexed: true) else { return nil }
+        // A refused erasure names the person, and is not kept.
+        let keepsReject = pending.operation.action != .erase
+        guard try end(pending.sequence, outcome, isIndexed: true, keepsReject: keepsReject) else { return nil }
         if lane.blocks.removeValue(forKey: pending.queue) != nil {
             try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
         }

@@ -34,6 +34,7 @@ struct Flag: Hashable, Sendable {
     var usage: String { "--\(name)" + (value.placeholder.map { " \($0)" } ?? "") }
 
     static let config = Flag("config", .text("FILE"), "the configuration file")
+    static let contact = Flag("contact", .text("ID"), "the contact whose subjects are meant")
     static let dryRun = Flag("dry-run", .none, "count and find, write nothing")
     static let evidence = Flag(
         "evidence",

@@ -58,7 +58,7 @@ import PatchbaySimulation
             plan.mode = .live
             return plan
         }
-        try world.start(RoutingPlan(providers: plan, requiredConsent: configuration.requiredPurposes))
+        try world.start(RoutingPlan(providers: plan, requiredConsent: configuration.requiredConsent))
     }
 
     /// Captures an operation and lets time pass until it has ended, or waits for something that will not come.

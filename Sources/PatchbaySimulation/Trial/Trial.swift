@@ -17,14 +17,14 @@ public final class Trial {
         public var vendor: @Sendable (WireRequest, inout VendorLedger) -> WireResponse
         /// What happens.
         public var script: [TrialStep]
-        /// Purposes that need the person's consent.
-        public var requiredConsent: Set<Purpose>
+        /// What needs the person's yes.
+        public var requiredConsent: Set<Consent.Scope>
 
         /// A play.
         public init(
             adapter: any VendorAdapter,
             script: [TrialStep],
-            requiredConsent: Set<Purpose> = [],
+            requiredConsent: Set<Consent.Scope> = [],
             vendor: @escaping @Sendable (WireRequest, inout VendorLedger) -> WireResponse
         ) {
             (self.adapter, self.script) = (adapter, script)

@@ -25,7 +25,7 @@ public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
         _ behaviour: String,
         neededBy: String,
         brokenBy: [ProbeMutation],
-        requiredConsent: Set<Purpose> = [],
+        requiredConsent: Set<Consent.Scope> = [],
         adapter: any VendorAdapter,
         vendor: @escaping @Sendable (WireRequest, inout VendorLedger) -> WireResponse,
         script: [TrialStep],

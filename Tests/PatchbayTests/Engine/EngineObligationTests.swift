@@ -306,7 +306,9 @@ extension VirtualWorld {
 
     private func world(_ required: Set<Purpose>, isJournaled: Bool = false) throws -> VirtualWorld {
         let world = try VirtualWorld()
-        try world.start(.probe(requiredConsent: required) { $0.isJournaled = isJournaled })
+        try world.start(
+            .probe(requiredConsent: Set(required.map { Consent.Scope($0) })) { $0.isJournaled = isJournaled }
+        )
         for purpose in required.sorted(by: { $0.rawValue < $1.rawValue }) { try say(purpose, .granted, in: world) }
         #expect(try world.drain())
         return world

@@ -127,7 +127,7 @@ extension RoutingPlan {
     static func probe(
         _ name: String = "p",
         onSwitch: SwitchPolicy = .drain,
-        requiredConsent: Set<Purpose> = [],
+        requiredConsent: Set<Consent.Scope> = [],
         mode: Mode? = .live,
         others: [Provider] = [],
         _ change: (inout ProbeDevice.Settings) -> Void = { _ in }

@@ -124,7 +124,7 @@ import Testing
     @Test func `a switch asks the person's consent again before the new provider hears anything (E13)`() throws {
         for state: Consent.State? in [nil, .denied, .granted] {
             let world = try VirtualWorld()
-            let required: Set<Purpose> = [.profile]
+            let required: Set<Consent.Scope> = [.profile]
             try world.start(.probe("old", requiredConsent: required))
             try world.capture(.set("tier", "gold"))
             if let state { try world.capture(.setConsent(Consent(purpose: .profile, state: state))) }

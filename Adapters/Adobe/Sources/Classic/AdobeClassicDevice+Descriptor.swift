@@ -45,7 +45,7 @@ extension AdobeClassicDevice {
         .operation(.farewell): .unsupported(reason: "A device can't leave."),
         .operation(.erase): .emulated(
             how: "everything is forgotten here",
-            cost: "the subscriber must be deleted in Campaign"
+            cost: "a person has to delete the recipient's subscription to the app in Campaign"
         ),
         .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
         .event(.push): .native(note: "one request each, never repeated by itself"),

@@ -53,7 +53,7 @@ extension AdobeDevice {
         .operation(.farewell): .emulated(how: "the push token is taken back", cost: "the mobile profile stays"),
         .operation(.erase): .emulated(
             how: "everything is forgotten here, and a new identity begins",
-            cost: "the profile must be deleted in Campaign"
+            cost: "a person has to delete the profile in Campaign, or a back end with DELETE on its profile/{PKey}"
         ),
         .operation(.readBack): .unsupported(reason: "The vendor answers no question of a device."),
         .event(.push): .native(note: "not for deliveries whose flag _acsDeliveryTracking is off"),

@@ -1,0 +1,114 @@
+public import PatchbayModel
+import PatchbayOutbox
+import Synchronization
+
+extension EngagementClient {
+    /// Forgets the current subject: here at once, at the vendors as far as they let themselves be told.
+    ///
+    /// The outbox, the mirror and what was refused are empty of the person when this returns. What an adapter remembers,
+    /// and the contact that selects the credential, stay until that vendor's deletion has ended. Damaged files that were
+    /// moved aside are not touched.
+    ///
+    /// - Returns: what was done, and what a person still has to do.
+    /// - Throws: ``CaptureError`` if it could not be stored: then nothing has happened.
+    public func erase() async throws -> ErasureReport {
+        let now = current.withLock { $0 }
+        return try await erase { _ in
+            [now.subject]
+        } of: { _ in
+            now.contact
+        }
+    }
+
+    /// Forgets a subject, as ``erase()`` does.
+    public func erase(subject: Subject) async throws -> ErasureReport {
+        try await erase { _ in
+            [subject]
+        } of: {
+            try $0.mirror(of: subject).contact
+        }
+    }
+
+    /// Forgets every subject whose state belongs to that contact: who is logged in as that, or has it as an identifier.
+    ///
+    /// The states are searched for the contact's text, one by one: a back end with a million of them waits for a second
+    /// or so. Where nothing is known of the contact, the vendors are told all the same, with the contact as subject. What is
+    /// pending for a contact on an installation that somebody else uses now is not found.
+    public func erase(contact: String) async throws -> ErasureReport {
+        try await erase { engine in
+            let found = try engine.subjects(of: contact)
+            return found.isEmpty ? [Subject(rawValue: contact)] : found
+        } of: { _ in
+            contact
+        }
+    }
+
+    /// How many erasures are on their way to a vendor: each counts once for each provider that has not answered.
+    public func pendingErasures() async throws -> Int {
+        try await loop.withEngine { engine in
+            var count = 0
+            for provider in try engine.store.providers() {
+                try engine.store.forEachRow(provider: provider.name, subject: nil) { row in
+                    let operation = try? EngagementOperation(jsonBytes: row.operation.body)
+                    if operation?.action == .erase { count += 1 }
+                }
+            }
+            return count
+        }
+    }
+
+    private func erase(
+        _ subjects: @escaping @Sendable (Engine) throws -> [Subject],
+        of contact: @escaping @Sendable (Engine) throws -> String?
+    ) async throws -> ErasureReport {
+        let (host, appState, names) = (host, current.withLock { $0.appState }, pushProviders)
+        let operations = { @Sendable (engine: Engine) throws -> [EngagementOperation] in
+            let contact = try contact(engine)
+            return try subjects(engine).map { subject in
+                EngagementOperation(
+                    id: host.makeID(),
+                    subject: subject,
+                    contact: contact,
+                    capturedAt: host.date(),
+                    appState: appState,
+                    action: .erase
+                )
+            }
+        }
+        do {
+            return try await loop.erase(operations) { [self] id in
+                let receipt = Receipt(id: id, providers: names)
+                receipts.withLock { $0.add(receipt) }
+                return receipt
+            }
+        } catch let error as CaptureError {
+            throw error
+        } catch {
+            throw CaptureError(storage: error)
+        }
+    }
+}
+
+extension DeliveryLoop {
+    /// Stores erasures behind everything captured before, and clears the file's log of what they took away.
+    func erase(
+        _ operations: @Sendable (Engine) throws -> [EngagementOperation],
+        receipt: @Sendable (OperationID) -> Receipt
+    ) throws -> ErasureReport {
+        commitCaptures()
+        return try withEngine { engine in
+            let captures = try operations(engine).map { Engine.Capture($0, uptime: engine.uptime) }
+            let receipts = captures.map { receipt($0.operation.id) }
+            do {
+                let erasures = try engine.commit(captures)
+                for receipt in receipts { receipt.settleDurability(.success(())) }
+                // A reader in the way is met again by the housekeeping.
+                _ = try? engine.store.sweep()
+                return ErasureReport(erasures, receipts: receipts)
+            } catch {
+                for receipt in receipts { receipt.settleDurability(.failure(CaptureError(storage: error))) }
+                throw error
+            }
+        }
+    }
+}

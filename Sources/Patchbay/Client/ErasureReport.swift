@@ -1,0 +1,152 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What an erasure did, provider by provider, and what a person still has to do. It names nobody.
+///
+/// The report is made when the erasure is on the disk: here everything of the person is gone then, but for what a vendor's
+/// deletion needs. How that ended says ``outcome(on:)``.
+public struct ErasureReport: NeutralValue, CustomStringConvertible {
+    /// What became of what an adapter remembers of the vendor's side.
+    public enum Memory: String, NeutralWord {
+        /// There is none.
+        case none
+        /// It is gone.
+        case forgotten
+        /// It goes when the vendor's deletion has ended, which may need it.
+        case untilDeletion
+    }
+
+    /// What the erasure did at one provider.
+    public struct Provider: NeutralValue {
+        /// The provider's name.
+        public var provider: String
+        /// What was pending and will not be sent, by kind of operation (`unreadable` for what this release can't read). The
+        /// history keeps an ending for each, under its random id.
+        public var withdrawn: [String: Int]
+        /// Operations that had been refused and kept.
+        public var rejects: Int
+        /// What became of what the adapter remembers.
+        public var memory: Memory
+        /// The operations that ask the vendor to forget, one for each subject; none where nobody asks it.
+        public var requested: [OperationID]
+        /// What a person has to do at the vendor; nil if the vendor's deletion is all.
+        public var manualStep: String?
+
+        init(_ provider: String) {
+            (self.provider, withdrawn, rejects, memory, requested) = (provider, [:], 0, .none, [])
+        }
+
+        private static let known = ["provider", "withdrawn", "rejects", "memory", "requested", "manualStep"]
+
+        public init(json: JSONValue, at path: String) throws(ModelError) {
+            let reader = try ObjectReader(json, at: path, known: Self.known)
+            provider = try reader.required("provider")
+            withdrawn = [:]
+            for member in try ObjectReader(reader.object["withdrawn"] ?? [:], at: path, known: nil).object {
+                withdrawn[member.name] = try Int(json: member.value, at: path.dot("withdrawn").dot(member.name))
+            }
+            rejects = try reader.required("rejects")
+            memory = try reader.required("memory")
+            requested = try reader.list("requested")
+            manualStep = try reader.optional("manualStep")
+        }
+
+        public func write(to writer: inout JSONWriter) {
+            writer.beginObject()
+            writer.member("provider", provider)
+            writer.name("withdrawn")
+            writer.beginObject()
+            for (kind, count) in withdrawn.sorted(by: { $0.key < $1.key }) { writer.member(kind, count) }
+            writer.endObject()
+            writer.member("rejects", rejects)
+            writer.member("memory", memory)
+            writer.member("requested", requested)
+            writer.member("manualStep", ifPresent: manualStep)
+            writer.endObject()
+        }
+    }
+
+    /// How many subjects were erased.
+    public var subjects: Int
+    /// Of how many of them a state was kept.
+    public var mirrors: Int
+    /// Damaged rows in which a subject could still be read.
+    public var damagedRows: Int
+    /// What was done, sorted by provider.
+    public var providers: [Provider]
+    private var receipts: [Receipt] = []
+
+    init(_ erasures: [Erasure], receipts: [Receipt]) {
+        subjects = erasures.count
+        mirrors = erasures.count(where: \.hadMirror)
+        damagedRows = erasures.reduce(0) { $0 + $1.damagedRows }
+        self.receipts = receipts
+        var providers: [String: Provider] = [:]
+        for erasure in erasures {
+            for (name, part) in erasure.parts {
+                var provider = providers[name] ?? Provider(name)
+                provider.withdrawn.merge(part.withdrawn) { $0 + $1 }
+                provider.rejects += part.rejects
+                if part.memory != .none { provider.memory = Memory(rawValue: part.memory.rawValue) ?? .none }
+                if part.isRequested { provider.requested.append(erasure.operation) }
+                provider.manualStep = part.manualStep ?? provider.manualStep
+                providers[name] = provider
+            }
+        }
+        self.providers = providers.values.sorted { $0.provider < $1.provider }
+    }
+
+    /// Whether a person still has to do something at a vendor.
+    public var needsPerson: Bool { providers.contains { $0.manualStep != nil } }
+
+    /// Returns how the deletion at a vendor ended, for each subject in turn.
+    ///
+    /// - Throws: as ``Receipt/outcome(on:)``.
+    public func outcome(on provider: String) async throws -> [OperationOutcome] {
+        var outcomes: [OperationOutcome] = []
+        for receipt in receipts { outcomes.append(try await receipt.outcome(on: provider)) }
+        return outcomes
+    }
+
+    /// Lines for a person: what went, what is asked of whom, what is left to do.
+    public var description: String {
+        var lines = ["\(subjects) subjects erased, \(mirrors) of them known here; \(damagedRows) damaged rows removed"]
+        for provider in providers {
+            let kinds = provider.withdrawn.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            let withdrawn = kinds.isEmpty ? "nothing" : kinds.joined(separator: ", ")
+            lines.append(
+                "\(provider.provider): withdrawn: \(withdrawn); rejects removed: \(provider.rejects); memory: \(provider.memory.rawValue)"
+            )
+            for id in provider.requested { lines.append("  asked to forget: \(id.rawValue)") }
+            if let step = provider.manualStep { lines.append("  TO DO: \(step)") }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    public init(json: JSONValue, at path: String) throws(ModelError) {
+        let reader = try ObjectReader(json, at: path, known: ["subjects", "mirrors", "damagedRows", "providers"])
+        subjects = try reader.required("subjects")
+        mirrors = try reader.required("mirrors")
+        damagedRows = try reader.required("damagedRows")
+        providers = try reader.list("providers")
+    }
+
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("subjects", subjects)
+        writer.member("mirrors", mirrors)
+        writer.member("damagedRows", damagedRows)
+        writer.member("providers", providers)
+        writer.endObject()
+    }
+
+    public static func == (left: ErasureReport, right: ErasureReport) -> Bool {
+        left.subjects == right.subjects && left.mirrors == right.mirrors && left.damagedRows == right.damagedRows
+            && left.providers == right.providers
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(subjects)
+        hasher.combine(providers)
+    }
+}

@@ -1,0 +1,200 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// What a person's word does to what is pending.
+extension CaptureBatch {
+    /// A word on consent reaches what is pending: yes releases what waited for it, no ends it, and an answer that is taken
+    /// back makes it wait again.
+    ///
+    /// A no also empties what the adapters remember of the vendor's side; what is still allowed is told again after it,
+    /// and so is, after a no is taken back, what the person said meanwhile. What the person did meanwhile is never told.
+    mutating func enforce(
+        _ operation: EngagementOperation,
+        _ before: SubjectMirror,
+        _ mirror: SubjectMirror
+    ) throws {
+        let changes = ConsentChanges(from: before, to: mirror)
+        var effects = ConsentEffects()
+        if changes.all.contains(where: { $0.to != .denied }) {
+            try release(operation.subject, changes, before, mirror, &effects)
+        }
+        if changes.all.contains(where: { $0.to != .granted }) {
+            try holdOrEnd(operation.subject, changes, before, mirror, &effects)
+        }
+        if let refusal = context.gate.refusal(toRead: mirror) { unreadable[operation.subject] = refusal }
+        for position in runners.indices where changes.all.contains(where: { $0.to != .denied }) {
+            for lane in try context.store.lanes(provider: runners[position].name) {
+                touched[position, default: [:]][lane, default: []] += []
+            }
+        }
+        if changes.all.contains(where: { $0.to == .denied }) {
+            for position in runners.indices {
+                let lane = runners[position].place(operation).lane
+                guard try runners[position].forget(lane: lane) else { continue }
+                forgotten.append((position, lane))
+                if routed.contains(position) { try tellAgain(position, operation, mirror) { _ in true } }
+            }
+        }
+        if changes.all.contains(where: { $0.from == .denied }) {
+            let gate = context.gate
+            for position in routed {
+                try tellAgain(position, operation, mirror) { gate.decision(for: $0, before) == .deny }
+            }
+        }
+        try record(changes, of: operation, effects)
+    }
+
+    /// Frees what waited for an answer that is there now.
+    private func release(
+        _ subject: Subject,
+        _ changes: ConsentChanges,
+        _ before: SubjectMirror,
+        _ mirror: SubjectMirror,
+        _ effects: inout ConsentEffects
+    ) throws {
+        for (provider, hold, _) in try context.store.holds(subject: subject.rawValue) {
+            guard let scope = ConsentGate.scope(ofHold: hold), let change = changes.reaching(scope, before, mirror),
+                context.gate.decision(on: scope, change.to) == .pass
+            else { continue }
+            let count = try context.store.release(provider: provider, subject: subject.rawValue, hold: hold)
+            effects[change, provider].released += count
+        }
+    }
+
+    /// Holds again, or ends, what was pending under another answer; also what is in flight.
+    ///
+    /// Providers that the configuration no longer names hold work of the subject too. What this release can't read stays.
+    private func holdOrEnd(
+        _ subject: Subject,
+        _ changes: ConsentChanges,
+        _ before: SubjectMirror,
+        _ mirror: SubjectMirror,
+        _ effects: inout ConsentEffects
+    ) throws {
+        for name in try providersOfOutbox() {
+            let runner = runners.first { $0.name == name }
+            try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
+                guard let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                    let scope = context.gate.scope(of: operation.action),
+                    let change = changes.reaching(scope, before, mirror)
+                else { return }
+                switch context.gate.decision(for: operation, mirror) {
+                case .pass:
+                    guard let hold = row.hold, ConsentGate.scope(ofHold: hold) != nil else { return }
+                    try context.store.setHold(nil, provider: name, sequence: row.operation.sequence)
+                    effects[change, name].released += 1
+                case .hold(let hold) where runner?.place(operation).waitsForConsent ?? true:
+                    guard row.hold == nil else { return }
+                    try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
+                    effects[change, name].held += 1
+                case .hold:
+                    try end(row, name, isInFlight(operation.id, name) ? .consentWithdrawn : .consentUnknown)
+                    effects[change, name].ended += 1
+                case .deny:
+                    try end(row, name, isInFlight(operation.id, name) ? .consentWithdrawn : .consentDenied)
+                    effects[change, name].ended += 1
+                }
+            }
+        }
+    }
+
+    private func isInFlight(_ id: OperationID, _ provider: String) -> Bool {
+        runners.first { $0.name == provider }?.isCommitted(id) ?? false
+    }
+
+    /// What the mirror holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits.
+    private mutating func tellAgain(
+        _ position: Int,
+        _ operation: EngagementOperation,
+        _ mirror: SubjectMirror,
+        where isWanted: (Action) -> Bool
+    ) throws {
+        let (subject, runner, gate) = (operation.subject, runners[position], context.gate)
+        for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) })
+        where gate.scope(of: action) != nil && gate.decision(for: action, mirror) != .deny && isWanted(action) {
+            let entry = try context.create(action, for: subject, mirror, because: "mirror", runner)
+            if let entry, let ready = entry.ready {
+                touched[position, default: [:]][entry.lane, default: []] += [ready]
+            }
+        }
+    }
+
+    // MARK: Endings
+
+    /// Every provider that the outbox or the configuration knows, sorted.
+    func providersOfOutbox() throws -> [String] {
+        Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted()
+    }
+
+    private func end(_ row: OutboxRow, _ provider: String, _ reason: FindingRow) throws {
+        try end(row, provider, OperationOutcome(.dropped, finding: reason.at()))
+    }
+
+    /// Ends a row by the person's word: what the vendor says of it later changes nothing.
+    func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome) throws {
+        try context.store.end(
+            provider: provider,
+            sequence: row.operation.sequence,
+            term: outcome.term.rawValue,
+            code: outcome.finding?.code ?? "",
+            at: context.date.milliseconds
+        )
+        context.emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
+    }
+
+    // MARK: The trail
+
+    /// Writes each change of an effective answer into the trail, with what it did, inside the capture's transaction.
+    func record(_ changes: ConsentChanges, of operation: EngagementOperation, _ effects: ConsentEffects) throws {
+        guard !changes.all.isEmpty else { return }
+        let subject = try context.digest(of: operation.subject)
+        for change in changes.all {
+            try context.store.recordConsent(
+                ConsentRecord(
+                    at: context.date.milliseconds,
+                    subject: subject,
+                    purpose: change.scope.purpose.rawValue,
+                    channel: change.scope.channel?.rawValue,
+                    before: change.from.rawValue,
+                    after: change.to.rawValue,
+                    operation: operation.id.rawValue,
+                    effects: effects.byChange[change] ?? [:]
+                )
+            )
+        }
+    }
+
+    /// After the commit: what the runners keep of what has changed.
+    func tellRunners() {
+        for (position, lane) in forgotten { runners[position].reread(lane: lane) }
+        for (subject, finding) in unreadable {
+            for runner in runners { runner.refuseReads(of: subject, because: finding) }
+        }
+    }
+}
+
+/// What the changes of one operation did to what was pending, by change and provider.
+struct ConsentEffects {
+    private(set) var byChange: [ConsentChanges.Change: [String: ConsentRecord.Effect]] = [:]
+
+    subscript(change: ConsentChanges.Change, provider: String) -> ConsentRecord.Effect {
+        get { byChange[change]?[provider] ?? ConsentRecord.Effect() }
+        set { byChange[change, default: [:]][provider] = newValue }
+    }
+}
+
+extension FindingRow {
+    fileprivate static let consentUnknown = Engine.consentUnknown
+    fileprivate static let consentDenied = Engine.consentDenied
+    fileprivate static let consentWithdrawn = Engine.consentWithdrawn
+}
+
+extension EngineContext {
+    /// A subject as the trail names it: who knows the subject finds it, and nobody else reads who it is.
+    func digest(of subject: Subject) throws -> String {
+        if let digest = try ConsentTrail.digest(of: subject, in: store) { return digest }
+        try store.setMeta(ConsentTrail.saltKey, host.makeSalt())
+        return try ConsentTrail.digest(of: subject, in: store) ?? ""
+    }
+}

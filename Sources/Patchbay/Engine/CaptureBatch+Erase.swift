@@ -1,0 +1,144 @@
+import PatchbayAdapterKit
+package import PatchbayModel
+import PatchbayOutbox
+
+/// What an erasure takes with it.
+extension CaptureBatch {
+    /// Forgets a person, inside the capture's transaction: what is pending, what was refused and kept, the mirror, damaged
+    /// rows that still name the subject, and the bodies of requests in flight.
+    ///
+    /// What an adapter remembers of the vendor's side stays until the vendor's deletion has ended: the deletion may need
+    /// it. An earlier erasure that is still pending stays too: it may be another contact's.
+    mutating func erase(_ operation: EngagementOperation, _ before: SubjectMirror, _ mirror: SubjectMirror) throws {
+        let (store, subject) = (context.store, operation.subject.rawValue)
+        var erasure = Erasure(operation: operation.id, hadMirror: try store.mirror(subject: subject) != nil)
+        try store.clearMirror(subject: subject)
+        let known = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
+        for name in try providersOfOutbox() {
+            var part = Erasure.Part()
+            var withdrawn: Set<String> = []
+            try store.forEachRow(provider: name, subject: subject) { row in
+                let pending = try? EngagementOperation(jsonBytes: row.operation.body)
+                guard pending?.action != .erase else { return }
+                try end(row, name, OperationOutcome(.erased))
+                part.withdrawn[pending?.action.kind.rawValue ?? "unreadable", default: 0] += 1
+                withdrawn.insert(row.operation.id)
+            }
+            part.rejects = try store.removeRejects(provider: name, subject: subject)
+            try emptyJournal(of: name, withdrawn)
+            if let record = known[name], !runners.contains(where: { $0.name == name }) {
+                part.memory = try forgetMemory(ofGone: name, subject)
+                part.manualStep = FindingRow.Engine.eraseGone.at(detail: record.adapter).description
+            }
+            if known[name] != nil
+                || runners.indices.contains(where: { runners[$0].name == name && routed.contains($0) })
+            {
+                erasure.parts[name] = part
+            }
+        }
+        try store.removeRejects(provider: nil, subject: subject)
+        erasure.damagedRows = try store.removeQuarantine(mentioning: Array(subject.utf8))
+        try store.requireSweep()
+        erasures.add(erasure, of: operation.subject)
+        try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
+    }
+
+    /// A request that was in flight for the person alone, or among others, is kept without its content: that it left is
+    /// what a crash must not forget.
+    private func emptyJournal(of provider: String, _ withdrawn: Set<String>) throws {
+        for entry in try context.store.journal(provider: provider) {
+            let rows = try context.store.rows(provider: provider, lane: entry.lane, ids: entry.operations)
+            guard rows.isEmpty || !withdrawn.isDisjoint(with: entry.operations) else { continue }
+            let left = WireRequest(WireRequest(journal: entry.request).method, "", headers: [], body: [])
+            try context.store.setJournalRequest(left.journal, provider: provider, lane: entry.lane)
+        }
+    }
+
+    /// What a provider remembers that no deletion will reach: its lane's memory, and once nobody else is known, all of it.
+    private func forgetMemory(ofGone provider: String, _ subject: String) throws -> Erasure.Memory {
+        let before = try context.store.memories(provider: provider).count
+        let isAlone = try context.store.mirrorCount() == 0
+        try context.store.clearMemory(provider: provider, lane: isAlone ? nil : subject)
+        return try context.store.memories(provider: provider).count < before ? .forgotten : .none
+    }
+
+    /// An erasure also goes to the providers that the person has been told of before, and that are drained now.
+    mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ mirror: SubjectMirror) throws {
+        let known = Set(try context.store.providers().map(\.name))
+        for position in runners.indices where !routed.contains(position) && known.contains(runners[position].name) {
+            let findings = runners[position].examine(operation)
+            guard !findings.contains(where: { $0.severity == .foreign }) else { continue }
+            try enter(operation, sequence, position, mirror, findings)
+        }
+    }
+
+    /// Notes how an erasure entered a route; where it can't be carried out at all, what is remembered goes at once.
+    mutating func noteErasure(_ operation: EngagementOperation, _ position: Int, _ entry: EngineContext.Entry) throws {
+        let runner = runners[position]
+        var part = Erasure.Part()
+        if entry.end == nil {
+            part.isRequested = true
+            part.memory = runner.descriptor.memory == .lane ? .untilDeletion : .none
+        } else {
+            if try runner.forget(lane: entry.lane) {
+                forgotten.append((position, entry.lane))
+                part.memory = .forgotten
+            }
+            try context.store.forgetEmptyQueues(named: operation.subject.rawValue)
+        }
+        switch runner.descriptor.capabilities[.operation(.erase)] {
+        case .native: break
+        case .emulated(_, let rest): part.manualStep = rest
+        case .unsupported(let reason): part.manualStep = reason
+        }
+        erasures.merge(part, of: operation.id, provider: runner.name)
+    }
+}
+
+/// What one erasure did, before any vendor has answered.
+package struct Erasure: Sendable {
+    /// What becomes of what an adapter remembers.
+    package enum Memory: String, Sendable {
+        case none, forgotten, untilDeletion
+    }
+
+    /// What it did at one provider.
+    package struct Part: Sendable {
+        /// What was pending, by kind.
+        package var withdrawn: [String: Int] = [:]
+        package var rejects = 0
+        package var memory = Memory.none
+        /// Whether the operation is on its way to the vendor.
+        package var isRequested = false
+        /// What a person has to do at the vendor; nil if the vendor's deletion is all.
+        package var manualStep: String?
+    }
+
+    package let operation: OperationID
+    package let hadMirror: Bool
+    package var damagedRows = 0
+    package var parts: [String: Part] = [:]
+}
+
+/// The erasures of one transaction.
+struct Erasures {
+    private(set) var all: [Erasure] = []
+    private var subjects: Set<Subject> = []
+
+    mutating func add(_ erasure: Erasure, of subject: Subject) {
+        all.append(erasure)
+        subjects.insert(subject)
+    }
+
+    /// Whether nothing is known of a subject since it was erased.
+    func isForgotten(_ subject: Subject, _ mirror: SubjectMirror) -> Bool {
+        subjects.contains(subject) && mirror == SubjectMirror()
+    }
+
+    mutating func merge(_ part: Erasure.Part, of operation: OperationID, provider: String) {
+        guard let place = all.firstIndex(where: { $0.operation == operation }) else { return }
+        var merged = all[place].parts[provider] ?? Erasure.Part()
+        (merged.memory, merged.isRequested, merged.manualStep) = (part.memory, part.isRequested, part.manualStep)
+        all[place].parts[provider] = merged
+    }
+}

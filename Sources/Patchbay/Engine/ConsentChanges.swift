@@ -1,0 +1,33 @@
+import PatchbayModel
+
+/// What one operation changes in what a person allows: each scope whose effective answer is another now.
+struct ConsentChanges {
+    /// The answer for one scope, before and after.
+    struct Change: Hashable {
+        let scope: Consent.Scope
+        let from: Consent.State
+        let to: Consent.State
+    }
+
+    /// Every change, sorted by scope.
+    let all: [Change]
+
+    /// The changes between two states of one subject.
+    init(from before: SubjectMirror, to after: SubjectMirror) {
+        let words = (before.consents + after.consents).map(\.scope)
+        let scopes = Set(words + words.map { Consent.Scope($0.purpose) })
+        all = scopes.sorted().compactMap { scope in
+            let from = before.consent(for: scope.purpose, channel: scope.channel)
+            let to = after.consent(for: scope.purpose, channel: scope.channel)
+            return from == to ? nil : Change(scope: scope, from: from, to: to)
+        }
+    }
+
+    /// The change that reaches what serves a scope; nil if its answer is the same as before.
+    func reaching(_ scope: Consent.Scope, _ before: SubjectMirror, _ after: SubjectMirror) -> Change? {
+        let from = before.consent(for: scope.purpose, channel: scope.channel)
+        let to = after.consent(for: scope.purpose, channel: scope.channel)
+        guard from != to else { return nil }
+        return all.first { $0.scope == scope } ?? all.first { $0.scope.covers(scope) }
+    }
+}

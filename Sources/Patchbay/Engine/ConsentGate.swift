@@ -1,0 +1,91 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// Decides by the subject's consents whether an operation may be sent.
+///
+/// A no always counts. Without an answer everything passes but what the configuration requires a yes for.
+struct ConsentGate {
+    enum Decision: Equatable { case pass, hold(String), deny }
+
+    /// What needs a yes.
+    let required: Set<Consent.Scope>
+
+    /// What an action serves; nil for what needs no consent.
+    func scope(of action: Action) -> Consent.Scope? {
+        switch action {
+        case .track(.push): Consent.Scope(.tracking, channel: .push)
+        case .track: .tracking
+        case .changeSubscription(let subscription): Consent.Scope(.messaging, channel: subscription.channel)
+        case .registerDevice(let device) where device.pushToken != nil: Consent.Scope(.profile, channel: .push)
+        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags: .profile
+        case .setConsent, .farewell, .erase, .readBack: nil
+        }
+    }
+
+    func decision(for operation: EngagementOperation, _ mirror: SubjectMirror) -> Decision {
+        decision(for: operation.action, mirror)
+    }
+
+    /// Whether an action may be sent, as the person's words stand.
+    func decision(for action: Action, _ mirror: SubjectMirror) -> Decision {
+        guard let scope = scope(of: action) else { return .pass }
+        let decision = decision(on: scope, mirror.consent(for: scope.purpose, channel: scope.channel))
+        // Whoever says no must be able to leave: the vendor hears that too.
+        return decision == .deny && action.endsMessages ? .pass : decision
+    }
+
+    func decision(on scope: Consent.Scope, _ state: Consent.State) -> Decision {
+        switch state {
+        case .granted: .pass
+        case .denied: .deny
+        case .unknown: required.contains { $0.covers(scope) } ? .hold(Self.hold(for: scope)) : .pass
+        }
+    }
+
+    /// Why nobody may be asked about the person now; nil if they may. An answer is part of the profile.
+    func refusal(toRead mirror: SubjectMirror) -> Finding? {
+        switch decision(on: .profile, mirror.consent(for: .profile)) {
+        case .pass: nil
+        case .hold: FindingRow.Engine.consentUnknown.at()
+        case .deny: FindingRow.Engine.consentDenied.at()
+        }
+    }
+
+    // MARK: Names of holds
+
+    /// The name under which an operation waits for a yes: `consent.messaging`, `consent.messaging.sms`.
+    static func hold(for scope: Consent.Scope) -> String {
+        let parts = [scope.purpose.rawValue] + (scope.channel.map { [$0.rawValue] } ?? [])
+        return "consent." + parts.map(escaped).joined(separator: ".")
+    }
+
+    /// What waits under that name; nil if it is not for consent that it waits.
+    static func scope(ofHold hold: String) -> Consent.Scope? {
+        let parts = hold.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard (2...3).contains(parts.count), parts[0] == "consent" else { return nil }
+        return Consent.Scope(
+            Purpose(rawValue: unescaped(parts[1])),
+            channel: parts.count == 3 ? Channel(rawValue: unescaped(parts[2])) : nil
+        )
+    }
+
+    /// Purposes and channels are open sets: a dot in one of their names is not the dot between the two.
+    private static func escaped(_ name: String) -> String {
+        name.replacing("%", with: "%25").replacing(".", with: "%2E")
+    }
+
+    private static func unescaped(_ name: String) -> String {
+        name.replacing("%2E", with: ".").replacing("%25", with: "%")
+    }
+}
+
+extension Action {
+    /// Whether it says that the person wants to hear less.
+    fileprivate var endsMessages: Bool {
+        guard case .changeSubscription(let subscription) = self else { return false }
+        return switch subscription.state {
+        case .unsubscribed, .suspended: true
+        case .subscribed, .unknown: false
+        }
+    }
+}

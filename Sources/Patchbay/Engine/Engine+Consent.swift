@@ -1,0 +1,50 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+package import PatchbayModel
+import PatchbayOutbox
+
+extension Engine {
+    /// The clock that counts sleep, for what is captured now.
+    package var uptime: Instant { context.host.uptime() }
+
+    /// The subjects whose state belongs to a contact, by who is logged in or by an identifier.
+    package func subjects(of contact: String) throws -> [Subject] {
+        var text = JSONWriter()
+        text.string(contact)
+        return try context.store.subjects(mentioning: text.bytes).compactMap { subject, body in
+            guard let mirror = try? SubjectMirror(jsonBytes: body),
+                mirror.contact == contact || mirror.identifiers.contains(where: { $0.value == contact })
+            else { return nil }
+            return Subject(rawValue: subject)
+        }
+    }
+
+    /// Where the configuration requires other consents than at the last start, what is pending is judged anew: what needs a
+    /// yes from now on waits for it, what needs none any more goes on.
+    func reviewConsent() throws {
+        let required = context.gate.required.sorted().map(ConsentGate.hold).joined(separator: " ")
+        guard try context.store.meta("consentRequired") ?? "" != required else { return }
+        try context.transaction(.full) {
+            for name in Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted() {
+                let runner = runners.first { $0.name == name }
+                var mirrors: [Subject: SubjectMirror] = [:]
+                try context.store.forEachRow(provider: name, subject: nil) { row in
+                    guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
+                    let mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
+                    if mirrors.count < 10_000 { mirrors[operation.subject] = mirror }
+                    let isForConsent = row.hold.map { ConsentGate.scope(ofHold: $0) != nil } ?? true
+                    guard isForConsent, runner?.place(operation).waitsForConsent ?? true else { return }
+                    // A no was carried out when it was said.
+                    let hold: String?
+                    switch context.gate.decision(for: operation, mirror) {
+                    case .pass, .deny: hold = nil
+                    case .hold(let name): hold = name
+                    }
+                    guard hold != row.hold else { return }
+                    try context.store.setHold(hold, provider: name, sequence: row.operation.sequence)
+                }
+            }
+            try context.store.setMeta("consentRequired", required)
+        }
+    }
+}

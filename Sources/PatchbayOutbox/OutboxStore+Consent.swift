@@ -1,0 +1,143 @@
+/// One change of what a person allows, as the trail keeps it: nothing in it says who the person is.
+package struct ConsentRecord: Sendable, Equatable {
+    /// What the change did to what was pending, by provider.
+    package struct Effect: Sendable, Equatable {
+        package var released = 0
+        package var held = 0
+        package var ended = 0
+
+        package init() {}
+    }
+
+    /// Rising with time.
+    package var number: Int64 = 0
+    /// By the wall clock, in milliseconds.
+    package var at: Int64
+    /// The subject's digest.
+    package var subject: String
+    package var purpose: String
+    package var channel: String?
+    /// The effective answer before and after.
+    package var before: String
+    package var after: String
+    /// The id of the operation that changed it.
+    package var operation: String
+    package var effects: [String: Effect]
+
+    package init(
+        at: Int64,
+        subject: String,
+        purpose: String,
+        channel: String?,
+        before: String,
+        after: String,
+        operation: String,
+        effects: [String: Effect]
+    ) {
+        (self.at, self.subject, self.purpose, self.channel) = (at, subject, purpose, channel)
+        (self.before, self.after, self.operation, self.effects) = (before, after, operation, effects)
+    }
+
+    fileprivate var effectBytes: [UInt8] {
+        TextList.bytes(
+            effects.sorted { $0.key < $1.key }.flatMap { [$0, "\($1.released)", "\($1.held)", "\($1.ended)"] }
+        )
+    }
+
+    fileprivate static func effects(_ bytes: [UInt8]) -> [String: Effect] {
+        let texts = TextList.read(bytes)
+        var effects: [String: Effect] = [:]
+        for start in stride(from: 0, to: texts.count - texts.count % 4, by: 4) {
+            var effect = Effect()
+            effect.released = Int(texts[start + 1]) ?? 0
+            effect.held = Int(texts[start + 2]) ?? 0
+            effect.ended = Int(texts[start + 3]) ?? 0
+            effects[texts[start]] = effect
+        }
+        return effects
+    }
+}
+
+extension OutboxStore {
+    // MARK: Holds
+
+    /// The named holds of a subject's rows, by provider, and how many rows each keeps back.
+    package func holds(subject: String) throws(OutboxError) -> [(provider: String, hold: String, count: Int)] {
+        try guarded { () throws(OutboxError) in
+            let statement = try connection.statement(
+                """
+                SELECT provider, hold, count(*) FROM route JOIN operation USING (sequence)
+                WHERE operation.subject = ?1 AND hold IS NOT NULL GROUP BY provider, hold ORDER BY provider, hold
+                """
+            )
+            defer { statement.reset() }
+            try statement.bind([.text(subject)])
+            var found: [(provider: String, hold: String, count: Int)] = []
+            while try statement.step() {
+                found.append((statement.text(0), statement.text(1), Int(statement.integer(2))))
+            }
+            return found
+        }
+    }
+
+    /// Keeps one row back under a named hold, or frees it; false if it is not there.
+    @discardableResult
+    package func setHold(_ hold: String?, provider: String, sequence: Int64) throws(OutboxError) -> Bool {
+        noteUpheaval()
+        return try change(
+            """
+            UPDATE route SET hold = ?3,
+                checksum = row_checksum('route', sequence, provider, lane, queue, ?3, step, failures, refusals)
+            WHERE sequence = ?1 AND provider = ?2 AND \(Table.route.isSound())
+            """,
+            .integer(sequence),
+            .text(provider),
+            .optional(hold)
+        ) > 0
+    }
+
+    // MARK: The trail
+
+    /// Adds a change to the trail, and forgets the oldest beyond `historyLimit`.
+    package func recordConsent(_ record: ConsentRecord) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            let number = (try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'consent'") ?? 0) + 1
+            try connection.run(
+                Table.consent.insert,
+                .integer(number),
+                .integer(record.at),
+                .text(record.subject),
+                .text(record.purpose),
+                .optional(record.channel),
+                .text(record.before),
+                .text(record.after),
+                .text(record.operation),
+                .blob(record.effectBytes)
+            )
+            try connection.run("DELETE FROM consent WHERE number <= ?1", .integer(number - Int64(historyLimit)))
+        }
+    }
+
+    /// The changes of what people allow, oldest first; of one subject by its digest, or of all.
+    package func consentTrail(subject: String?) throws(OutboxError) -> [ConsentRecord] {
+        try soundRows(
+            .consent,
+            where: "(?1 IS NULL OR subject = ?1)",
+            order: "number",
+            .optional(subject)
+        ) { row in
+            var record = ConsentRecord(
+                at: row.integer(1),
+                subject: row.text(2),
+                purpose: row.text(3),
+                channel: row.optionalText(4),
+                before: row.text(5),
+                after: row.text(6),
+                operation: row.text(7),
+                effects: ConsentRecord.effects(row.blob(8))
+            )
+            record.number = row.integer(0)
+            return record
+        }
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+/// What an erasure takes with it, in the real engine and in the file.
+@Suite("Erasure") struct EngineObligationErasures {
+    private static let canary = "Aino-Kanarialintu"
+
+    private func world(isJournaled: Bool = false) throws -> VirtualWorld {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.isJournaled = isJournaled })
+        return world
+    }
+
+    private func heard(_ world: VirtualWorld, _ path: String) -> Int {
+        world.sent.count { $0.request.url.hasSuffix(path) }
+    }
+
+    private func memory(_ world: VirtualWorld) throws -> String { try world.memory(of: "p").values.joined() }
+
+    @Test(arguments: [false, true], [200, 500])
+    func `what is in flight is erased, whatever is answered (E14)`(isJournaled: Bool, status: Int) throws {
+        let world = try world(isJournaled: isJournaled)
+        world.network = { sent in .status(sent.request.url.hasSuffix("/changeAttributes") ? status : 200) }
+        let change = try world.capture(.set("tier", .string(Self.canary)))
+        try world.capture(.erase, contact: "aino")
+        #expect(world.outcome(of: change.id, on: "p")?.term == .erased)
+        let journals = try world.store.journal(provider: "p").map { String(decoding: $0.request, as: UTF8.self) }
+        #expect(journals.allSatisfy { !$0.contains(Self.canary) })
+        #expect(try world.drain())
+        try world.advance(by: .seconds(3600))
+        #expect(heard(world, "/changeAttributes") == 1 && heard(world, "/erase") == 1)
+        #expect(try !memory(world).contains(Self.canary))
+        #expect(try world.store.mirror(subject: "installation-1") == nil)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `a process that dies after an erasure tells the adapter that its request had left (E14)`() throws {
+        let world = try world(isJournaled: true)
+        try world.capture(.set("tier", .string(Self.canary)))
+        try world.capture(.erase)
+        try world.restart()
+        #expect(try world.store.journal(provider: "p").isEmpty)
+        #expect(try world.drain())
+        #expect(heard(world, "/changeAttributes") == 1 && heard(world, "/erase") == 1)
+    }
+
+    @Test func `an erasure outlives a month without a network, and what is said later goes behind it (E14)`() throws {
+        let world = try world()
+        world.network = { _ in .outcome(.failed(TransportFailure(.notSent, "hostNotFound"))) }
+        try world.capture(.set("tier", .string(Self.canary)))
+        try world.capture(.erase, contact: "aino")
+        try world.capture(.set("tier", "new"))
+        for _ in 0..<30 {
+            try world.advance(by: .seconds(86_400))
+            try world.restart()
+        }
+        world.network = { _ in .outcome(.replied(WireResponse(200))) }
+        let before = world.sent.count
+        #expect(try world.drain())
+        #expect(
+            world.sent.dropFirst(before).map { $0.request.url.split(separator: "/").last } == [
+                "erase", "changeAttributes",
+            ]
+        )
+        #expect(!String(decoding: world.sent.last?.request.body ?? [], as: UTF8.self).contains(Self.canary))
+        #expect(try world.mirror()?.attributes == ["tier": "new"])
+    }
+
+    @Test func `a second erasure leaves the first one its way (E14)`() throws {
+        let world = try world()
+        world.network = { _ in .silence }
+        try world.capture(.erase, contact: "aino")
+        try world.capture(.set("tier", "silver"), contact: "bo")
+        try world.capture(.erase, contact: "bo")
+        world.network = { _ in .outcome(.replied(WireResponse(200))) }
+        #expect(try world.drain())
+        let contacts = try world.sent.filter { $0.request.url.hasSuffix("/erase") }.map {
+            try EngagementOperation(jsonBytes: $0.request.body).contact
+        }
+        #expect(Set(contacts) == ["aino", "bo"])
+        #expect(heard(world, "/changeAttributes") == 0)
+        #expect(try world.account("p").total("erased") == 1)
+    }
+
+    @Test func `an erasure is whole or has not happened (E14)`() throws {
+        struct Death: Error {}
+        let world = try world()
+        world.network = { _ in .silence }
+        try world.capture(.set("tier", .string(Self.canary)))
+        world.onStorage { if case .beforeCommit(.full) = $0 { throw Death() } }
+        #expect(throws: Death.self) { try world.capture(.erase) }
+        world.onStorage(nil)
+        #expect(try world.mirror()?.attributes["tier"] == .string(Self.canary))
+        #expect(try world.account("p").total("erased") == 0)
+        try world.capture(.erase)
+        #expect(try world.mirror() == nil)
+        #expect(try world.store.verify().isSound)
+    }
+
+    @Test func `an erasure reaches providers that are drained, and empties what those left behind remember (E14)`()
+        throws
+    {
+        let world = try VirtualWorld()
+        let probe = ProbeDevice(settings: ProbeDevice.Settings())
+        func plan(_ modes: [(String, RoutingPlan.Mode?)]) -> RoutingPlan {
+            RoutingPlan(providers: modes.map { .init(name: $0.0, adapter: probe, mode: $0.1) })
+        }
+        try world.start(plan([("old", .live), ("gone", .live), ("new", nil)]))
+        try world.capture(.set("tier", .string(Self.canary)))
+        #expect(try world.drain())
+        try world.restart(plan([("old", nil), ("new", .live)]))
+        #expect(try world.drain())
+        try world.capture(.erase)
+        #expect(try world.memory(of: "gone").isEmpty)
+        #expect(try world.drain())
+        for provider in ["old", "new"] {
+            #expect(world.sent.count { $0.provider == provider && $0.request.url.hasSuffix("/erase") } == 1)
+            #expect(try world.memory(of: provider).values.allSatisfy { !$0.contains(Self.canary) })
+        }
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+
+    // MARK: The client
+
+    private func client(_ file: String, _ transport: ScriptedTransport, plan: RoutingPlan = .probe()) async throws
+        -> EngagementClient
+    {
+        try await EngagementClient(outbox: .file(file), subject: "installation-1", plan: plan, transport: transport)
+    }
+
+    private func bytes(_ file: String) -> [String: Int] {
+        Dictionary(
+            uniqueKeysWithValues: ["", "-wal", "-shm"].map { ending in
+                let text = (try? Data(contentsOf: URL(filePath: file + ending))).map {
+                    String(decoding: $0, as: Unicode.ASCII.self)
+                }
+                return (ending, (text ?? "").components(separatedBy: "Kanari").count - 1)
+            }
+        )
+    }
+
+    @Test func `nothing of the person stays in the file or its log (E14)`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "outbox.sqlite").path
+        // The vendor takes some, refuses some, and is not there for the rest.
+        let transport = ScriptedTransport { number, request in
+            if request.url.hasSuffix("/erase") { return .replied(WireResponse(200)) }
+            return [
+                .replied(WireResponse(200)), .replied(WireResponse(400)), .failed(TransportFailure(.lost, "timedOut")),
+            ][number % 3]
+        }
+        let client = try await client(file, transport, plan: .probe { ($0.isJournaled, $0.suppresses) = (true, true) })
+        for number in 0..<60 {
+            let name = AttributeName(rawValue: "\(Self.canary)-\(number)")
+            _ = try client.set([name: .string(String(repeating: Self.canary, count: number % 20))])
+            try client.capture(.identify([Identifier(.email, "\(Self.canary)\(number)@example.org")]))
+            if number % 10 == 0 { await client.idle() }
+        }
+        try client.capture(.event("bad"))
+        await client.idle()
+        #expect(bytes(file).values.contains { $0 > 0 })
+        let report = try await client.erase()
+        #expect(report.subjects == 1 && report.mirrors == 1 && report.providers.map(\.provider) == ["p"])
+        #expect(report.providers[0].withdrawn.values.reduce(0, +) > 0 && report.providers[0].rejects > 0)
+        #expect(report.providers[0].requested.count == 1 && report.providers[0].memory == .untilDeletion)
+        #expect(!report.description.contains("Kanari") && !report.json.text.contains("Kanari"))
+        #expect(try ErasureReport(jsonBytes: report.jsonBytes) == report)
+        try await client.resume("p")
+        for _ in 0..<500 where try await client.pendingErasures() > 0 {
+            try await client.networkIsBack()
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try await report.outcome(on: "p").map(\.term) == [.accepted])
+        #expect(try await client.mirror() == SubjectMirror())
+        await client.close()
+        #expect(bytes(file) == ["": 0, "-wal": 0, "-shm": 0])
+        #expect(try OutboxStore.open(.file(file), readOnly: true).verify().isSound)
+    }
+
+    @Test func `a contact's subjects are found by log-in and by identifier, and nobody else's (E14)`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let client = try await client(folder.appending(path: "o.sqlite").path, ScriptedTransport())
+        let said: [(Subject, String?, Action)] = [
+            ("s-1", "aino", .set("a", "1")), ("s-2", nil, .identify([Identifier(.external, "aino")])),
+            ("s-3", "bo", .set("name", "aino")), ("s-4", "aino ", .set("a", "1")),
+        ]
+        for (number, (subject, contact, action)) in said.enumerated() {
+            try client.capture(
+                EngagementOperation(
+                    id: OperationID(rawValue: "op-\(number)"),
+                    subject: subject,
+                    contact: contact,
+                    capturedAt: Instant(milliseconds: 0),
+                    action: action
+                )
+            )
+        }
+        let report = try await client.erase(contact: "aino")
+        #expect(report.subjects == 2 && report.mirrors == 2)
+        let again = try await client.erase(contact: "aino")
+        #expect(again.subjects == 1 && again.mirrors == 0 && again.providers[0].requested.count == 1)
+        await client.close()
+    }
+}

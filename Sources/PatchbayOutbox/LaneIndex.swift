@@ -91,6 +91,9 @@ extension OutboxStore {
     func noteUpheaval() { upheavals += 1 }
 
     func indexVersion() throws(OutboxError) -> IndexVersion {
-        IndexVersion(upheavals: upheavals, data: try connection.number("PRAGMA data_version") ?? 0)
+        IndexVersion(upheavals: upheavals, data: try foreignVersion())
     }
+
+    /// Changes when another process has committed something, and only then.
+    package func foreignVersion() throws(OutboxError) -> Int64 { try connection.number("PRAGMA data_version") ?? 0 }
 }

@@ -53,7 +53,18 @@ struct Migration {
                     number INTEGER PRIMARY KEY, owner TEXT NOT NULL, epoch INTEGER NOT NULL, expires_at INTEGER NOT NULL,
                     checksum INTEGER NOT NULL);
                 """
-        )
+        ),
+        Migration(
+            name: "2 usage",
+            script: """
+                CREATE TABLE usage (
+                    number INTEGER PRIMARY KEY, operations INTEGER NOT NULL, bytes INTEGER NOT NULL, rejects INTEGER NOT NULL,
+                    checksum INTEGER NOT NULL);
+                INSERT INTO usage (number, operations, bytes, rejects, checksum)
+                SELECT 1, o, b, r, row_checksum('usage', 1, o, b, r) FROM (
+                    SELECT count(*) AS o, ifnull(sum(length(body)), 0) AS b, (SELECT count(*) FROM reject) AS r FROM operation);
+                """
+        ),
     ]
 }
 
@@ -63,6 +74,8 @@ struct Table {
     let columns: [String]
     /// The whole number by which rows are read range by range.
     let rowid: String
+    /// It only sums up what other tables hold: after a loss it is made anew.
+    var isDerived: Bool { name == Self.usage.name }
 
     init(_ name: String, rowid: String = "rowid", _ columns: String...) {
         self.name = name
@@ -149,9 +162,11 @@ struct Table {
     )
     static let quarantine = Table("quarantine", rowid: "number", "number", "origin", "sequence", "provider", "image")
     static let lease = Table("lease", rowid: "number", "number", "owner", "epoch", "expires_at")
+    static let usage = Table("usage", rowid: "number", "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums, what others refer to first.
     static let all = [
         operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
+        usage,
     ]
 }

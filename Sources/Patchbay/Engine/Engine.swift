@@ -14,15 +14,19 @@ package final class Engine {
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
+    private var bounds: OutboxBounds
 
     /// An engine over an open outbox. It captures at once and delivers after ``start()``.
     package init(
         store: OutboxStore,
         plan: RoutingPlan,
         host: any EngineHost,
+        limits: OutboxLimits = OutboxLimits(),
         credentials: @escaping (_ provider: String, _ contact: String?) -> Secret?
     ) throws {
         self.plan = plan
+        bounds = OutboxBounds(limits)
+        store.rejectLimit = limits.rejects
         let gate = ConsentGate(required: plan.requiredConsent)
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
         heardEnd = try store.historyEnd()
@@ -140,9 +144,16 @@ package final class Engine {
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
     package func commit(_ captures: [Capture]) throws {
         var batch = CaptureBatch(context: context, runners: runners, plan: plan)
-        try context.transaction(.full) {
-            for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
-            try batch.finish()
+        do {
+            try context.transaction(.full) {
+                let last = try store.newestSequence()
+                for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
+                try batch.finish()
+                try bounds.makeRoom(for: captures.map(\.operation), behind: last, context, runners)
+            }
+        } catch {
+            bounds.rewind()
+            throw error
         }
         batch.tellRunners()
         for (runner, lanes) in batch.touched {
@@ -210,8 +221,28 @@ package final class Engine {
     /// Whether a request is in flight.
     package var isBusy: Bool { runners.contains(where: \.isBusy) }
 
-    /// Looks for what other processes captured.
-    package func lookAround() throws { for runner in runners { try runner.lookAround() } }
+    /// Looks for what other processes captured, and for what has waited too long.
+    package func lookAround() throws {
+        for runner in runners { try runner.lookAround() }
+        bounds.rewind()
+        try dropAged()
+    }
+
+    /// Drops what has waited longer than the outbox keeps it, some thousands at a time.
+    private func dropAged() throws {
+        guard delivers, bounds.limits.age != nil else { return }
+        do {
+            try context.transaction(.normal) {
+                try context.requireLease()
+                try bounds.dropAged(atMost: 4_096, context, runners)
+            }
+        } catch is LeaseLost {
+            loseLease()
+        } catch {
+            bounds.rewind()
+            throw error
+        }
+    }
 
     /// The network came back, or the app came to the foreground.
     package func wake() throws { for runner in runners where delivers { try runner.wake(lane: nil) } }
@@ -340,8 +371,6 @@ package final class Engine {
     private func retarget(from old: String, to routed: [any ProviderRunner], welcomed: Set<String>) throws {
         guard !routed.isEmpty else { return }
         let journaled = Set(try context.store.journal(provider: old).flatMap(\.operations))
-        var heard: [String: Set<String>] = [:]
-        for runner in routed { heard[runner.name] = try heardOperations(runner.name) }
         try context.store.forEachRow(provider: old, subject: nil) { row in
             guard row.step == nil, !journaled.contains(row.operation.id),
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body)
@@ -353,7 +382,8 @@ package final class Engine {
             let takers = examined.filter { !$0.1.contains { $0.severity == .foreign } }
             // A push of the old vendor's is nobody else's: it stays.
             if takers.isEmpty { return }
-            for (runner, examination) in takers where heard[runner.name]?.contains(row.operation.id) != true {
+            for (runner, examination) in takers
+            where try !context.store.hasHeard(row.operation.id, provider: runner.name) {
                 var findings = examination
                 if !welcomed.contains(runner.name) {
                     guard operation.action.kind == .track else { continue }
@@ -375,14 +405,6 @@ package final class Engine {
             )
             context.emit([.ended(operation.id, provider: old, outcome)])
         }
-    }
-
-    /// The operations that are pending with a provider, or ended there otherwise than by moving away.
-    private func heardOperations(_ provider: String) throws -> Set<String> {
-        let endings = try context.store.history(provider: provider, limit: .max)
-        var heard = Set(endings.filter { $0.term != OperationOutcome.Term.moved.rawValue }.map(\.id))
-        try context.store.forEachRow(provider: provider, subject: nil) { heard.insert($0.operation.id) }
-        return heard
     }
 
     private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {

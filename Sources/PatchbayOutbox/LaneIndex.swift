@@ -94,6 +94,11 @@ extension OutboxStore {
         IndexVersion(upheavals: upheavals, data: try foreignVersion())
     }
 
-    /// Changes when another process has committed something, and only then.
-    package func foreignVersion() throws(OutboxError) -> Int64 { try connection.number("PRAGMA data_version") ?? 0 }
+    /// As if another process had committed something: for tests that play it on this store's connection.
+    package func noteForeignCommit() { foreignCommits += 1 }
+
+    /// Changes when another process has committed something, or may have while the store was suspended, and only then.
+    package func foreignVersion() throws(OutboxError) -> Int64 {
+        try foreignCommits << 32 + (connection.number("PRAGMA data_version") ?? 0)
+    }
 }

@@ -64,29 +64,38 @@ extension OutboxStore {
     }
 
     /// The rejected operations that are kept for replay, newest first.
-    package func rejects(provider: String?, limit: Int) throws(OutboxError) -> [RejectRecord] {
+    package func rejects(provider: String?, before number: Int64 = .max, limit: Int) throws(OutboxError)
+        -> [RejectRecord]
+    {
         try soundRows(
             .reject,
-            where: "(?1 IS NULL OR provider = ?1)",
+            where: "(?1 IS NULL OR provider = ?1) AND number < ?3",
             order: "number DESC LIMIT ?2",
             .optional(provider),
             .integer(limit),
+            .integer(number),
             make: RejectRecord.init(row:)
         )
     }
 
     /// Shows every rejected operation that is kept, the oldest first, a page at a time; `body` may remove what it is shown.
-    package func forEachReject(provider: String?, _ body: (RejectRecord) throws -> Void) throws {
+    package func forEachReject(
+        provider: String?,
+        upTo newest: Int64 = .max,
+        _ body: (RejectRecord) throws -> Void
+    ) throws {
         var last: Int64 = 0
         while true {
             let end = try guarded { () throws(OutboxError) in
                 try connection.number(
                     """
                     SELECT max(number) FROM (
-                        SELECT number FROM reject WHERE number > ?2 AND (?1 IS NULL OR provider = ?1) ORDER BY number LIMIT 256)
+                        SELECT number FROM reject WHERE number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1)
+                        ORDER BY number LIMIT 256)
                     """,
                     .optional(provider),
-                    .integer(last)
+                    .integer(last),
+                    .integer(newest)
                 )
             }
             guard let end else { return }
@@ -211,7 +220,7 @@ extension OutboxStore {
             report.faults.append(.init(kind: .balance, detail: detail))
         }
         let (noted, found) = (try notedUsage(), try countedUsage())
-        if let noted, noted != found {
+        if let noted, noted != found, !report.faults.contains(where: { $0.kind == .checksum }) {
             let detail = "\(noted) noted, \(found) found"
             report.faults.append(.init(kind: .usage, detail: detail))
         }

@@ -67,6 +67,8 @@ extension OutboxStore {
         )
         for provider in try routeProviders(sequence) { try quarantineRoute(sequence, provider: provider) }
         try deleteOperation(sequence)
+        // What it counted for before it was damaged is not known.
+        mustRecount = true
     }
 
     private func quarantineRoute(_ sequence: Int64, provider: String) throws(OutboxError) {

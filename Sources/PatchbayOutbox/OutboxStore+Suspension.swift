@@ -23,6 +23,7 @@ extension OutboxStore {
         try Self.prepare(opened, &report)
         opened.setPatience(patience)
         (connection, synchronous, heardEnd, isSuspended) = (opened, nil, nil, false)
+        noteForeignCommit()
         noteUpheaval()
     }
 

@@ -130,6 +130,11 @@ extension OutboxStore {
         )
     }
 
+    /// The pending operation of an id.
+    package func operation(id: String) throws(OutboxError) -> OutboxOperation? {
+        try soundRows(.operation, where: "id = ?1", order: "sequence", .text(id), make: OutboxOperation.init(row:)).first
+    }
+
     /// Pending operations of one subject behind a sequence, the oldest first.
     package func operations(of subject: String, behind sequence: Int64, limit: Int) throws(OutboxError)
         -> [OutboxOperation]

@@ -54,6 +54,8 @@ package final class OutboxStore {
     /// How long a transaction waits for another process, in milliseconds.
     var patience: Int32 = 5_000
     package internal(set) var isSuspended = false
+    /// How often others may have committed without a trace on this connection.
+    var foreignCommits: Int64 = 0
 
     init(_ connection: Connection, file: OutboxFile?, isReadOnly: Bool, report: OpenReport) {
         self.connection = connection

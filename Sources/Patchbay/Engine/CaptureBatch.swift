@@ -133,7 +133,7 @@ struct CaptureBatch {
                 hold: gate.hold(for: consent.purpose)
             )
             for position in runners.indices {
-                for lane in try context.store.lanes(provider: runners[position].name) {
+                for lane in try context.store.lanes(provider: runners[position].name, subject: subject.rawValue) {
                     touched[position, default: [:]][lane, default: []] += []
                 }
                 if was == .denied, routed.contains(position) {

@@ -8,9 +8,9 @@ package import PatchbayOutbox
 /// come back). The app's driver does so with real clocks and sockets, the simulator with virtual ones: the engine is the
 /// same. It belongs to one serial executor.
 package final class Engine {
-    private let context: EngineContext
+    let context: EngineContext
     private let plan: RoutingPlan
-    private var runners: [any ProviderRunner] = []
+    private(set) var runners: [any ProviderRunner] = []
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
@@ -100,14 +100,15 @@ package final class Engine {
         for runner in runners { runner.abandon() }
     }
 
-    /// What ended since the last call in a process that delivers while this one does not.
+    /// What ended since the last call in a process that delivers while this one does not: a page of it, empty at the end.
     ///
     /// Endings of this process may be among them. The outbox keeps the whole reason of what was rejected, and the code of
     /// any other.
     package func endingsElsewhere() throws -> [EngineEvent] {
         var events: [EngineEvent] = []
-        while true {
+        while events.isEmpty {
             let endings = try store.endings(behind: heardEnd, limit: 256)
+            guard let last = endings.last else { break }
             for ending in endings {
                 guard let term = OperationOutcome.Term(rawValue: ending.entry.term) else { continue }
                 var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
@@ -117,8 +118,40 @@ package final class Engine {
                 let id = OperationID(rawValue: ending.entry.id)
                 events.append(.ended(id, provider: ending.entry.provider, OperationOutcome(term, finding: finding)))
             }
-            heardEnd = endings.last?.number ?? heardEnd
-            if endings.count < 256 { return events }
+            heardEnd = last.number
+        }
+        return events
+    }
+
+    /// The epoch in which this engine delivered when it was suspended.
+    private var epochBefore: Int64?
+
+    /// Lets go of the outbox's file and of the right to deliver, for a while: another process may have both.
+    ///
+    /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
+    package func suspend() throws {
+        if let epoch = context.epoch {
+            (context.epoch, epochBefore) = (nil, epoch)
+            heardEnd = max(heardEnd, store.newestHistoryNumber)
+            // If that fails, the right runs out by itself.
+            try? store.releaseLease(owner: context.host.process, epoch: epoch)
+        }
+        try store.suspend()
+    }
+
+    /// Opens the outbox again, and delivers if nobody else does.
+    ///
+    /// Where somebody delivered meanwhile, what was in flight here is their business.
+    package func wakeUp() throws {
+        try store.wakeUp()
+        defer { epochBefore = nil }
+        guard let before = epochBefore else { return }
+        guard try takeLease() else { return loseLease() }
+        if context.epoch == before + 1 {
+            for runner in runners { try runner.lookAround() }
+        } else {
+            loseLease()
+            _ = try start()
         }
     }
 
@@ -144,20 +177,27 @@ package final class Engine {
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
     package func commit(_ captures: [Capture]) throws {
         var batch = CaptureBatch(context: context, runners: runners, plan: plan)
-        do {
-            try context.transaction(.full) {
-                let last = try store.newestSequence()
-                for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
-                try batch.finish()
-                try bounds.makeRoom(for: captures.map(\.operation), behind: last, context, runners)
-            }
-        } catch {
-            bounds.rewind()
-            throw error
+        try committing(captures.map(\.operation)) {
+            for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
+            try batch.finish()
         }
         batch.tellRunners()
         for (runner, lanes) in batch.touched {
             for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
+        }
+    }
+
+    /// One transaction that brings operations in and reaches the disk; what is beyond the outbox's limits then goes in it.
+    func committing(_ operations: [EngagementOperation], _ body: () throws -> Void) throws {
+        do {
+            try context.transaction(.full) {
+                let last = try store.newestSequence()
+                try body()
+                try bounds.makeRoom(for: operations, behind: last, context, runners)
+            }
+        } catch {
+            bounds.rewind()
+            throw error
         }
     }
 

@@ -91,6 +91,14 @@ extension OutboxStore {
     func noteUpheaval() { upheavals += 1 }
 
     func indexVersion() throws(OutboxError) -> IndexVersion {
-        IndexVersion(upheavals: upheavals, data: try connection.number("PRAGMA data_version") ?? 0)
+        IndexVersion(upheavals: upheavals, data: try foreignVersion())
+    }
+
+    /// As if another process had committed something: for tests that play it on this store's connection.
+    package func noteForeignCommit() { foreignCommits += 1 }
+
+    /// Changes when another process has committed something, or may have while the store was suspended, and only then.
+    package func foreignVersion() throws(OutboxError) -> Int64 {
+        try foreignCommits << 32 + (connection.number("PRAGMA data_version") ?? 0)
     }
 }

@@ -37,7 +37,7 @@ package struct VerifyReport: Sendable, Equatable {
     package struct Fault: Sendable, Equatable {
         /// The kinds of fault.
         package enum Kind: String, Sendable {
-            case structure, checksum, orphanOperation, orphanRoute, balance
+            case structure, checksum, orphanOperation, orphanRoute, balance, usage
         }
         package var kind: Kind
         package var detail: String

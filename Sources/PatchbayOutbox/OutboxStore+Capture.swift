@@ -23,6 +23,7 @@ extension OutboxStore {
                 .blob(operation.body)
             )
             if connection.isInTransaction { lastSequence = sequence }
+            usageChange += OutboxUsage(operations: 1, bytes: Int64(operation.body.count))
             return sequence
         }
     }
@@ -55,10 +56,7 @@ extension OutboxStore {
     /// Deletes an operation that is on its way to nobody.
     package func discardIfUnrouted(_ sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            _ = try connection.run(
-                "DELETE FROM operation WHERE sequence = ?1 AND NOT EXISTS (SELECT 1 FROM route WHERE sequence = ?1)",
-                .integer(sequence)
-            )
+            try deleteOperation(sequence, where: "NOT EXISTS (SELECT 1 FROM route WHERE sequence = ?1)")
         }
     }
 }

@@ -64,36 +64,84 @@ extension OutboxStore {
     }
 
     /// The rejected operations that are kept for replay, newest first.
-    package func rejects(provider: String?, limit: Int) throws(OutboxError) -> [RejectRecord] {
+    package func rejects(provider: String?, before number: Int64 = .max, limit: Int) throws(OutboxError)
+        -> [RejectRecord]
+    {
         try soundRows(
             .reject,
-            where: "(?1 IS NULL OR provider = ?1)",
+            where: "(?1 IS NULL OR provider = ?1) AND number < ?3",
             order: "number DESC LIMIT ?2",
             .optional(provider),
-            .integer(limit)
-        ) { row in
-            RejectRecord(
-                number: row.integer(0),
-                provider: row.text(1),
-                operation: OutboxOperation(
-                    sequence: row.integer(2),
-                    id: row.text(3),
-                    subject: row.text(4),
-                    group: row.optionalText(5),
-                    capturedAt: row.integer(6),
-                    since: row.integer(7),
-                    body: row.blob(8)
-                ),
-                code: row.text(9),
-                at: row.integer(10),
-                finding: row.blob(11)
+            .integer(limit),
+            .integer(number),
+            make: RejectRecord.init(row:)
+        )
+    }
+
+    /// Shows every rejected operation that is kept, the oldest first, a page at a time; `body` may remove what it is shown.
+    package func forEachReject(
+        provider: String?,
+        upTo newest: Int64 = .max,
+        _ body: (RejectRecord) throws -> Void
+    ) throws {
+        var last: Int64 = 0
+        while true {
+            let end = try guarded { () throws(OutboxError) in
+                try connection.number(
+                    """
+                    SELECT max(number) FROM (
+                        SELECT number FROM reject WHERE number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1)
+                        ORDER BY number LIMIT 256)
+                    """,
+                    .optional(provider),
+                    .integer(last),
+                    .integer(newest)
+                )
+            }
+            guard let end else { return }
+            let page = try soundRows(
+                .reject,
+                where: "number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1)",
+                order: "number",
+                .optional(provider),
+                .integer(last),
+                .integer(end),
+                make: RejectRecord.init(row:)
             )
+            for record in page { try body(record) }
+            last = end
+        }
+    }
+
+    /// The rejected operations of one id that a provider refused, the newest first.
+    package func rejects(provider: String, id: String) throws(OutboxError) -> [RejectRecord] {
+        try soundRows(
+            .reject,
+            where: "provider = ?1 AND id = ?2",
+            order: "number DESC",
+            .text(provider),
+            .text(id),
+            make: RejectRecord.init(row:)
+        )
+    }
+
+    /// How many rejected operations are kept.
+    package func rejectCount() throws(OutboxError) -> Int { try rowCount(.reject) }
+
+    /// How many damaged rows were set aside.
+    package func quarantineCount() throws(OutboxError) -> Int { try rowCount(.quarantine) }
+
+    private func rowCount(_ table: Table) throws(OutboxError) -> Int {
+        try guarded { () throws(OutboxError) in
+            Int(try connection.number("SELECT count(*) FROM \(table.name)") ?? 0)
         }
     }
 
     /// Forgets one rejected operation: it was replayed, or given up.
     package func removeReject(_ number: Int64) throws(OutboxError) {
-        try change("DELETE FROM reject WHERE number = ?1", .integer(number))
+        try atomically { () throws(OutboxError) in
+            usageChange.rejects -= Int64(try connection.run("DELETE FROM reject WHERE number = ?1", .integer(number)))
+        }
     }
 
     /// Forgets the rejected operations of a subject: of a provider, or of all.
@@ -101,11 +149,15 @@ extension OutboxStore {
     /// - Returns: How many there were.
     @discardableResult
     package func removeRejects(provider: String?, subject: String) throws(OutboxError) -> Int {
-        try change(
-            "DELETE FROM reject WHERE subject = ?2 AND (?1 IS NULL OR provider = ?1)",
-            .optional(provider),
-            .text(subject)
-        )
+        try atomically { () throws(OutboxError) in
+            let count = try connection.run(
+                "DELETE FROM reject WHERE subject = ?2 AND (?1 IS NULL OR provider = ?1)",
+                .optional(provider),
+                .text(subject)
+            )
+            usageChange.rejects -= Int64(count)
+            return count
+        }
     }
 
     /// The rows that were set aside because their checksum did not hold, newest first.
@@ -133,7 +185,7 @@ extension OutboxStore {
         }
     }
 
-    /// Proves the file: structure, every checksum, no orphans, every provider's balance.
+    /// Proves the file: structure, every checksum, no orphans, every provider's balance, the counts that the bounds rest on.
     ///
     /// Changes nothing.
     package func verify() throws(OutboxError) -> VerifyReport {
@@ -167,6 +219,11 @@ extension OutboxStore {
                 : "\(provider): \(-difference) operations are pending or booked but were never counted in"
             report.faults.append(.init(kind: .balance, detail: detail))
         }
+        let (noted, found) = (try notedUsage(), try countedUsage())
+        if let noted, noted != found, !report.faults.contains(where: { $0.kind == .checksum }) {
+            let detail = "\(noted) noted, \(found) found"
+            report.faults.append(.init(kind: .usage, detail: detail))
+        }
         return report
     }
 
@@ -177,5 +234,27 @@ extension OutboxStore {
             let line = statement.text(0)
             if line != "ok" { report.faults.append(.init(kind: .structure, detail: line)) }
         }
+    }
+}
+
+extension RejectRecord {
+    /// A record from the columns of its table.
+    init(row: Statement) {
+        self.init(
+            number: row.integer(0),
+            provider: row.text(1),
+            operation: OutboxOperation(
+                sequence: row.integer(2),
+                id: row.text(3),
+                subject: row.text(4),
+                group: row.optionalText(5),
+                capturedAt: row.integer(6),
+                since: row.integer(7),
+                body: row.blob(8)
+            ),
+            code: row.text(9),
+            at: row.integer(10),
+            finding: row.blob(11)
+        )
     }
 }

@@ -188,14 +188,18 @@ extension OutboxStore {
     }
 
     /// Applies what is missing in one transaction; another process may have been faster.
-    static func migrate(_ connection: Connection, _ report: inout OpenReport) throws(OutboxError) {
+    static func migrate(
+        _ connection: Connection,
+        _ report: inout OpenReport,
+        _ migrations: ArraySlice<Migration> = Migration.all[...]
+    ) throws(OutboxError) {
         try connection.script("BEGIN IMMEDIATE")
         do {
             let missing: [Migration]
             switch try examine(connection) {
             case .empty:
                 report.created = true
-                missing = Migration.all
+                missing = Array(migrations)
                 try connection.script(
                     """
                     PRAGMA application_id = \(applicationID);
@@ -213,7 +217,7 @@ extension OutboxStore {
                     .text(migration.name)
                 )
             }
-            try connection.script("PRAGMA user_version = \(Migration.all.count); COMMIT")
+            try connection.script("PRAGMA user_version = \(migrations.count); COMMIT")
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
             throw error

@@ -66,7 +66,9 @@ extension OutboxStore {
             .integer(sequence)
         )
         for provider in try routeProviders(sequence) { try quarantineRoute(sequence, provider: provider) }
-        try connection.run("DELETE FROM operation WHERE sequence = ?1", .integer(sequence))
+        try deleteOperation(sequence)
+        // What it counted for before it was damaged is not known.
+        mustRecount = true
     }
 
     private func quarantineRoute(_ sequence: Int64, provider: String) throws(OutboxError) {
@@ -112,7 +114,12 @@ extension OutboxStore {
         guard let table = Table.all.first(where: { $0.name == row.table }) else { return }
         try keepImage(of: table, sequence: "NULL", provider: "NULL", where: "\(table.rowid) = ?1", .integer(row.number))
         try connection.run("DELETE FROM \(table.name) WHERE \(table.rowid) = ?1", .integer(row.number))
-        if table.name == Table.account.name { mustBalance = true }
+        switch table.name {
+        case Table.account.name: mustBalance = true
+        case Table.usage.name: mustRecount = true
+        case Table.reject.name: usageChange.rejects -= 1
+        default: break
+        }
     }
 
     /// Writes a row's image to the quarantine and tells the observer.

@@ -69,9 +69,31 @@ extension OutboxStore {
 
     /// All memory of a provider, by lane.
     package func memories(provider: String) throws(OutboxError) -> [MemoryRecord] {
-        try soundRows(.memory, where: "provider = ?1", order: "lane", .text(provider)) { row in
-            MemoryRecord(lane: row.text(1), version: Int(row.integer(2)), body: row.blob(3))
+        try memories(provider: provider, behind: nil, limit: -1)
+    }
+
+    /// Shows all memory of a provider, by lane, a page at a time; `body` may write to the store.
+    package func forEachMemory(provider: String, _ body: (MemoryRecord) throws -> Void) throws {
+        var last: String?
+        while true {
+            // A page that shrinks because damaged rows were set aside is not the end.
+            let before = damagedSoFar
+            let page = try memories(provider: provider, behind: last, limit: 256)
+            for memory in page { try body(memory) }
+            if page.isEmpty, damagedSoFar == before || isReadOnly { return }
+            last = page.last?.lane ?? last
         }
+    }
+
+    private func memories(provider: String, behind last: String?, limit: Int) throws(OutboxError) -> [MemoryRecord] {
+        try soundRows(
+            .memory,
+            where: "provider = ?1 AND (?2 IS NULL OR lane > ?2)",
+            order: "lane LIMIT ?3",
+            .text(provider),
+            .optional(last),
+            .integer(limit)
+        ) { row in MemoryRecord(lane: row.text(1), version: Int(row.integer(2)), body: row.blob(3)) }
     }
 
     /// Forgets one lane's memory, or all of the provider.

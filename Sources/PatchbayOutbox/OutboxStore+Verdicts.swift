@@ -73,6 +73,7 @@ extension OutboxStore {
                     .blob(reject)
                 )
                 _ = try seal(.reject)
+                usageChange.rejects += 1
             }
             try count(provider: provider, term: term, code: code, by: 1)
             try removeRoute(provider: provider, sequence: sequence)
@@ -155,7 +156,7 @@ extension OutboxStore {
     /// Opens every queue that a wake opens: in one lane, or in all of the provider.
     package func clearWokenBlocks(provider: String, lane: String?) throws(OutboxError) {
         try change(
-            "DELETE FROM block WHERE provider = ?1 AND or_woken = 1 AND (?2 IS NULL OR lane = ?2)",
+            "DELETE FROM block WHERE provider = ?1 AND or_woken = 1 AND \(lane == nil ? "?2 IS NULL" : "lane = ?2")",
             .text(provider),
             .optional(lane)
         )
@@ -165,7 +166,7 @@ extension OutboxStore {
     package func blocks(provider: String, lane: String?) throws(OutboxError) -> [QueueBlock] {
         try soundRows(
             .block,
-            where: "provider = ?1 AND (?2 IS NULL OR lane = ?2)",
+            where: lane == nil ? "provider = ?1 AND ?2 IS NULL" : "provider = ?1 AND lane = ?2",
             order: "lane, queue",
             .text(provider),
             .optional(lane)

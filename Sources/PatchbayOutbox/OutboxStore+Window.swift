@@ -19,6 +19,42 @@ extension OutboxStore {
         }
     }
 
+    /// The next lanes of a provider in which anything is pending, by name, behind one of them.
+    package func lanes(provider: String, behind last: String?, limit: Int) throws(OutboxError) -> [String] {
+        try guarded { () throws(OutboxError) in
+            var found: [String] = []
+            var last = last
+            while found.count < limit {
+                let next = try connection.text(
+                    "SELECT lane FROM route WHERE provider = ?1 AND lane \(last == nil ? ">=" : ">") ?2 ORDER BY provider, lane LIMIT 1",
+                    .text(provider),
+                    .text(last ?? "")
+                )
+                guard let next else { break }
+                found.append(next)
+                last = next
+            }
+            return found
+        }
+    }
+
+    /// The lanes of a provider in which anything of a subject is pending.
+    package func lanes(provider: String, subject: String) throws(OutboxError) -> [String] {
+        try guarded { () throws(OutboxError) in
+            let statement = try connection.statement(
+                """
+                SELECT DISTINCT r.lane FROM operation o CROSS JOIN route r ON r.sequence = o.sequence
+                WHERE o.subject = ?2 AND r.provider = ?1
+                """
+            )
+            defer { statement.reset() }
+            try statement.bind([.text(provider), .text(subject)])
+            var found: [String] = []
+            while try statement.step() { found.append(statement.text(0)) }
+            return found.sorted()
+        }
+    }
+
     /// What may be planned next in a lane, in order of capture.
     ///
     /// At most `limit` queues take part, those whose heads are oldest. The places are shared fairly: a queue that wants less

@@ -9,6 +9,12 @@ package final class OutboxStore {
     /// How many endings are remembered; older ones are forgotten at the end of a transaction.
     package var historyLimit = 100_000
 
+    /// How many rejected operations are kept for replay; the oldest beyond are forgotten at the end of a transaction.
+    package var rejectLimit = Int.max
+
+    /// Told of rejected operations that were forgotten for want of room, before the transaction commits.
+    package var onForgotten: ((_ provider: String, _ count: Int) -> Void)?
+
     /// A test's hook: throwing here plays the death of the process at that point.
     package var faultPoint: ((StoragePoint) throws -> Void)?
 
@@ -21,7 +27,8 @@ package final class OutboxStore {
     /// The wall clock in milliseconds, for endings that the store books by itself.
     package var date: () -> Int64 = { 0 }
 
-    let connection: Connection
+    /// Leads nowhere while the store is suspended.
+    var connection: Connection
     let file: OutboxFile?
     let isReadOnly: Bool
     var synchronous: Durability?
@@ -38,6 +45,17 @@ package final class OutboxStore {
     var damagedCount = 0
     /// An account line was lost in this transaction: the books are balanced before it commits.
     var mustBalance = false
+    /// What this transaction adds to what the file holds.
+    var usageChange = OutboxUsage()
+    /// The count of what the file holds was lost in this transaction: it is counted anew before it commits.
+    var mustRecount = false
+    /// The end of the history up to which `heard` is filled.
+    var heardEnd: Int64?
+    /// How long a transaction waits for another process, in milliseconds.
+    var patience: Int32 = 5_000
+    package internal(set) var isSuspended = false
+    /// How often others may have committed without a trace on this connection.
+    var foreignCommits: Int64 = 0
 
     init(_ connection: Connection, file: OutboxFile?, isReadOnly: Bool, report: OpenReport) {
         self.connection = connection
@@ -55,6 +73,7 @@ package final class OutboxStore {
             throw OutboxError(.misuse, "A transaction was begun inside another one.")
         }
         try requireWritable()
+        try requireAwake()
         try faultPoint?(.begin(durability))
         try file?.requireUnmoved()
         if synchronous != durability {
@@ -65,18 +84,23 @@ package final class OutboxStore {
         lastSequence = nil
         lastHistoryNumber = nil
         mustBalance = false
+        (usageChange, mustRecount) = (OutboxUsage(), false)
         let result: T
         do {
             try quarantineDamagedRows()
             result = try body()
             try trimHistory()
+            try trimRejects()
             if mustBalance { try balance() }
+            try storeUsage()
             try faultPoint?(.beforeCommit(durability))
             try guarded { () throws(OutboxError) in try connection.script("COMMIT") }
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
+            (usageChange, heardEnd) = (OutboxUsage(), nil)
             throw error
         }
+        usageChange = OutboxUsage()
         newestHistoryNumber = lastHistoryNumber ?? newestHistoryNumber
         try faultPoint?(.afterCommit(durability))
         return result
@@ -115,13 +139,16 @@ package final class OutboxStore {
     }
 
     /// How long a transaction waits for another process that writes, in milliseconds, before it fails as `busy`.
-    package func setPatience(_ milliseconds: Int32) { connection.setPatience(milliseconds) }
+    package func setPatience(_ milliseconds: Int32) {
+        patience = milliseconds
+        connection.setPatience(milliseconds)
+    }
 
     /// Copies what was committed from the write-ahead log into the file, as far as readers allow; never waits.
     ///
     /// The engine calls this off the commit path: commits themselves never do it.
     package func checkpoint() throws(OutboxError) {
-        guard file != nil, !isReadOnly else { return }
+        guard file != nil, !isReadOnly, !isSuspended else { return }
         try guarded { () throws(OutboxError) in try connection.passiveCheckpoint() }
     }
 }

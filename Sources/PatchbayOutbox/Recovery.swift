@@ -18,6 +18,7 @@ struct Recovery {
 
     private static let rebuilding = ".rebuilding"
     private static let grafted = ".grafted"
+    private static let template = ".template"
     /// Sequences go on this far behind the last one seen: what the damaged pages held is never used again.
     private static let sequenceGap: Int64 = 1_000_000
 
@@ -58,7 +59,7 @@ struct Recovery {
             var ignored = OpenReport()
             try OutboxStore.migrate(connection, &ignored)
             let store = OutboxStore(connection, file: nil, isReadOnly: false, report: ignored)
-            try store.atomically { () throws(OutboxError) in try fill(store, template: target.path) }
+            try store.atomically { () throws(OutboxError) in try fill(store) }
         }
         let number = file.nextDamagedNumber()
         report.movedAside = file.damagedPath(number)
@@ -69,12 +70,11 @@ struct Recovery {
         file.clearSuspectMark()
     }
 
-    private mutating func fill(_ store: OutboxStore, template: String) throws(OutboxError) {
+    private mutating func fill(_ store: OutboxStore) throws(OutboxError) {
         let readable = try copyRows(from: file.path, to: store)
         if !readable {
-            let graft = try SchemaGraft(damaged: file.path, template: template, copy: file.path + Self.grafted)
-            defer { graft.remove() }
-            _ = try copyRows(from: graft.path, to: store)
+            // Where the tables begin depends on the release that made the file, and nothing says any more which that was.
+            for count in Migration.all.indices.reversed() { try copyGrafted(migrations: count + 1, to: store) }
         }
         try leaveOrphans(store)
         let highest =
@@ -90,6 +90,24 @@ struct Recovery {
             .integer(max(highest, lastSequence) + Self.sequenceGap)
         )
         (report.lost, report.unaccounted) = try store.balance()
+        store.mustRecount = true
+    }
+
+    /// Copies what can be read with the schema that a fresh file has after so many migrations.
+    private mutating func copyGrafted(migrations count: Int, to store: OutboxStore) throws(OutboxError) {
+        let template = OutboxFile(file.path + Self.template)
+        defer { for end in ["", "-journal"] { OutboxFile.delete(template.path + end) } }
+        OutboxFile.delete(template.path)
+        try template.createIfMissing()
+        do {
+            let connection = try Connection(.file(template.path), .readWrite)
+            try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = OFF")
+            var ignored = OpenReport()
+            try OutboxStore.migrate(connection, &ignored, Migration.all.prefix(count))
+        }
+        let graft = try SchemaGraft(damaged: file.path, template: template.path, copy: file.path + Self.grafted)
+        defer { graft.remove() }
+        _ = try copyRows(from: graft.path, to: store)
     }
 
     /// The last sequence that the damaged file says it gave out, if that is believable.
@@ -102,7 +120,7 @@ struct Recovery {
         // One read transaction: every look sees the same file, and none has to lock it anew.
         try? source.script("BEGIN")
         var isComplete = true
-        for table in Table.all {
+        for table in Table.all where !table.isDerived {
             guard let scan = try? TableScan(table, source) else {
                 isComplete = false
                 continue

@@ -64,6 +64,17 @@ struct Migration {
                 CREATE INDEX consent_by_subject ON consent (subject, number);
                 """
         ),
+        Migration(
+            name: "3 usage",
+            script: """
+                CREATE TABLE usage (
+                    number INTEGER PRIMARY KEY, operations INTEGER NOT NULL, bytes INTEGER NOT NULL, rejects INTEGER NOT NULL,
+                    checksum INTEGER NOT NULL);
+                INSERT INTO usage (number, operations, bytes, rejects, checksum)
+                SELECT 1, o, b, r, row_checksum('usage', 1, o, b, r) FROM (
+                    SELECT count(*) AS o, ifnull(sum(length(body)), 0) AS b, (SELECT count(*) FROM reject) AS r FROM operation);
+                """
+        ),
     ]
 }
 
@@ -73,6 +84,8 @@ struct Table {
     let columns: [String]
     /// The whole number by which rows are read range by range.
     let rowid: String
+    /// It only sums up what other tables hold: after a loss it is made anew.
+    var isDerived: Bool { name == Self.usage.name }
 
     init(_ name: String, rowid: String = "rowid", _ columns: String...) {
         self.name = name
@@ -172,10 +185,11 @@ struct Table {
         "effects"
     )
     static let lease = Table("lease", rowid: "number", "number", "owner", "epoch", "expires_at")
+    static let usage = Table("usage", rowid: "number", "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums, what others refer to first.
     static let all = [
         operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
-        consent,
+        consent, usage,
     ]
 }

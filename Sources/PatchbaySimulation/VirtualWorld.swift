@@ -56,6 +56,8 @@ public final class VirtualWorld {
     public var network: (Sent) -> Fate = { _ in .outcome(.replied(WireResponse(200))) }
     /// What the app gives as credential.
     public var credentials: (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
+    /// How much the outbox may hold, from the next start on.
+    public var limits = OutboxLimits()
     /// The outbox, which outlives every process of this world.
     package let store: OutboxStore
 
@@ -80,7 +82,9 @@ public final class VirtualWorld {
     /// Starts a process with that configuration.
     public func start(_ plan: RoutingPlan) throws {
         self.plan = plan
-        let engine = try Engine(store: store, plan: plan, host: host) { [unowned self] in credentials($0, $1) }
+        let engine = try Engine(store: store, plan: plan, host: host, limits: limits) { [unowned self] in
+            credentials($0, $1)
+        }
         self.engine = engine
         guard try engine.start() else { return }
         try settleDown()

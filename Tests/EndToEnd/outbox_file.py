@@ -9,7 +9,7 @@ import zlib
 
 TABLES = [
     "operation", "route", "account", "block", "memory", "journal", "mirror", "meta", "provider", "history", "reject",
-    "quarantine", "lease", "consent",
+    "quarantine", "lease", "consent", "usage",
 ]
 SOURCES = ["captured", "created"]
 ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]

@@ -51,7 +51,7 @@ import Glibc
             let store = try OutboxStore.open(.file(folder.outbox))
             try store.capture("o-1")
             try store.connection.run(
-                "INSERT INTO migration (name, checksum) VALUES ('2 later', row_checksum('migration', '2 later'))"
+                "INSERT INTO migration (name, checksum) VALUES ('9 later', row_checksum('migration', '9 later'))"
             )
         }
         let before = try folder.bytes(folder.outbox)

@@ -24,6 +24,9 @@ actor DeliveryLoop {
     private let idleWaiters = WaitingList<Bool, Void>()
     private var waitingRoom = WaitingRoom()
     private var nextTry: Task<Void, Never>?
+    /// Between ``suspend()`` and ``wakeUp()`` the outbox is closed; what arrives meanwhile waits here.
+    private var isSuspended = false
+    private var outcomes: [(dispatch: Dispatch, outcome: Outcome)] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -72,6 +75,7 @@ actor DeliveryLoop {
 
     /// Stores captures, with those that wait for the file before them.
     private func commit(_ captured: [CaptureBuffer.Entry]) {
+        guard !isSuspended else { return wait(captured) }
         let entries = waitingRoom.leave() + captured
         guard let engine, !entries.isEmpty else { return }
         do {
@@ -102,6 +106,11 @@ actor DeliveryLoop {
         }
     }
 
+    /// The outbox is closed for a while: captures wait in memory until it is open again.
+    private func wait(_ entries: [CaptureBuffer.Entry]) {
+        refuse(waitingRoom.enter(entries, now: host.uptime()), OutboxError.suspended)
+    }
+
     private func tryAgain() {
         nextTry = nil
         commitCaptures()
@@ -125,7 +134,7 @@ actor DeliveryLoop {
 
     /// Plans and sends until there is nothing to do now, then sleeps until the engine says.
     private func advance() {
-        guard let engine else { return }
+        guard let engine, !isSuspended else { return }
         do {
             try engine.advance { send($0) }
         } catch {
@@ -146,6 +155,7 @@ actor DeliveryLoop {
 
     private func finish(_ dispatch: Dispatch, _ outcome: Outcome, _ number: Int) {
         exchanges[number] = nil
+        guard !isSuspended else { return outcomes.append((dispatch, outcome)) }
         do {
             try engine?.finish(dispatch, outcome)
         } catch {
@@ -181,7 +191,7 @@ actor DeliveryLoop {
     private var housekeepingPause: Duration { engine?.delivers ?? true ? .seconds(10) : .seconds(1) }
 
     private func keepHouse() {
-        guard let engine else { return }
+        guard let engine, !isSuspended else { return }
         do {
             let wasElsewhere = !engine.delivers
             let isHere = try engine.renewLease()
@@ -198,8 +208,7 @@ actor DeliveryLoop {
     }
 
     private func hearOthers(_ engine: Engine) throws {
-        let events = try engine.endingsElsewhere()
-        if !events.isEmpty { observerOfOthers(events) }
+        while case let events = try engine.endingsElsewhere(), !events.isEmpty { observerOfOthers(events) }
     }
 
     private func tell() {
@@ -211,7 +220,7 @@ actor DeliveryLoop {
 
     /// Whether nothing is in flight and nothing may be sent now.
     private var isIdle: Bool {
-        guard let engine else { return true }
+        guard let engine, !isSuspended else { return true }
         return !engine.isBusy && engine.nextAdvance.map { $0 > engine.now } ?? true
     }
 
@@ -253,6 +262,7 @@ actor DeliveryLoop {
     /// Runs something on the engine.
     func withEngine<Value: Sendable>(_ body: @Sendable (Engine) throws -> Value) throws -> Value {
         guard let engine else { throw CaptureError.closed }
+        guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
         defer { advance() }
         return try body(engine)
     }
@@ -271,14 +281,51 @@ actor DeliveryLoop {
         if isIdle { idleWaiters.resume(true, with: .success(())) }
     }
 
+    /// Stores what was captured, and lets go of the outbox's file and of the right to deliver.
+    func suspend() {
+        guard let engine, !isSuspended else { return }
+        commit(buffer.take())
+        tell()
+        do {
+            try engine.suspend()
+        } catch {
+            return note(error)
+        }
+        isSuspended = true
+        wakeUp?.cancel()
+        nextTry?.cancel()
+        (wakeUp, wakeUpAt, nextTry) = (nil, nil, nil)
+        answerIfIdle()
+    }
+
+    /// Opens the outbox again, stores what waited, and goes on.
+    func endSuspension() throws {
+        guard let engine, isSuspended else { return }
+        try engine.wakeUp()
+        try hearOthers(engine)
+        isSuspended = false
+        let ended = outcomes
+        outcomes = []
+        for (dispatch, outcome) in ended {
+            do {
+                try engine.finish(dispatch, outcome)
+            } catch {
+                note(error)
+            }
+        }
+        commitCaptures()
+    }
+
     /// Stores what was captured, stops sending, and gives the right to deliver back.
     ///
     /// What is in flight is not waited for: its operations are pending, and the next process asks or sends again.
     func close() {
+        // What waits for the outbox is stored even now, if it can be opened.
+        if isSuspended, (try? engine?.store.wakeUp()) != nil { isSuspended = false }
         commit(buffer.close())
         refuse(
             waitingRoom.leave(),
-            OutboxError(.busy, "The client was closed while another process held the outbox.")
+            OutboxError(.busy, "The client was closed while the outbox could not be had.")
         )
         wakeUp?.cancel()
         housekeeping?.cancel()
@@ -318,6 +365,15 @@ extension CaptureError {
             remedy: known?.remedy ?? "Check the outbox's file."
         )
     }
+}
+
+extension OutboxError {
+    /// The client let go of the file.
+    fileprivate static let suspended = OutboxError(
+        .io,
+        "The client is suspended: its outbox is closed.",
+        remedy: "Call wakeUp() first. So long, captures wait in memory, ten thousand at most."
+    )
 }
 
 extension CaptureError {

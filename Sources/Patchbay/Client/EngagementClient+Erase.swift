@@ -61,7 +61,7 @@ extension EngagementClient {
         _ subjects: @escaping @Sendable (Engine) throws -> [Subject],
         of contact: @escaping @Sendable (Engine) throws -> String?
     ) async throws -> ErasureReport {
-        let (host, appState, names) = (host, current.withLock { $0.appState }, pushProviders)
+        let (host, appState, names) = (host, current.withLock { $0.appState }, audience.withLock { $0.all })
         let operations = { @Sendable (engine: Engine) throws -> [EngagementOperation] in
             let contact = try contact(engine)
             return try subjects(engine).map { subject in
@@ -92,8 +92,8 @@ extension EngagementClient {
 extension DeliveryLoop {
     /// Stores erasures behind everything captured before, and clears the file's log of what they took away.
     func erase(
-        _ operations: @Sendable (Engine) throws -> [EngagementOperation],
-        receipt: @Sendable (OperationID) -> Receipt
+        _ operations: @escaping @Sendable (Engine) throws -> [EngagementOperation],
+        receipt: @escaping @Sendable (OperationID) -> Receipt
     ) throws -> ErasureReport {
         commitCaptures()
         return try withEngine { engine in

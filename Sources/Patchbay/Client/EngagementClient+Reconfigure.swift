@@ -5,7 +5,7 @@ import Synchronization
 /// Who is to hear of an operation, by the configuration that is in force.
 struct Audience: Sendable {
     /// The providers with a route, and all that may know a push as theirs.
-    private let routed, all: Set<String>
+    let routed, all: Set<String>
 
     init(_ plan: RoutingPlan) {
         routed = Set(plan.providers.filter(\.isRouted).map(\.name))

@@ -46,6 +46,7 @@ public final class EngagementClient: Sendable {
     ///   - plan: providers and routes.
     ///   - transport: carries requests.
     ///   - historyLimit: how many endings the outbox remembers.
+    ///   - limits: how much the outbox may hold, and what goes when it would hold more.
     ///   - credentials: gives a provider's credential for a contact, now; nil is none, and its operations wait.
     ///   - host: clocks, ids and chance.
     /// - Throws: ``CaptureError`` of code `storage` if the outbox can't be opened, with what, where and how to mend;
@@ -56,6 +57,7 @@ public final class EngagementClient: Sendable {
         plan: RoutingPlan,
         transport: any Transport,
         historyLimit: Int = 100_000,
+        limits: OutboxLimits = OutboxLimits(),
         credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil },
         host: any EngineHost = SystemHost()
     ) async throws {
@@ -78,7 +80,7 @@ public final class EngagementClient: Sendable {
                     }
                 let store = try OutboxStore.open(location)
                 store.historyLimit = historyLimit
-                return try Engine(store: store, plan: plan, host: host, credentials: credentials)
+                return try Engine(store: store, plan: plan, host: host, limits: limits, credentials: credentials)
             }
         )
         relay.connect { [weak self] events, areElsewhere in
@@ -267,6 +269,28 @@ public final class EngagementClient: Sendable {
     /// What happens, told after it is stored; one stream per listener, from now on.
     public func events() -> AsyncStream<EngineEvent> {
         AsyncStream { continuation in listeners.withLock { $0.append(continuation) } }
+    }
+
+    /// Lets go of the outbox for as long as the system suspends the app: what was captured is stored, the file is closed, no
+    /// lock is left on it, and another process (an extension) may deliver.
+    ///
+    /// A system that suspends an app while it holds a file's lock ends it, so call this when the app goes to the background,
+    /// and ``wakeUp()`` when it comes back. Nothing in flight is cancelled: what is answered before the app sleeps is settled
+    /// after it wakes, if nobody else delivered meanwhile; otherwise it is theirs, and may be sent twice. Where the system
+    /// grants time, wait for ``idle()`` before. What is captured meanwhile waits in memory, ten thousand operations at most,
+    /// and its receipt is durable after ``wakeUp()``. Everything else that asks the outbox throws.
+    public func suspend() async { await loop.suspend() }
+
+    /// Takes the outbox up again after ``suspend()``: what waited is stored, and delivery goes on if nobody else delivers.
+    ///
+    /// - Throws: ``CaptureError`` of code `storage` if the file can't be opened. The client stays suspended, and what waits
+    ///   stays in memory; call it again.
+    public func wakeUp() async throws {
+        do {
+            try await loop.endSuspension()
+        } catch {
+            throw CaptureError(storage: error)
+        }
     }
 
     /// Stores everything captured, stops, and lets the next process deliver. What is pending stays pending.

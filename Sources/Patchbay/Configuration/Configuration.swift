@@ -81,9 +81,13 @@ public struct Configuration: Sendable {
         public let path: String
         /// How many finished operations are kept for `outbox list`.
         public let history: Int
+        /// How much it may hold.
+        public let limits: OutboxLimits
 
         /// An outbox.
-        public init(path: String, history: Int = 100_000) { (self.path, self.history) = (path, history) }
+        public init(path: String, history: Int = 100_000, limits: OutboxLimits = OutboxLimits()) {
+            (self.path, self.history, self.limits) = (path, history, limits)
+        }
     }
 
     /// The providers, sorted by name.

@@ -73,11 +73,29 @@ struct ConfigurationReader {
     }
 
     private mutating func outbox(_ json: JSONValue?, file: String) -> Configuration.Outbox {
-        let members = json.flatMap { object($0, at: "outbox", known: ["path", "history"]) } ?? [:]
+        let members = json.flatMap { object($0, at: "outbox", known: ["path", "history", "limits"]) } ?? [:]
         let path = members["path"].flatMap { text($0, at: "outbox.path") } ?? "patchbay.sqlite"
         let history = members["history"].flatMap { integer($0, in: 0...100_000_000, at: "outbox.history") } ?? 100_000
         let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
-        return Configuration.Outbox(path: path.hasPrefix("/") ? path : folder + path, history: history)
+        return Configuration.Outbox(
+            path: path.hasPrefix("/") ? path : folder + path,
+            history: history,
+            limits: limits(members["limits"])
+        )
+    }
+
+    private mutating func limits(_ json: JSONValue?) -> OutboxLimits {
+        var limits = OutboxLimits()
+        let known = ["operations", "bytes", "days", "rejects"]
+        guard let members = json.flatMap({ object($0, at: "outbox.limits", known: known) }) else { return limits }
+        func number(_ name: String, _ range: ClosedRange<Int>) -> Int? {
+            members[name].flatMap { integer($0, in: range, at: "outbox.limits.\(name)") }
+        }
+        limits.operations = number("operations", 1...100_000_000) ?? limits.operations
+        limits.bytes = number("bytes", 65_536...(1 << 40)) ?? limits.bytes
+        limits.age = number("days", 1...3_650).map { .seconds($0 * 86_400) }
+        limits.rejects = number("rejects", 0...100_000_000) ?? limits.rejects
+        return limits
     }
 
     private mutating func requiredConsent(_ json: JSONValue?) -> Set<Consent.Scope> {

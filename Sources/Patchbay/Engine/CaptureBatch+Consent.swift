@@ -24,7 +24,7 @@ extension CaptureBatch {
         }
         if let refusal = context.gate.refusal(toRead: mirror) { unreadable[operation.subject] = refusal }
         for position in runners.indices where changes.all.contains(where: { $0.to != .denied }) {
-            for lane in try context.store.lanes(provider: runners[position].name) {
+            for lane in try context.store.lanes(provider: runners[position].name, subject: operation.subject.rawValue) {
                 touched[position, default: [:]][lane, default: []] += []
             }
         }
@@ -33,12 +33,12 @@ extension CaptureBatch {
                 let lane = runners[position].place(operation).lane
                 guard try runners[position].forget(lane: lane) else { continue }
                 forgotten.append((position, lane))
-                if routed.contains(position) { try tellAgain(position, operation, mirror) { _ in true } }
+                if hears(position, operation, mirror) { try tellAgain(position, operation, mirror) { _ in true } }
             }
         }
         if changes.all.contains(where: { $0.from == .denied }) {
             let gate = context.gate
-            for position in routed {
+            for position in routed where hears(position, operation, mirror) {
                 try tellAgain(position, operation, mirror) { gate.decision(for: $0, before) == .deny }
             }
         }
@@ -104,7 +104,7 @@ extension CaptureBatch {
     }
 
     /// What the mirror holds, is wanted and may reach a provider goes to it once more; what waits for an answer waits.
-    private mutating func tellAgain(
+    mutating func tellAgain(
         _ position: Int,
         _ operation: EngagementOperation,
         _ mirror: SubjectMirror,

@@ -49,7 +49,9 @@ struct CaptureBatch {
             examined.append(try enter(operation, sequence, position, mirror))
         }
         if operation.action != .erase {
-            for position in routed where !shares[position].isAll { try changeSides(operation, position, before, mirror) }
+            for position in routed where !shares[position].isAll {
+                try changeSides(operation, position, before, mirror)
+            }
         }
         for position in shadows { try rehearse(operation, sequence, position, mirror, examined) }
         if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
@@ -82,6 +84,11 @@ struct CaptureBatch {
         return findings
     }
 
+    /// Whether a provider hears of who is there now.
+    func hears(_ position: Int, _ operation: EngagementOperation, _ mirror: SubjectMirror) -> Bool {
+        routed.contains(position) && shares[position].holds(mirror.contact, on: operation.subject)
+    }
+
     /// A contact that a provider did not hear so far came to an installation, or one that it heard has left: the one side
     /// hears the whole state, the other its farewell.
     private mutating func changeSides(
@@ -95,7 +102,7 @@ struct CaptureBatch {
         let (did, does) = (share.holds(before.contact, on: subject), share.holds(mirror.contact, on: subject))
         if does, !did {
             try context.takeBackFarewells(runner, of: subject)
-            try tellAgain(position, operation, mirror, only: nil)
+            try tellAgain(position, operation, mirror) { _ in true }
         } else if did, !does {
             let entry = try context.create(.farewell, for: subject, before, because: "farewell", runner)
             if let entry, let ready = entry.ready {

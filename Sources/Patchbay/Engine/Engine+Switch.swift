@@ -172,10 +172,6 @@ extension Engine {
             .filter { !$0.1.new.isNone && $0.1.name != change.name }
         guard !takers.isEmpty else { return }
         let journaled = Set(try context.store.journal(provider: change.name).flatMap(\.operations))
-        var heard: [String: Set<String>] = [:]
-        for (runner, _) in takers {
-            heard[runner.name] = try context.store.heard(by: runner.name, amongPendingOf: change.name)
-        }
         try context.store.forEachRow(provider: change.name, subject: nil) { row in
             guard row.step == nil, !journaled.contains(row.operation.id),
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
@@ -187,16 +183,16 @@ extension Engine {
                 .filter { !$0.findings.contains { $0.severity == .foreign } }
             // A push of the old vendor's is nobody else's: it stays.
             if examined.isEmpty { return }
-            let hasTaker = examined.contains { taker in
-                heard[taker.runner.name]?.contains(row.operation.id) == true
-                    || !taker.findings.contains { $0.severity == .error }
+            let newcomers = try examined.filter { taker in
+                try !context.store.hasHeard(row.operation.id, provider: taker.runner.name)
             }
+            let hasTaker =
+                newcomers.count < examined.count
+                || newcomers.contains { !$0.findings.contains { $0.severity == .error } }
             if !hasTaker, policy == .retarget, plan.onLoss == .refuse {
                 lost.add(operation, from: change.name, examined.map { ($0.runner.name, $0.findings) })
             }
-            for taker in examined where heard[taker.runner.name]?.contains(row.operation.id) != true {
-                try move(operation, row.operation.sequence, to: taker, mirror)
-            }
+            for taker in newcomers { try move(operation, row.operation.sequence, to: taker, mirror) }
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
         }
     }

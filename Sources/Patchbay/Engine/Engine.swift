@@ -14,15 +14,19 @@ package final class Engine {
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
+    private var bounds: OutboxBounds
 
     /// An engine over an open outbox. It captures at once and delivers after ``start()``.
     package init(
         store: OutboxStore,
         plan: RoutingPlan,
         host: any EngineHost,
+        limits: OutboxLimits = OutboxLimits(),
         credentials: @escaping (_ provider: String, _ contact: String?) -> Secret?
     ) throws {
         self.plan = plan
+        bounds = OutboxBounds(limits)
+        store.rejectLimit = limits.rejects
         let gate = ConsentGate(required: plan.requiredConsent)
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
         heardEnd = try store.historyEnd()
@@ -100,14 +104,15 @@ package final class Engine {
         for runner in runners { runner.abandon() }
     }
 
-    /// What ended since the last call in a process that delivers while this one does not.
+    /// What ended since the last call in a process that delivers while this one does not: a page of it, empty at the end.
     ///
     /// Endings of this process may be among them. The outbox keeps the whole reason of what was rejected, and the code of
     /// any other.
     package func endingsElsewhere() throws -> [EngineEvent] {
         var events: [EngineEvent] = []
-        while true {
+        while events.isEmpty {
             let endings = try store.endings(behind: heardEnd, limit: 256)
+            guard let last = endings.last else { break }
             for ending in endings {
                 guard let term = OperationOutcome.Term(rawValue: ending.entry.term) else { continue }
                 var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
@@ -117,8 +122,40 @@ package final class Engine {
                 let id = OperationID(rawValue: ending.entry.id)
                 events.append(.ended(id, provider: ending.entry.provider, OperationOutcome(term, finding: finding)))
             }
-            heardEnd = endings.last?.number ?? heardEnd
-            if endings.count < 256 { return events }
+            heardEnd = last.number
+        }
+        return events
+    }
+
+    /// The epoch in which this engine delivered when it was suspended.
+    private var epochBefore: Int64?
+
+    /// Lets go of the outbox's file and of the right to deliver, for a while: another process may have both.
+    ///
+    /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
+    package func suspend() throws {
+        if let epoch = context.epoch {
+            (context.epoch, epochBefore) = (nil, epoch)
+            heardEnd = max(heardEnd, store.newestHistoryNumber)
+            // If that fails, the right runs out by itself.
+            try? store.releaseLease(owner: context.host.process, epoch: epoch)
+        }
+        try store.suspend()
+    }
+
+    /// Opens the outbox again, and delivers if nobody else does.
+    ///
+    /// Where somebody delivered meanwhile, what was in flight here is their business.
+    package func wakeUp() throws {
+        try store.wakeUp()
+        defer { epochBefore = nil }
+        guard let before = epochBefore else { return }
+        guard try takeLease() else { return loseLease() }
+        if context.epoch == before + 1 {
+            for runner in runners { try runner.lookAround() }
+        } else {
+            loseLease()
+            _ = try start()
         }
     }
 
@@ -147,7 +184,7 @@ package final class Engine {
     @discardableResult
     package func commit(_ captures: [Capture]) throws -> [Erasure] {
         var batch = CaptureBatch(context: context, runners: runners, plan: plan)
-        try context.transaction(.full) {
+        try committing(captures.map(\.operation)) {
             for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
             try batch.finish()
         }
@@ -156,6 +193,20 @@ package final class Engine {
             for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
         }
         return batch.erasures.all
+    }
+
+    /// One transaction that brings operations in and reaches the disk; what is beyond the outbox's limits then goes in it.
+    func committing(_ operations: [EngagementOperation], _ body: () throws -> Void) throws {
+        do {
+            try context.transaction(.full) {
+                let last = try store.newestSequence()
+                try body()
+                try bounds.makeRoom(for: operations, behind: last, context, runners)
+            }
+        } catch {
+            bounds.rewind()
+            throw error
+        }
     }
 
     /// The last neutral state of a subject.
@@ -249,8 +300,28 @@ package final class Engine {
     /// Whether a request is in flight.
     package var isBusy: Bool { runners.contains(where: \.isBusy) }
 
-    /// Looks for what other processes captured.
-    package func lookAround() throws { for runner in runners { try runner.lookAround() } }
+    /// Looks for what other processes captured, and for what has waited too long.
+    package func lookAround() throws {
+        for runner in runners { try runner.lookAround() }
+        bounds.rewind()
+        try dropAged()
+    }
+
+    /// Drops what has waited longer than the outbox keeps it, some thousands at a time.
+    private func dropAged() throws {
+        guard delivers, bounds.limits.age != nil else { return }
+        do {
+            try context.transaction(.normal) {
+                try context.requireLease()
+                try bounds.dropAged(atMost: 4_096, context, runners)
+            }
+        } catch is LeaseLost {
+            loseLease()
+        } catch {
+            bounds.rewind()
+            throw error
+        }
+    }
 
     /// The network came back, or the app came to the foreground.
     package func wake() throws { for runner in runners where delivers { try runner.wake(lane: nil) } }

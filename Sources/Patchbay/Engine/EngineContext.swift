@@ -29,6 +29,10 @@ final class EngineContext {
             let outcome = OperationOutcome(.quarantined, finding: FindingRow.Engine.rowDamaged.at())
             self?.emit([.ended(OperationID(rawValue: id), provider: provider, outcome)])
         }
+        store.onForgotten = { [weak self] provider, count in
+            let finding = FindingRow.Engine.rejectsForgotten.at(detail: "\(count)")
+            self?.emit([.noticed(provider: provider, finding)])
+        }
     }
 
     var now: Instant { timeline.now(at: host.uptime()) }

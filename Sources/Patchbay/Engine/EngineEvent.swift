@@ -168,6 +168,27 @@ extension FindingRow {
             reason: "The stored row was damaged on the disk",
             remedy: "Its bytes are kept in the quarantine. Say it again if it still holds."
         )
+        static let outboxFull = FindingRow(
+            "engine.outbox.full",
+            .error,
+            .unavailable,
+            reason: "The outbox was full, and tracking events are the first to go",
+            remedy: "Find out why delivery lags behind, or raise the outbox's limits."
+        )
+        static let outboxAged = FindingRow(
+            "engine.outbox.aged",
+            .error,
+            .unavailable,
+            reason: "It waited longer than the outbox keeps tracking events",
+            remedy: "Find out why delivery lags behind, or raise the outbox's limit of age."
+        )
+        static let rejectsForgotten = FindingRow(
+            "engine.outbox.rejectsForgotten",
+            .warning,
+            .unavailable,
+            reason: "The outbox keeps no more rejected operations than its limit: the oldest were forgotten",
+            remedy: "Mend and replay what is rejected in time, or raise the limit. The accounts still count them."
+        )
         static let mirrorUnreadable = FindingRow(
             "engine.mirror.unreadable",
             .warning,

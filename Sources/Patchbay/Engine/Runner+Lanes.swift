@@ -10,6 +10,8 @@ extension Runner {
         var blocks: [String: When] = [:]
         /// Whether `blocks` has been read from the outbox.
         var isRead = false
+        /// Queues that a wake opens are open here, and perhaps not yet in the outbox.
+        var isWoken = false
         var flight: Flight?
         /// An exchange whose outcome could not be stored: it is settled before anything else is planned.
         var unsettled: Ended?
@@ -62,7 +64,10 @@ extension Runner {
 
     @discardableResult
     func update<Result>(_ key: String, _ change: (inout Lane) -> Result) -> Result {
-        change(&lanes[key, default: Lane()])
+        if lanes[key] == nil, let rest = resting.take(key) {
+            lanes[key] = Lane(due: rest.due, flush: rest.flush, because: rest.because)
+        }
+        return change(&lanes[key, default: Lane()])
     }
 
     /// A lane with its closed queues, which are read from the outbox the first time.
@@ -72,6 +77,7 @@ extension Runner {
         return update(key) { lane in
             for block in stored {
                 let until = block.until.map(Instant.init(milliseconds:))
+                if lane.isWoken, block.orWoken { continue }
                 lane.blocks[block.queue] = When(until: until, orWoken: block.orWoken)
             }
             lane.isRead = true
@@ -79,12 +85,9 @@ extension Runner {
         }
     }
 
-    func knownLanes() throws -> [String] {
-        Set(lanes.keys).union(try context.store.lanes(provider: name)).sorted()
-    }
-
     func unblockWoken(_ key: String) {
         update(key) { lane in
+            lane.isWoken = true
             for (queue, when) in lane.blocks where when.orWoken { lane.blocks[queue] = nil }
             for place in lane.reads.indices where lane.reads[place].block.orWoken { lane.reads[place].block = .now }
         }

@@ -21,6 +21,18 @@ extension Runner {
         return memory
     }
 
+    /// Forgets what is kept of memory if another process has committed since: a person's no, captured there, empties it.
+    ///
+    /// - Returns: Whether it did.
+    @discardableResult
+    func forgetOutdated() throws -> Bool {
+        guard descriptor.memory == .lane else { return false }
+        let version = try context.store.foreignVersion()
+        guard version != memoryVersion else { return false }
+        (memoryVersion, memories) = (version, [:])
+        return true
+    }
+
     /// A person said no: what their vendor side is known to hold is forgotten, inside the caller's transaction, but for the
     /// vendor's pacing. False if there was nothing to forget; what can't be read stays as it is.
     func forget(lane key: String) throws -> Bool {

@@ -11,6 +11,12 @@ extension Runner {
         expireReads()
         guard parked == nil, !isPaused else { return }
         var failure: (any Error)?
+        do {
+            try admit()
+        } catch {
+            failure = error
+        }
+        defer { tidy() }
         for key in lanesDue() {
             guard parked == nil, flights.count < descriptor.concurrency else { break }
             do {
@@ -46,6 +52,7 @@ extension Runner {
                 try park(FindingRow.Engine.adapterLoops.at())
                 return nil
             }
+            try forgetOutdated()
             guard let memory = try memory(lane: key) else { return nil }
             let moment = context.moment(flush: lanes[key]?.flush ?? false)
             switch adapter.plan(pending, memory: memory, at: moment) {
@@ -65,13 +72,17 @@ extension Runner {
                     try park(FindingRow.Engine.adapterStranger.at())
                     return nil
                 }
-                try settle(
-                    Interpretation(verdicts),
-                    pending.operations,
-                    remembering: remembered,
-                    lane: key,
-                    answered: nil
-                )
+                do {
+                    try settle(
+                        Interpretation(verdicts),
+                        pending.operations,
+                        remembering: remembered,
+                        lane: key,
+                        answered: nil
+                    )
+                } catch is MemoryOutdated {
+                    continue
+                }
             case .send(let transmission):
                 return try send(transmission, pending, lane: key, now: now)
             }

@@ -20,8 +20,16 @@ extension Runner {
         }
     }
 
-    /// Lets the adapter say what an exchange means, and stores that.
+    /// Lets the adapter say what an exchange means, and stores that; once more where its memory changed meanwhile.
     func settle(_ ended: Ended, lane key: String) throws {
+        do {
+            try settleOnce(ended, lane: key)
+        } catch is MemoryOutdated {
+            try settle(ended, lane: key)
+        }
+    }
+
+    private func settleOnce(_ ended: Ended, lane key: String) throws {
         guard let before = try memory(lane: key) else { return }
         var memory = before
         let (flight, outcome) = (ended.flight, ended.outcome)
@@ -53,6 +61,7 @@ extension Runner {
                 lane.want(now)
             }
         }
+        if teachesAll { wakeResting() }
         update(key) { lane in
             lane.unsettled = nil
             lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
@@ -115,6 +124,7 @@ extension Runner {
         var advanced: [Pending<Adapter>] = []
         try context.transaction(.normal) {
             try context.requireLease()
+            if try forgetOutdated() { throw MemoryOutdated() }
             for (pending, _) in erased {
                 try context.store.removeRejects(provider: name, subject: pending.operation.subject.rawValue)
                 try context.store.requireSweep()

@@ -9,6 +9,7 @@ extension Runner {
     /// Takes up what an earlier process left: upgrades state, asks about what was in mid-flight, wakes every lane.
     func restore() throws {
         abandon()
+        laneVersion = try context.store.foreignVersion()
         try takeUpState()
         for entry in try context.store.journal(provider: name) where parked == nil { try interrupt(entry) }
         try wake(lane: nil)
@@ -17,6 +18,7 @@ extension Runner {
     /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
     func abandon() {
         (flights, memories, choresInFlight, windows) = ([:], [:], [], [:])
+        (resting, sweep) = (RestingLanes(), nil)
         lanes = lanes.compactMapValues { lane in
             guard !lane.reads.isEmpty else { return nil }
             var kept = Lane()
@@ -48,13 +50,12 @@ extension Runner {
     func isOfStorage(_ error: any Error) -> Bool { error is OutboxError || error is LeaseLost }
 
     func upgrade(from version: Int) throws {
-        var upgraded: [String: Adapter.Memory] = [:]
+        memories = [:]
         try store {
-            for memory in try context.store.memories(provider: name) {
+            try context.store.forEachMemory(provider: name) { memory in
                 let state = try Adapter.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
                 let memoryNow = try JSONDecoder().decode(Adapter.Memory.self, from: Data(state.text.utf8))
                 try save(memoryNow, key: memory.lane)
-                upgraded[memory.lane] = memoryNow
             }
             try context.store.forEachRow(provider: name, subject: nil) { row in
                 guard let step = row.step else { return }
@@ -71,7 +72,6 @@ extension Runner {
             try placeAgain()
             try saveRecord { $0.stateVersion = descriptor.stateVersion }
         }
-        memories = upgraded
     }
 
     /// Gives everything pending the place that the adapter names now, inside the caller's transaction.

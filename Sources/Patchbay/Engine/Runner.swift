@@ -8,7 +8,14 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     let adapter: Adapter
     let descriptor = Adapter.descriptor
     let context: EngineContext
+    /// The lanes in which something goes on; the others rest.
     var lanes: [String: Lane] = [:]
+    var resting = RestingLanes()
+    /// Goes through every lane of the outbox by and by.
+    var sweep: Sweep?
+    /// What others had committed when memory was read, and when every lane was looked at.
+    var memoryVersion: Int64?
+    var laneVersion: Int64?
     var windows: [String: KeptWindow] = [:]
     var memories: [String: Adapter.Memory] = [:]
     var choresInFlight: Set<Adapter.Endpoint> = []
@@ -27,18 +34,20 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         // Without a free slot nothing can be planned: the outcome that frees one comes first.
         guard parked == nil, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
         let due = lanes.values.compactMap { $0.flight == nil ? $0.due : nil }.min()
-        return [due, nextDeadline].compactMap { $0 }.min()
+        return [due, nextDeadline, nextAdmission].compactMap { $0 }.min()
     }
 
     var nextDeadline: Instant? { lanes.values.flatMap(\.reads).map(\.deadline).min() }
 
-    var reasons: [String: Finding] { lanes.compactMapValues(\.because) }
+    var reasons: [String: Finding] { lanes.compactMapValues(\.because).merging(resting.reasons) { held, _ in held } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 
     /// Captures entered a lane: they wake the lane, at most once a second while the vendor is failing.
     func noteEntered(lane key: String, _ entries: [LaneEntry]) {
+        // Where another process delivers, nothing goes on here.
+        guard context.epoch != nil else { return }
         if windows[key] != nil {
             for entry in entries { windows[key]?.index.enter(entry.sequence, queue: entry.queue) }
         }
@@ -50,6 +59,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
             return true
         }
         if !isPutOff { wakeNow(key, now) }
+        tidy()
     }
 
     func wakeNow(_ key: String, _ now: Instant) {
@@ -60,23 +70,25 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         }
     }
 
-    /// Another process may have captured: every lane with pending work is planned once, on the memory as it is stored.
+    /// Where another process has committed something, every lane with pending work is planned once.
     func lookAround() throws {
-        for key in memories.keys where descriptor.memory == .lane && lanes[key]?.flight == nil { memories[key] = nil }
-        for key in try context.store.lanes(provider: name) { update(key) { $0.want(context.now) } }
+        let version = try context.store.foreignVersion()
+        guard version != laneVersion else { return }
+        for key in try everyLane() { update(key) { $0.want(context.now) } }
+        laneVersion = version
     }
 
     func wake(lane: String?) throws {
         try context.store.clearWokenBlocks(provider: name, lane: lane)
         let now = context.now
-        for key in try lane.map({ [$0] }) ?? knownLanes() {
+        for key in try lane.map({ [$0] }) ?? everyLane() {
             wakeNow(key, now)
             update(key) { $0.wokenInFlight = $0.flight != nil || $0.unsettled != nil }
         }
     }
 
     func flush() throws {
-        for key in try knownLanes() { update(key) { $0.flush = true } }
+        for key in try everyLane(isFlush: true) { update(key) { $0.flush = true } }
         try wake(lane: nil)
     }
 

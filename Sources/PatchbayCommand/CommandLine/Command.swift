@@ -45,7 +45,8 @@ struct Command: Sendable {
     /// Every command, in the order of help.
     static let all: [Command] = [
         adapters, check, map, shadow, simulate, send, erase, outboxStats, outboxList, outboxVerify, outboxShadow,
-        outboxConsent, outboxRetarget, migrateApply, sandbox, help,
+        outboxConsent, rejectsList, rejectsExport, rejectsReplay, quarantineList, outboxRetarget, outboxClear,
+        migrateApply, sandbox, help,
     ]
 
     /// As a person types it, without the program's name: `outbox list`.

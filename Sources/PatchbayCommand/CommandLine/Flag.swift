@@ -33,6 +33,7 @@ struct Flag: Hashable, Sendable {
     /// As a person types it: `--config FILE`.
     var usage: String { "--\(name)" + (value.placeholder.map { " \($0)" } ?? "") }
 
+    static let code = Flag("code", .text("CODE"), "only what was rejected with this code")
     static let config = Flag("config", .text("FILE"), "the configuration file")
     static let contact = Flag("contact", .text("ID"), "the contact whose subjects are meant")
     static let dryRun = Flag("dry-run", .none, "count and find, write nothing")
@@ -65,5 +66,7 @@ struct Flag: Hashable, Sendable {
     )
     static let values = Flag("values", .none, "show what operations say, with people's data")
     static let vendor = Flag("vendor", .text("ID"), isRepeatable: true, "only this vendor; may stand several times")
+    static let `where` = Flag("where", .text("EXPRESSION"), "which operations, such as \"kind=track older=30d\"")
+    static let yes = Flag("yes", .none, "do it; without it the command only says what it would do")
     static let version = Flag("version", .none, "show the version")
 }

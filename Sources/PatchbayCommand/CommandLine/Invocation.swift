@@ -96,15 +96,23 @@ extension Invocation {
         if let command = commands.filter(isCommand).max(by: { $0.words.count < $1.words.count }) {
             return (command, Array(line.dropFirst(command.words.count)))
         }
-        guard let first = line.first else { throw UsageError("A command is missing.") }
-        let group = commands.filter { $0.words[0] == first && $0.words.count > 1 }.map { $0.words[1] }
-        let (word, known) =
-            group.isEmpty ? (first, commands.map { $0.words[0] }) : (line.dropFirst().first ?? "", group)
-        let prefix = group.isEmpty ? "" : "\(first) "
-        let guess = word.nearest(in: known).map { " Did you mean \"patchbay \(prefix)\($0)\"?" } ?? ""
-        let names = known.reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
-        let what = word.isEmpty ? "\"\(first)\" needs one more word." : "There is no command \"\(prefix)\(word)\"."
-        throw UsageError("\(what)\(guess) Known are: \(names.joined(separator: ", ")).")
+        guard !line.isEmpty else { throw UsageError("A command is missing.") }
+        // As many words as lead to a command; the next one is wrong, or missing.
+        var (group, depth) = (commands, 0)
+        while depth < line.count {
+            let next = group.filter { $0.words.count > depth + 1 && $0.words[depth] == line[depth] }
+            if next.isEmpty { break }
+            (group, depth) = (next, depth + 1)
+        }
+        let prefix = line.prefix(depth).joined(separator: " ")
+        let word = line.dropFirst(depth).first ?? ""
+        let known = group.reduce(into: [String]()) { names, command in
+            if !names.contains(command.words[depth]) { names.append(command.words[depth]) }
+        }
+        let start = prefix.isEmpty ? "" : "\(prefix) "
+        let guess = word.nearest(in: known).map { " Did you mean \"patchbay \(start)\($0)\"?" } ?? ""
+        let what = word.isEmpty ? "\"\(prefix)\" needs one more word." : "There is no command \"\(start)\(word)\"."
+        throw UsageError("\(what)\(guess) Known are: \(known.joined(separator: ", ")).")
     }
 
     private static func unknown(_ word: String, _ name: String, _ command: Command) -> String {

@@ -4,7 +4,7 @@ extension Command {
     static let help = Command(
         "help",
         "tells more of a command",
-        arguments: [.optional("COMMAND"), .optional("WORD")],
+        arguments: [.optional("COMMAND"), .optional("WORD"), .optional("WORD")],
         optional: [.markdown]
     ) { session in
         guard !session.invocation.has(.markdown) else {

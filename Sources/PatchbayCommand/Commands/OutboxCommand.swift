@@ -4,19 +4,18 @@ import PatchbayModel
 import PatchbayOutbox
 
 extension Command {
-    private static let readOnly = "The file is only read; it may come from a phone, or be in use."
+    static let outboxIsOnlyRead = "The file is only read; it may come from a phone, or be in use."
 
     static let outboxStats = Command(
         "outbox stats",
         "shows where everything went that an outbox was given",
-        details: readOnly,
+        details: outboxIsOnlyRead,
         arguments: [.required("FILE")],
         optional: [.json]
     ) { session in
         let store = try session.outbox()
         let accounts = try ProviderAccounts.read(store)
-        let rejects = try store.rejects(provider: nil, limit: .max).count
-        let quarantined = try store.quarantine(limit: .max).count
+        let (rejects, quarantined) = (try store.rejectCount(), try store.quarantineCount())
         for account in accounts {
             if session.isJSON {
                 try session.console.data(account.json)
@@ -31,20 +30,14 @@ extension Command {
     static let outboxList = Command(
         "outbox list",
         "lists what is pending in an outbox, a JSON object a line",
-        details: "\(readOnly)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
+        details:
+            "\(outboxIsOnlyRead)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
         arguments: [.required("FILE")],
         optional: [.provider, .limit, .values]
     ) { session in
         let store = try session.outbox()
-        let providers = try store.providers().map(\.name)
-        let wanted = session.invocation.text(.provider)
-        if let wanted, !providers.contains(wanted) {
-            throw UsageError(
-                "--provider: the outbox knows no \"\(wanted)\". Known are: \(providers.joined(separator: ", "))."
-            )
-        }
         var left = session.invocation.number(.limit) ?? 100
-        for provider in wanted.map({ [$0] }) ?? providers {
+        for provider in try session.provider(of: store).map({ [$0] }) ?? store.providers().map(\.name) {
             var after: Int64 = 0
             while left > 0 {
                 let rows = try store.list(provider: provider, limit: min(left, 256), after: after)
@@ -60,7 +53,7 @@ extension Command {
     static let outboxVerify = Command(
         "outbox verify",
         "proves an outbox: structure, checksums, and that nothing is lost",
-        details: readOnly,
+        details: outboxIsOnlyRead,
         arguments: [.required("FILE")],
         optional: [.json]
     ) { session in
@@ -78,8 +71,24 @@ extension Command {
 
 extension Session {
     /// The outbox that the first argument names, opened for looking.
-    fileprivate func outbox() throws(OutboxError) -> OutboxStore {
+    func outbox() throws(OutboxError) -> OutboxStore {
         try OutboxStore.open(.file(invocation.argument(0) ?? ""), readOnly: true)
+    }
+
+    /// The provider that `--provider` names, if it is given: one that the outbox knows.
+    func provider(of store: OutboxStore) throws -> String? {
+        guard let wanted = invocation.text(.provider) else { return nil }
+        try requireKnown(wanted, "--provider", store)
+        return wanted
+    }
+
+    func requireKnown(_ provider: String, _ flag: String, _ store: OutboxStore) throws {
+        let known = try store.providers().map(\.name)
+        guard !known.contains(provider) else { return }
+        let guess = provider.nearest(in: known).map { " Did you mean \"\($0)\"?" } ?? ""
+        throw UsageError(
+            "\(flag): the outbox knows no \"\(provider)\".\(guess) Known are: \(known.joined(separator: ", "))."
+        )
     }
 }
 

@@ -27,6 +27,7 @@ extension Command {
             plan: configuration.plan,
             transport: URLSessionTransport(),
             historyLimit: configuration.outbox.history,
+            limits: configuration.outbox.limits,
             credentials: { configuration.credential(of: $0, for: $1) },
             host: host
         )

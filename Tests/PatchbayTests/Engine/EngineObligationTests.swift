@@ -371,8 +371,8 @@ extension VirtualWorld {
             action: .setConsent(Consent(purpose: .profile, state: .denied))
         )
         try other.commit([Engine.Capture(denial, uptime: world.host.uptime())])
-        // Both share a connection here; another process's commit makes kept windows stale, as this does.
-        try world.store.release(provider: nil, subject: "nobody", hold: "")
+        // Both share a connection here.
+        world.store.noteForeignCommit()
         try world.advance(by: .seconds(1))
         try world.keepHouse()
         #expect(try world.drain())

@@ -1,0 +1,81 @@
+package import PatchbayAdapterKit
+package import PatchbayModel
+import PatchbayOutbox
+
+/// Rejected operations that go on their way again.
+extension Engine {
+    /// An operation, perhaps mended, and the provider that is to hear it.
+    package struct Replay: Sendable {
+        package let provider: String
+        package let operation: EngagementOperation
+
+        package init(_ operation: EngagementOperation, on provider: String) {
+            (self.provider, self.operation) = (provider, operation)
+        }
+    }
+
+    /// What became of a replay at once.
+    package enum ReplayResult: Sendable, Equatable {
+        /// It is pending again; with a hold, until that is released.
+        case pending(isHeld: Bool)
+        /// It ended at once: examination or consent refused it again.
+        case ended(OperationOutcome)
+        /// An operation of that id is pending: there already, or elsewhere with another content. Nothing was changed.
+        case busy
+        /// The provider takes it for another vendor's. Nothing was changed.
+        case foreign(Finding)
+    }
+
+    /// Puts operations on the routes that had rejected them, in one transaction; the copies kept of them there go.
+    ///
+    /// Each is examined again, waits for consent again, and counts as created with the code `replayed`; it keeps its id and
+    /// its place in time, and stands at the end of its queue. The mirror stays as it is. The right to deliver is not needed.
+    ///
+    /// - Throws: ``CaptureError`` for a provider that the configuration does not have; ``OutboxError`` where the outbox has no
+    ///   room.
+    package func replay(_ replays: [Replay]) throws -> [ReplayResult] {
+        var results: [ReplayResult] = []
+        var entered: [(runner: any ProviderRunner, entry: EngineContext.Entry)] = []
+        try committing(replays.map(\.operation)) {
+            for replay in replays {
+                guard let runner = runners.first(where: { $0.name == replay.provider }) else {
+                    throw CaptureError.unknownProvider
+                }
+                let (result, entry) = try self.replay(replay.operation, on: runner)
+                results.append(result)
+                if let entry { entered.append((runner, entry)) }
+            }
+        }
+        for (runner, entry) in entered where entry.end == nil {
+            runner.noteEntered(lane: entry.lane, entry.ready.map { [$0] } ?? [])
+        }
+        return results
+    }
+
+    private func replay(_ operation: EngagementOperation, on runner: any ProviderRunner) throws
+        -> (ReplayResult, EngineContext.Entry?)
+    {
+        var findings = runner.examine(operation)
+        if let foreign = findings.first(where: { $0.severity == .foreign }) { return (.foreign(foreign), nil) }
+        let stored = OutboxOperation(operation, since: context.now)
+        let sequence: Int64
+        if let known = try store.operation(id: stored.id) {
+            guard known.body == stored.body,
+                try !store.routes(of: known.sequence).providers.contains(runner.name)
+            else { return (.busy, nil) }
+            sequence = known.sequence
+        } else {
+            sequence = try store.insert(stored)
+        }
+        for reject in try store.rejects(provider: runner.name, id: stored.id) { try store.removeReject(reject.number) }
+        let mirror = try context.mirror(of: operation.subject)
+        // What one person did is not told of the next.
+        if let contact = operation.contact, contact != mirror.contact {
+            findings = [FindingRow.Engine.personLeft.at("contact")]
+        }
+        try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)
+        let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
+        try store.discardIfUnrouted(sequence)
+        return (entry.end.map { .ended($0) } ?? .pending(isHeld: entry.ready == nil), entry)
+    }
+}

@@ -1,0 +1,109 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// Which lanes are held in the process: those in which something goes on, and as many others as cost little.
+extension Runner {
+    /// A walk through every lane of the outbox with pending work, by name.
+    struct Sweep {
+        /// The last lane that was taken in.
+        var last: String
+        var isFlush: Bool
+        /// When it goes on.
+        var due: Instant
+    }
+
+    /// So many lanes are held before those that may rest are let go.
+    private static var capacity: Int { 1_024 }
+    /// So many lanes are taken in at a time.
+    private static var portion: Int { 256 }
+
+    /// Every lane that is held, and the first of those that are not: the others come by and by.
+    func everyLane(isFlush: Bool = false) throws -> [String] {
+        let stored = try context.store.lanes(provider: name, behind: nil, limit: Self.portion)
+        let isFlush = isFlush || sweep?.isFlush == true
+        sweep =
+            stored.count < Self.portion
+            ? nil : stored.last.map { Sweep(last: $0, isFlush: isFlush, due: context.now) }
+        resting = RestingLanes()
+        return Set(lanes.keys).union(stored).sorted()
+    }
+
+    /// Something that every lane may have waited for is there now.
+    func wakeResting() {
+        guard !resting.isEmpty else { return }
+        resting = RestingLanes()
+        sweep = Sweep(last: "", isFlush: sweep?.isFlush ?? false, due: context.now)
+    }
+
+    /// When lanes that are not held want to be taken in; nil while too many are held already.
+    var nextAdmission: Instant? {
+        guard lanes.count < 2 * Self.capacity else { return nil }
+        return [resting.nextDue, sweep?.due].compactMap { $0 }.min()
+    }
+
+    /// Takes lanes in that want to be planned: those that rested until now, then the next of the sweep.
+    func admit() throws {
+        let now = context.now
+        guard let next = nextAdmission, next <= now else { return }
+        var room = Self.portion
+        while room > 0, let key = resting.firstDue(at: now) {
+            update(key) { $0.want(now) }
+            room -= 1
+        }
+        guard room > 0, let sweep, sweep.due <= now else { return }
+        self.sweep?.due = now + .seconds(5)
+        let found = try context.store.lanes(provider: name, behind: sweep.last, limit: room)
+        for key in found {
+            update(key) { lane in
+                lane.flush = lane.flush || sweep.isFlush
+                lane.want(now)
+            }
+        }
+        self.sweep = found.count < room ? nil : found.last.map { Sweep(last: $0, isFlush: sweep.isFlush, due: now) }
+    }
+
+    /// Lets go of lanes in which nothing goes on, when many are held.
+    func tidy() {
+        guard lanes.count > Self.capacity else { return }
+        let quiet = lanes.filter { $0.value.mayRest }
+        guard quiet.count > Self.capacity / 2, settleWakes(of: quiet.filter { $0.value.isWoken }) else { return }
+        for (key, lane) in quiet {
+            (lanes[key], windows[key]) = (nil, nil)
+            if descriptor.memory == .lane { memories[key] = nil }
+            resting.add(key, due: lane.due, flush: lane.flush, because: lane.because)
+        }
+    }
+
+    /// Stores that queues are open which a wake opened: the lane is read anew when it is taken in again.
+    private func settleWakes(of woken: [String: Lane]) -> Bool {
+        guard !woken.isEmpty else { return true }
+        do {
+            try store {
+                for (key, lane) in woken {
+                    for block in try context.store.blocks(provider: name, lane: key)
+                    where block.orWoken && lane.blocks[block.queue] == nil {
+                        try context.store.clearBlock(provider: name, lane: key, queue: block.queue)
+                    }
+                }
+            }
+            return true
+        } catch {
+            // They stay as they are; the storage is looked at again when it is needed.
+            return false
+        }
+    }
+}
+
+extension Runner.Lane {
+    /// A lane that rested.
+    init(due: Instant?, flush: Bool, because: Finding?) { (self.due, self.flush, self.because) = (due, flush, because) }
+
+    /// Whether nothing is known of the lane that the outbox does not hold, but when it is due and why it waits.
+    var mayRest: Bool {
+        flight == nil && unsettled == nil && reads.isEmpty && wakeAt == nil && !awaitsChore && barren == 0
+    }
+}
+
+/// Its cached memory was read before another process committed: what was made of it is made anew.
+struct MemoryOutdated: Error {}

@@ -1,0 +1,208 @@
+import Patchbay
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+extension Command {
+    static let outboxClear = Command(
+        "outbox clear",
+        "gives up what an expression names: pending operations end as dropped, rejects are forgotten",
+        details: """
+            Without --yes it only counts, by provider, state and kind, and changes nothing. An expression is one or more
+            words with a space between; an operation goes if all of them fit:
+              provider=NAME  kind=track  subject=NAME  id=ID  older=30d (s, m, h, d: since it was captured)
+              state=pending, state=held (waits for consent) or state=rejected  code=CODE (why it was rejected)
+            Words on consent and erasures go only if kind= names them. What ends so stands in the accounts as dropped, with
+            the code cleared. Where an app has the outbox open, what it has in flight is given up too: the vendor may take it.
+            """,
+        arguments: [.required("FILE")],
+        required: [.where],
+        optional: [.yes]
+    ) { session in
+        let filter = try OutboxFilter(parsing: session.invocation.text(.where) ?? "", now: session.host().date())
+        let path = session.invocation.argument(0) ?? ""
+        let isInEarnest = session.invocation.has(.yes)
+        // Looked at first: a path that leads nowhere must not make an outbox.
+        var store = try OutboxStore.open(.file(path), readOnly: true)
+        if let provider = filter.provider { try session.requireKnown(provider, "--where: provider", store) }
+        if isInEarnest { store = try OutboxStore.open(.file(path)) }
+        let clearing = Clearing(store: store, filter: filter, isInEarnest: isInEarnest, date: try session.host().date())
+        let counts = try clearing.run()
+        for (what, count) in counts.sorted(by: { $0.key < $1.key }) {
+            try session.console.data([
+                "provider": .string(what.provider), "state": .string(what.state.rawValue),
+                "kind": .string(what.kind), "count": .integer(count),
+            ])
+        }
+        let sum = counts.values.reduce(0, +)
+        session.console.say(
+            isInEarnest ? "\(sum) cleared" : "\(sum) would go; nothing was changed. Add --yes to do it."
+        )
+        return .fine
+    }
+}
+
+/// Which operations of an outbox are meant.
+struct OutboxFilter: Equatable {
+    /// Where an operation stands.
+    enum State: String, CaseIterable, Comparable {
+        case pending, held, rejected
+
+        static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private(set) var provider, code, subject, id: String?
+    private(set) var kind: Action.Kind?
+    private(set) var state: State?
+    private(set) var before: Instant?
+
+    private static let keys = ["provider", "kind", "code", "subject", "id", "older", "state"]
+    private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+
+    /// Understands an expression.
+    ///
+    /// - Throws: ``UsageError`` with everything that is wrong with it.
+    init(parsing text: String, now: Instant) throws(UsageError) {
+        var (problems, seen): ([String], Set<String>) = ([], [])
+        for word in text.split(separator: " ") {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, Self.keys.contains(parts[0]), !parts[1].isEmpty else {
+                let guess = parts[0].nearest(in: Self.keys).map { " Did you mean \($0)=?" } ?? ""
+                problems.append(
+                    "--where: \(parts[0]) can't be understood; write key=value.\(guess) Known are: \(Self.keys.joined(separator: ", "))."
+                )
+                continue
+            }
+            guard seen.insert(parts[0]).inserted else {
+                problems.append("--where: \(parts[0]) stands twice: keep one.")
+                continue
+            }
+            if let problem = take(parts[0], parts[1], now) { problems.append("--where: \(problem)") }
+        }
+        if seen.isEmpty, problems.isEmpty {
+            problems.append("--where is empty: say what is to go, such as state=rejected.")
+        }
+        if code != nil, let state, state != .rejected {
+            problems.append(
+                "--where: only what was rejected has a code: leave out state=\(state.rawValue), or the code."
+            )
+        }
+        if !problems.isEmpty { throw UsageError(problems, command: "outbox clear") }
+    }
+
+    /// Takes one word in; returns what is wrong with it.
+    private mutating func take(_ key: String, _ value: String, _ now: Instant) -> String? {
+        switch key {
+        case "provider": provider = value
+        case "code": code = value
+        case "subject": subject = value
+        case "id": id = value
+        case "kind":
+            kind = Action.Kind(rawValue: value)
+            if kind == nil { return unknown(value, key, Action.Kind.allCases.map(\.rawValue)) }
+        case "state":
+            state = State(rawValue: value)
+            if state == nil { return unknown(value, key, State.allCases.map(\.rawValue)) }
+        default:
+            guard let unit = value.last.flatMap({ Self.units[$0] }), let number = Int(value.dropLast()),
+                (0...1_000_000).contains(number)
+            else { return "older takes a whole number and a unit, such as 30d, 12h, 90m or 45s." }
+            before = now + (.zero - .seconds(number * unit))
+        }
+        return nil
+    }
+
+    private func unknown(_ value: String, _ key: String, _ known: [String]) -> String {
+        let guess = value.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
+        return "there is no \(key) \"\(value)\".\(guess) Known are: \(known.joined(separator: ", "))."
+    }
+
+    /// Whether operations in that state may be meant at all.
+    func covers(_ other: State) -> Bool { state.map { $0 == other } ?? (code == nil || other == .rejected) }
+
+    /// Whether an operation is meant; `kind` is nil for one that this release can't read.
+    func fits(_ operation: OutboxOperation, _ kind: Action.Kind?, code: String?) -> Bool {
+        let isMeant = self.kind.map { $0 == kind } ?? (kind != .setConsent && kind != .erase)
+        return isMeant && subject.map { $0 == operation.subject } ?? true && id.map { $0 == operation.id } ?? true
+            && self.code.map { $0 == code } ?? true
+            && before.map { Instant(milliseconds: operation.capturedAt) < $0 } ?? true
+    }
+}
+
+/// One run of `outbox clear`, in memory that does not grow with the outbox.
+private struct Clearing {
+    /// What is counted together.
+    struct Heap: Hashable, Comparable {
+        let provider: String
+        let state: OutboxFilter.State
+        let kind: String
+
+        static func < (left: Heap, right: Heap) -> Bool {
+            (left.provider, left.state, left.kind) < (right.provider, right.state, right.kind)
+        }
+    }
+
+    let store: OutboxStore
+    let filter: OutboxFilter
+    let isInEarnest: Bool
+    let date: Instant
+
+    func run() throws -> [Heap: Int] {
+        var counts: [Heap: Int] = [:]
+        for provider in try filter.provider.map({ [$0] }) ?? store.providers().map(\.name) {
+            if filter.covers(.pending) || filter.covers(.held) { try clearPending(provider, &counts) }
+            if filter.covers(.rejected) { try clearRejects(provider, &counts) }
+        }
+        return counts
+    }
+
+    private func clearPending(_ provider: String, _ counts: inout [Heap: Int]) throws {
+        var meant: [Int64] = []
+        try store.forEachRow(provider: provider, subject: filter.subject) { row in
+            let state = row.hold == nil ? OutboxFilter.State.pending : .held
+            let kind = Self.kind(of: row.operation)
+            guard filter.covers(state), filter.fits(row.operation, kind, code: nil) else { return }
+            counts[Heap(provider: provider, state: state, kind: kind?.rawValue ?? "unreadable"), default: 0] += 1
+            meant.append(row.operation.sequence)
+            if meant.count >= 1_000 { try end(&meant, provider) }
+        }
+        try end(&meant, provider)
+    }
+
+    private func end(_ sequences: inout [Int64], _ provider: String) throws {
+        defer { sequences = [] }
+        guard isInEarnest, !sequences.isEmpty else { return }
+        try store.transaction(.normal) {
+            for sequence in sequences {
+                try store.end(
+                    provider: provider,
+                    sequence: sequence,
+                    term: OperationOutcome.Term.dropped.rawValue,
+                    code: "cleared",
+                    at: date.milliseconds
+                )
+            }
+        }
+    }
+
+    private func clearRejects(_ provider: String, _ counts: inout [Heap: Int]) throws {
+        var meant: [Int64] = []
+        func remove() throws {
+            defer { meant = [] }
+            guard isInEarnest, !meant.isEmpty else { return }
+            try store.transaction(.normal) { for number in meant { try store.removeReject(number) } }
+        }
+        try store.forEachReject(provider: provider) { reject in
+            let kind = Self.kind(of: reject.operation)
+            guard filter.fits(reject.operation, kind, code: reject.code) else { return }
+            counts[Heap(provider: provider, state: .rejected, kind: kind?.rawValue ?? "unreadable"), default: 0] += 1
+            meant.append(reject.number)
+            if meant.count >= 1_000 { try remove() }
+        }
+        try remove()
+    }
+
+    private static func kind(of operation: OutboxOperation) -> Action.Kind? {
+        (try? EngagementOperation(jsonBytes: operation.body))?.action.kind
+    }
+}

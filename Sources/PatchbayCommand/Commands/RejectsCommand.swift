@@ -1,0 +1,263 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayMigration
+import PatchbayModel
+import PatchbayOutbox
+
+extension Command {
+    static let rejectsList = Command(
+        "outbox rejects list",
+        "lists what was rejected and is kept for replay, a JSON object a line, the newest first",
+        details:
+            "\(outboxIsOnlyRead)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
+        arguments: [.required("FILE")],
+        optional: [.provider, .code, .limit, .values]
+    ) { session in
+        let store = try session.outbox()
+        let (provider, code) = (try session.provider(of: store), session.invocation.text(.code))
+        let limit = session.invocation.number(.limit) ?? 100
+        var (shown, last) = (0, Int64.max)
+        while shown < limit {
+            let page = try store.rejects(provider: provider, before: last, limit: 256)
+            guard let end = page.last else { break }
+            for reject in page.filter({ code == nil || $0.code == code }).prefix(limit - shown) {
+                try session.console.data(reject.json(showsValues: session.invocation.has(.values)))
+                shown += 1
+            }
+            last = end.number
+        }
+        return .fine
+    }
+
+    static let rejectsExport = Command(
+        "outbox rejects export",
+        "writes what was rejected to a file that can be mended and replayed",
+        details: """
+            \(outboxIsOnlyRead)
+            Each line is a JSON object: provider, id, code, at, finding and operation, the oldest first. Mend the operation,
+            or delete the line, and give the file to `patchbay outbox rejects replay`. It holds people's data: only its
+            owner may read it. Without OUT it goes to standard output.
+            """,
+        arguments: [.required("FILE"), .optional("OUT")],
+        optional: [.provider, .code]
+    ) { session in
+        let store = try session.outbox()
+        let (provider, code) = (try session.provider(of: store), session.invocation.text(.code))
+        let path = session.invocation.argument(1)
+        let file = try path.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
+        var count = 0
+        try store.forEachReject(provider: provider) { reject in
+            guard code == nil || reject.code == code else { return }
+            count += 1
+            var line = JSONWriter()
+            line.value(reject.json(showsValues: true))
+            line.endLine()
+            if let file { try file.write(line.bytes) } else { try session.console.data(reject.json(showsValues: true)) }
+        }
+        try file?.commit()
+        session.console.say("\(count) rejected operations written")
+        return .fine
+    }
+
+    static let rejectsReplay = Command(
+        "outbox rejects replay",
+        "puts rejected operations on their way again",
+        details: """
+            FILE is an outbox, or what `patchbay outbox rejects export` wrote, mended or not; without it the rejects of the
+            configuration's outbox are taken. Each operation goes back to the provider that had rejected it, with the same id
+            and as it was said: what is out of date goes out as well, so leave that out. It is examined again and waits for
+            consent again; the copy that was kept of it goes. An app may use the outbox meanwhile. Nothing is sent here:
+            `patchbay send`, or the app, delivers it.
+            """,
+        arguments: [.optional("FILE")],
+        required: [.config],
+        optional: [.provider, .code]
+    ) { session in
+        let configuration = try session.configuration()
+        if session.invocation.has(.provider) { _ = try session.provider(of: configuration) }
+        let argument = session.invocation.argument(0)
+        let isOutbox = try argument.map { $0 != "-" && (try session.isDatabase($0)) } ?? true
+        let path = isOutbox ? argument ?? configuration.outbox.path : configuration.outbox.path
+        let store = try OutboxStore.open(.file(path))
+        let engine = try Engine(
+            store: store,
+            plan: configuration.plan,
+            host: session.host(),
+            limits: configuration.outbox.limits,
+            credentials: { configuration.credential(of: $0, for: $1) }
+        )
+        var replay = Replaying(session: session, engine: engine, configuration: configuration)
+        if isOutbox { try replay.readRejects() } else { try await replay.readLines(of: argument) }
+        return try replay.finish()
+    }
+
+    static let quarantineList = Command(
+        "outbox quarantine list",
+        "lists damaged rows that were set aside, a JSON object a line, the newest first",
+        details: "\(outboxIsOnlyRead)\nWithout --values no content of a row is shown, and nothing of a person.",
+        arguments: [.required("FILE")],
+        optional: [.limit, .values]
+    ) { session in
+        for row in try session.outbox().quarantine(limit: session.invocation.number(.limit) ?? 100) {
+            var json: JSONObject = [
+                "number": .integer(row.number),
+                "table": .string(row.table),
+                "sequence": row.sequence.map(JSONValue.integer) ?? .null,
+                "provider": row.provider.map(JSONValue.string) ?? .null,
+                "bytes": .integer(row.image.count),
+            ]
+            if session.invocation.has(.values) { json["row"] = .string(String(decoding: row.image, as: UTF8.self)) }
+            try session.console.data(.object(json))
+        }
+        return .fine
+    }
+}
+
+/// One run of `outbox rejects replay`: a few hundred operations a transaction.
+@MainActor private struct Replaying {
+    let session: Session
+    let engine: Engine
+    let configuration: Configuration
+    private var waiting: [Engine.Replay] = []
+    private var counts: [String: Int] = [:]
+    private var status = ExitStatus.fine
+
+    init(session: Session, engine: Engine, configuration: Configuration) {
+        (self.session, self.engine, self.configuration) = (session, engine, configuration)
+    }
+
+    /// The rejects that the outbox keeps now; what is rejected again meanwhile waits for another run.
+    mutating func readRejects() throws {
+        let provider = session.invocation.text(.provider)
+        guard let newest = try engine.store.rejects(provider: nil, limit: 1).first?.number else { return }
+        var unreadable = 0
+        try engine.store.forEachReject(provider: provider, upTo: newest) { reject in
+            guard isWanted(reject.provider, reject.code) else { return }
+            guard let operation = try? EngagementOperation(jsonBytes: reject.operation.body) else {
+                return unreadable += 1
+            }
+            try add(operation, on: reject.provider, at: "reject \(reject.number)")
+        }
+        guard unreadable > 0 else { return }
+        session.console.say("\(unreadable) rejects can't be read by this release and stay as they are", .red)
+        status = .findings
+    }
+
+    /// Lines as the export wrote them, each perhaps mended.
+    mutating func readLines(of path: String?) async throws {
+        let name = session.name(ofInput: path)
+        var (source, lines, isAtEnd) = (try session.source(path), LineSplitter(maximumLength: 4 << 20), false)
+        while !isAtEnd, session.interruption.signalNumber == nil {
+            let chunk = try source.next()
+            isAtEnd = chunk == nil
+            if let chunk { lines.append(chunk) } else { lines.finish() }
+            while let line = lines.next() {
+                switch line {
+                case .success(let line) where line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 }: continue
+                case .success(let line): try read(line.bytes, at: "\(name):\(line.number)")
+                case .failure(let fault): refuse("the line is longer than any may be", at: "\(name):\(fault.number)")
+                }
+            }
+        }
+    }
+
+    private mutating func read(_ bytes: ArraySlice<UInt8>, at place: String) throws {
+        do {
+            let json = try JSONValue(parsing: bytes)
+            guard let provider = json["provider"]?.string, let said = json["operation"] else {
+                return refuse("write {\"provider\": …, \"operation\": {…}}, as the export does", at: place)
+            }
+            guard isWanted(provider, json["code"]?.string) else { return }
+            try add(try EngagementOperation(json: said, at: "operation"), on: provider, at: place)
+        } catch let error as JSONError {
+            refuse("the line is not JSON (column \(error.column): \(error.code.rawValue))", at: place)
+        } catch let error as ModelError {
+            refuse("\(error.path): \(error.reason). \(error.remedy)", at: place)
+        }
+    }
+
+    private func isWanted(_ provider: String, _ code: String?) -> Bool {
+        let wanted = (session.invocation.text(.provider), session.invocation.text(.code))
+        return wanted.0.map { $0 == provider } ?? true && wanted.1.map { $0 == code } ?? true
+    }
+
+    private mutating func add(_ operation: EngagementOperation, on provider: String, at place: String) throws {
+        guard configuration.provider(provider) != nil else {
+            let known = configuration.providers.map(\.name).joined(separator: ", ")
+            return refuse("the configuration has no provider \"\(provider)\". Known are: \(known)", at: place)
+        }
+        waiting.append(Engine.Replay(operation, on: provider))
+        if waiting.count >= 256 { try handOver() }
+    }
+
+    private mutating func refuse(_ reason: String, at place: String) {
+        session.console.say("\(place): \(reason)", .red)
+        status = .findings
+    }
+
+    private mutating func handOver() throws {
+        for (replay, result) in zip(waiting, try engine.replay(waiting)) {
+            var line: JSONObject = [
+                "id": .string(replay.operation.id.rawValue), "provider": .string(replay.provider),
+                "result": .string(result.word),
+            ]
+            if let finding = result.finding { line["finding"] = finding.json }
+            try session.console.data(.object(line))
+            counts[result.word, default: 0] += 1
+            if !result.isOnItsWay { status = .findings }
+        }
+        waiting = []
+        try session.console.flush()
+    }
+
+    mutating func finish() throws -> ExitStatus {
+        if !waiting.isEmpty { try handOver() }
+        let words = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        session.console.say(words.isEmpty ? "nothing to replay" : words.joined(separator: ", "))
+        return status
+    }
+}
+
+extension Engine.ReplayResult {
+    fileprivate var word: String {
+        switch self {
+        case .pending(let isHeld): isHeld ? "held" : "pending"
+        case .ended(let outcome): outcome.term.rawValue
+        case .busy: "pendingAlready"
+        case .foreign: "foreign"
+        }
+    }
+
+    fileprivate var finding: Finding? {
+        switch self {
+        case .ended(let outcome): outcome.finding
+        case .foreign(let finding): finding
+        case .pending, .busy: nil
+        }
+    }
+
+    fileprivate var isOnItsWay: Bool { if case .pending = self { true } else { false } }
+}
+
+extension RejectRecord {
+    /// The record as the command shows it.
+    fileprivate func json(showsValues: Bool) -> JSONValue {
+        let body = try? EngagementOperation(jsonBytes: operation.body)
+        var json: JSONObject = ["provider": .string(provider), "id": .string(operation.id)]
+        if !showsValues { json["kind"] = .string(body?.action.kind.rawValue ?? "unreadable") }
+        json["code"] = .string(code)
+        json["at"] = .string(Instant(milliseconds: at).text)
+        json["finding"] = (try? JSONValue(parsing: finding)) ?? .null
+        if showsValues { json["operation"] = body?.json ?? .null }
+        return .object(json)
+    }
+}
+
+extension Session {
+    /// Whether a file is a database, by its first bytes.
+    fileprivate func isDatabase(_ path: String) throws -> Bool {
+        var source = try FileSource(path: path, chunk: 16)
+        return try source.next()?.starts(with: "SQLite format 3\0".utf8) ?? false
+    }
+}

@@ -1,0 +1,118 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("What an outbox holds is counted as it changes") struct OutboxUsageTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func agrees(_ store: OutboxStore, _ comment: Comment? = nil) throws {
+        #expect(try store.usage() == store.countedUsage(), comment)
+        #expect(try store.verify().faults == [], comment)
+    }
+
+    @Test(arguments: Home.allCases) func `the count agrees whatever happens to operations`(_ home: Home) throws {
+        let store = try home.open(folder)
+        var random = SeededGenerator(seed: 7)
+        var pending: [Int64] = []
+        for round in 0..<60 {
+            try? store.transaction(.normal) {
+                for number in 0..<Int.random(in: 0...5, using: &random) {
+                    let body = Array(repeating: UInt8(7), count: Int.random(in: 0...2_000, using: &random))
+                    pending.append(try store.capture("o-\(round)-\(number)", subject: "s-\(round % 3)", body: body))
+                    #expect(try store.usage() == store.countedUsage())
+                }
+                for _ in 0..<min(pending.count, 3) {
+                    let place = Int.random(in: pending.indices, using: &random)
+                    try store.end(
+                        provider: "acoustic",
+                        sequence: pending.remove(at: place),
+                        term: place % 2 == 0 ? "accepted" : "rejected",
+                        code: "c",
+                        at: 1,
+                        reject: place % 2 == 0 ? nil : [1]
+                    )
+                }
+                if round % 7 == 0 { try store.removeRejects(provider: nil, subject: "s-1") }
+                if round % 9 == 0, let reject = try store.rejects(provider: nil, limit: 1).first {
+                    try store.removeReject(reject.number)
+                }
+                if round % 11 == 0 { throw OutboxError(.io, "the process dies") }
+            }
+            if round % 11 == 0 {
+                pending = try store.list(provider: "acoustic", limit: 10_000).map(\.operation.sequence)
+            }
+            try agrees(store, "round \(round)")
+        }
+        #expect(try store.usage().operations > 0)
+    }
+
+    @Test func `two processes keep one count`() throws {
+        let stores = [try OutboxStore.open(.file(folder.outbox)), try OutboxStore.open(.file(folder.outbox))]
+        for number in 0..<20 { try stores[number % 2].capture("o-\(number)") }
+        for store in stores { #expect(try store.usage().operations == 20) }
+        try agrees(stores[0])
+    }
+
+    @Test func `damage is counted out, also that of the count itself`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for number in 0..<4 { try store.capture("o-\(number)") }
+        try store.end(provider: "acoustic", sequence: 1, term: "rejected", code: "c", at: 1, reject: [1])
+        try store.connection.run("UPDATE operation SET body = x'00' WHERE id = 'o-1'")
+        try store.connection.run("UPDATE reject SET code = 'other'")
+        #expect(try store.windowIDs() == ["o-2", "o-3"])
+        #expect(try store.rejects(provider: nil, limit: 10).isEmpty)
+        try agrees(store)
+        try store.connection.run("UPDATE usage SET operations = 5")
+        #expect(try store.usage().operations == 2)
+        try store.capture("o-4")
+        try agrees(store)
+        #expect(try store.quarantine(limit: 10).map(\.table).contains("usage"))
+    }
+
+    @Test func `a wrong count is found by a proof of the file`() throws {
+        let store = try OutboxStore.open(.memory)
+        try store.capture("o-1")
+        try store.connection.run(
+            "UPDATE usage SET operations = 9, checksum = row_checksum('usage', 1, 9, bytes, rejects)"
+        )
+        #expect(try store.verify().faults.map(\.kind) == [.usage])
+    }
+
+    @Test func `the oldest rejects go when there are too many, and that is told`() throws {
+        let store = try OutboxStore.open(.memory)
+        store.rejectLimit = 3
+        var forgotten: [String] = []
+        store.onForgotten = { forgotten.append("\($0) \($1)") }
+        for number in 0..<5 {
+            let sequence = try store.capture("o-\(number)")
+            try store.end(provider: "acoustic", sequence: sequence, term: "rejected", code: "c", at: 1, reject: [1])
+        }
+        #expect(try store.rejects(provider: nil, limit: 10).map(\.operation.id) == ["o-4", "o-3", "o-2"])
+        #expect(forgotten == ["acoustic 1", "acoustic 1"])
+        try agrees(store)
+    }
+
+    @Test func `ids are known without being held, and one that moved away was not heard`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for number in 0..<4 { try store.capture("o-\(number)") }
+        let endings = ["accepted", "moved", "rejected"]
+        for (place, term) in endings.enumerated() {
+            #expect(try store.knows("o-\(place)"))
+            try store.end(provider: "acoustic", sequence: Int64(place) + 1, term: term, code: "", at: 1)
+            #expect(try store.knows("o-\(place)"))
+            #expect(try store.hasHeard("o-\(place)", provider: "acoustic") == (term != "moved"))
+        }
+        #expect(try store.hasHeard("o-3", provider: "acoustic"))
+        #expect(try !store.hasHeard("o-3", provider: "adobe") && !store.knows("o-4"))
+        let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
+        #expect(try reader.knows("o-1") && !reader.knows("o-4"))
+        try? store.transaction(.normal) {
+            try store.end(provider: "acoustic", sequence: 4, term: "moved", code: "", at: 1)
+            #expect(try !store.hasHeard("o-3", provider: "acoustic"))
+            throw OutboxError(.io, "the process dies")
+        }
+        #expect(try store.hasHeard("o-3", provider: "acoustic"))
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+@testable import Patchbay
+
+@Suite("Lanes without number") struct ManyLanesTests {
+    private static let count = 1_500
+
+    private func events(_ world: VirtualWorld) -> [EngagementOperation] {
+        (0..<Self.count).map {
+            EngagementOperation(
+                id: OperationID(rawValue: "o-\($0)"),
+                subject: Subject(rawValue: "s-\($0)"),
+                capturedAt: world.host.date(),
+                action: .event("e")
+            )
+        }
+    }
+
+    private func agrees(_ world: VirtualWorld) throws {
+        let account = try world.account("p")
+        #expect(account.total("accepted") == Self.count)
+        #expect(account.balances)
+        #expect(Set(world.sentOperations).count == Self.count)
+    }
+
+    @Test func `every lane is served at a start, once, and few are held`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
+            .path
+        let world = try VirtualWorld()
+        func engine() throws -> Engine {
+            try Engine(store: .open(.file(path)), plan: .probe(), host: world.host, credentials: { _, _ in nil })
+        }
+        do {
+            let captures = events(world).map { Engine.Capture($0, uptime: world.host.uptime()) }
+            try engine().commit(captures)
+        }
+        let engine = try engine()
+        #expect(try engine.start())
+        let runner = try #require(engine.runners.first as? Runner<ProbeDevice>)
+        var (sent, mostLanes): ([String], Int) = ([], 0)
+        while let next = engine.nextAdvance, next <= engine.now {
+            var dispatches: [Dispatch] = []
+            try engine.advance { dispatches.append($0) }
+            #expect(!dispatches.isEmpty)
+            for dispatch in dispatches {
+                sent.append(try #require(dispatch.request[header: "Operation"]))
+                try engine.finish(dispatch, .replied(WireResponse(200)))
+            }
+            mostLanes = max(mostLanes, runner.lanes.count)
+            guard !dispatches.isEmpty else { break }
+        }
+        #expect(sent.count == Self.count && Set(sent).count == Self.count)
+        #expect(mostLanes < Self.count)
+        #expect(runner.windows.count < Self.count && runner.memories.count < Self.count)
+        #expect(try engine.store.pendingCount(provider: "p") == 0)
+    }
+
+    @Test func `lanes that wait for a retry rest, are waited for with their reasons, and come back in time`() throws {
+        let world = try VirtualWorld()
+        var answers = 0
+        world.network = { _ in
+            answers += 1
+            return .status(answers <= Self.count ? 503 : 200)
+        }
+        try world.start(.probe())
+        try world.capture(events(world))
+        #expect(try world.drain())
+        try agrees(world)
+        #expect(world.sent.count == 2 * Self.count)
+        var first: [String: Instant] = [:]
+        for sent in world.sent {
+            let id = try #require(sent.request[header: "Operation"])
+            if let before = first[id] { #expect(sent.now >= before + .seconds(10)) } else { first[id] = sent.now }
+        }
+    }
+
+    @Test func `a wake reaches lanes that rest, and a capture wakes its own`() throws {
+        let world = try VirtualWorld()
+        var isDown = true
+        world.network = { _ in .outcome(.replied(WireResponse(isDown ? 503 : 200)), after: .milliseconds(1)) }
+        try world.start(.probe())
+        let start = world.host.date()
+        try world.capture(events(world))
+        try world.advance(by: .seconds(2))
+        #expect(world.sent.count == Self.count)
+        isDown = false
+        let extra = try world.capture(.event("extra"), subject: "s-7")
+        try world.advance(by: .seconds(2))
+        #expect(world.outcome(of: "o-7", on: "p")?.term == .accepted)
+        #expect(world.outcome(of: extra.id, on: "p")?.term == .accepted)
+        #expect(world.sent.count == Self.count + 2)
+        try world.wake()
+        try world.advance(by: .seconds(2))
+        #expect(world.host.date() < start + .seconds(10))
+        #expect(try world.account("p").total("accepted") == Self.count + 1)
+        #expect(world.sent.count == 2 * Self.count + 1)
+    }
+
+    @Test func `resting lanes keep when they are due and why they wait, in a table that does not only grow`() throws {
+        var lanes = RestingLanes()
+        var random = SplitMix(state: 3)
+        var model: [String: Instant] = [:]
+        for round in 0..<2_000 {
+            let key = "lane-\(random.next() % 100)"
+            let due = Instant(milliseconds: Int64(random.next() % 1_000))
+            if model.removeValue(forKey: key) != nil {
+                #expect(lanes.take(key) != nil)
+            } else {
+                model[key] = due
+                lanes.add(key, due: due, flush: false, because: ProbeDevice.waiting.at(detail: "\(round % 3)"))
+            }
+            #expect(lanes.nextDue == model.values.min())
+            #expect(lanes.reasons.count == model.count)
+        }
+        while let key = lanes.firstDue(at: Instant(milliseconds: 10_000)) {
+            #expect(model[key] == model.values.min())
+            model[key] = nil
+            #expect(lanes.take(key)?.because?.code == "probe.waiting")
+        }
+        #expect(model.isEmpty && lanes.isEmpty)
+    }
+
+    @Test func `what another process committed is seen before anything is made of kept memory`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
+            .path
+        func engine(_ name: String) throws -> Engine {
+            try Engine(
+                store: .open(.file(path)),
+                plan: .probe(requiredConsent: [.profile]) { $0.suppresses = true },
+                host: StillProcess(name, Instant(milliseconds: 1_900_000_000_000)),
+                credentials: { _, _ in nil }
+            )
+        }
+        let (deliverer, other) = (try engine("deliverer"), try engine("other"))
+        #expect(try deliverer.start() && !other.start())
+        func capture(_ id: OperationID, _ action: Action, _ engine: Engine) throws {
+            let operation = EngagementOperation(id: id, subject: "s", capturedAt: engine.now, action: action)
+            try engine.commit([Engine.Capture(operation, uptime: Instant(milliseconds: 0))])
+        }
+        func deliver() throws -> [String] {
+            var sent: [String] = []
+            while true {
+                var dispatches: [Dispatch] = []
+                try deliverer.advance { dispatches.append($0) }
+                if dispatches.isEmpty { return sent }
+                for dispatch in dispatches {
+                    sent.append(dispatch.request.url)
+                    try deliverer.finish(dispatch, .replied(WireResponse(200)))
+                }
+            }
+        }
+        let consent = { (state: Consent.State) in Action.setConsent(Consent(purpose: .profile, state: state)) }
+        try capture("a", consent(.granted), deliverer)
+        try capture("b", .set("tier", "gold"), deliverer)
+        _ = try deliver()
+        try capture("c", .set("tier", "gold"), deliverer)
+        #expect(try deliver().isEmpty)
+        try capture("d", consent(.denied), other)
+        try capture("e", consent(.granted), deliverer)
+        #expect(try deliver().contains { $0.hasSuffix("/changeAttributes") })
+    }
+}
+
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

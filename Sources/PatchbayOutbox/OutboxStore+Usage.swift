@@ -132,7 +132,8 @@ extension OutboxStore {
 
     /// The pending operation of an id.
     package func operation(id: String) throws(OutboxError) -> OutboxOperation? {
-        try soundRows(.operation, where: "id = ?1", order: "sequence", .text(id), make: OutboxOperation.init(row:)).first
+        try soundRows(.operation, where: "id = ?1", order: "sequence", .text(id), make: OutboxOperation.init(row:))
+            .first
     }
 
     /// Pending operations of one subject behind a sequence, the oldest first.

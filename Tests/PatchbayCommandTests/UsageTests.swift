@@ -16,7 +16,7 @@ import Testing
     static let mistakes: [Row] = [
         Row("", "A command is missing."),
         Row("chek", "There is no command \"chek\". Did you mean \"patchbay check\"? Known are: adapters, check, map"),
-        Row("outbox", "\"outbox\" needs one more word. Known are: stats, list, verify."),
+        Row("outbox", "\"outbox\" needs one more word. Known are: stats, list, verify, rejects, quarantine, clear."),
         Row("outbox lst x", "There is no command \"outbox lst\". Did you mean \"patchbay outbox list\"?"),
         Row("check", "CONFIG is missing."),
         Row("check a b c", "There is 1 word too many: patchbay check"),
@@ -64,7 +64,10 @@ import Testing
     }
 
     static let commands = [
-        "adapters", "check", "map", "simulate", "send", "outbox stats", "outbox list", "outbox verify", "migrate apply",
+        "adapters", "check", "map", "simulate", "send", "outbox stats", "outbox list", "outbox verify",
+        "outbox rejects list", "outbox rejects export", "outbox rejects replay", "outbox quarantine list",
+        "outbox clear",
+        "migrate apply",
         "sandbox", "help",
     ]
 

@@ -84,7 +84,8 @@ import Testing
 
     @Test func `a migrated file has the schema of a new one, and both are known by their migrations`() throws {
         try makeFirstFile(rows: 5)
-        let sql = "SELECT group_concat(name || ifnull(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY name)"
+        let sql =
+            "SELECT group_concat(name || ifnull(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY name)"
         let migrated = try OutboxStore.open(.file(folder.outbox))
         let fresh = try OutboxStore.open(.memory)
         #expect(try migrated.connection.text(sql) == fresh.connection.text(sql))

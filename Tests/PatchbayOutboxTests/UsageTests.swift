@@ -74,7 +74,9 @@ import Testing
     @Test func `a wrong count is found by a proof of the file`() throws {
         let store = try OutboxStore.open(.memory)
         try store.capture("o-1")
-        try store.connection.run("UPDATE usage SET operations = 9, checksum = row_checksum('usage', 1, 9, bytes, rejects)")
+        try store.connection.run(
+            "UPDATE usage SET operations = 9, checksum = row_checksum('usage', 1, 9, bytes, rejects)"
+        )
         #expect(try store.verify().faults.map(\.kind) == [.usage])
     }
 

@@ -112,7 +112,9 @@ struct OutboxBounds {
             let others = try operation.group.map { try members(of: $0, behind: operation) } ?? []
             for other in others { guard try mayGo(other) else { return } }
             for member in [operation] + others {
-                for provider in try context.store.routes(of: member.sequence).providers { try end(member, on: provider) }
+                for provider in try context.store.routes(of: member.sequence).providers {
+                    try end(member, on: provider)
+                }
                 if member.sequence != operation.sequence { ended.insert(member.sequence) }
             }
         }

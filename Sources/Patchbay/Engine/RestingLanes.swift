@@ -92,7 +92,8 @@ struct RestingLanes {
         var place = start
         while true {
             var least = place
-            for child in [2 * place + 1, 2 * place + 2] where child < queue.count && queue[child].due < queue[least].due {
+            for child in [2 * place + 1, 2 * place + 2] where child < queue.count && queue[child].due < queue[least].due
+            {
                 least = child
             }
             guard least != place else { return }

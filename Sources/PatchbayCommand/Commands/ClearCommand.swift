@@ -35,7 +35,9 @@ extension Command {
             ])
         }
         let sum = counts.values.reduce(0, +)
-        session.console.say(isInEarnest ? "\(sum) cleared" : "\(sum) would go; nothing was changed. Add --yes to do it.")
+        session.console.say(
+            isInEarnest ? "\(sum) cleared" : "\(sum) would go; nothing was changed. Add --yes to do it."
+        )
         return .fine
     }
 }
@@ -77,9 +79,13 @@ struct OutboxFilter: Equatable {
             }
             if let problem = take(parts[0], parts[1], now) { problems.append("--where: \(problem)") }
         }
-        if seen.isEmpty, problems.isEmpty { problems.append("--where is empty: say what is to go, such as state=rejected.") }
+        if seen.isEmpty, problems.isEmpty {
+            problems.append("--where is empty: say what is to go, such as state=rejected.")
+        }
         if code != nil, let state, state != .rejected {
-            problems.append("--where: only what was rejected has a code: leave out state=\(state.rawValue), or the code.")
+            problems.append(
+                "--where: only what was rejected has a code: leave out state=\(state.rawValue), or the code."
+            )
         }
         if !problems.isEmpty { throw UsageError(problems, command: "outbox clear") }
     }

@@ -30,7 +30,8 @@ extension Command {
     static let outboxList = Command(
         "outbox list",
         "lists what is pending in an outbox, a JSON object a line",
-        details: "\(outboxIsOnlyRead)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
+        details:
+            "\(outboxIsOnlyRead)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
         arguments: [.required("FILE")],
         optional: [.provider, .limit, .values]
     ) { session in

@@ -67,8 +67,12 @@ import Testing
         try agrees(world)
     }
 
-    @Test func `without an event to drop, events are dropped as they come, state is refused, and a no is taken`() throws {
-        let world = try world(OutboxLimits(operations: 3), .probe(requiredConsent: [.messaging]) { $0.courtesy = 1 << 40 })
+    @Test func `without an event to drop, events are dropped as they come, state is refused, and a no is taken`() throws
+    {
+        let world = try world(
+            OutboxLimits(operations: 3),
+            .probe(requiredConsent: [.messaging]) { $0.courtesy = 1 << 40 }
+        )
         for tier in ["a", "b", "c"] { try world.capture(.set("tier", .string(tier))) }
         let event = try world.capture(.event("late"))
         #expect(world.outcome(of: event.id, on: "p")?.finding?.code == "engine.outbox.full")
@@ -112,7 +116,8 @@ import Testing
         try agrees(world)
     }
 
-    @Test func `an event that one provider has had is dropped for the other, and one in flight anywhere stays`() throws {
+    @Test func `an event that one provider has had is dropped for the other, and one in flight anywhere stays`() throws
+    {
         let world = try VirtualWorld()
         world.limits = OutboxLimits(operations: 1)
         let other = RoutingPlan.probe("q") { $0.courtesy = 1 << 40 }.providers
@@ -163,7 +168,11 @@ import Testing
         #expect(try world.drain())
         #expect(try world.store.rejectCount() == 1)
         let noticed = world.told.filter {
-            if case .noticed("p", let finding) = $0.event { finding.code == "engine.outbox.rejectsForgotten" } else { false }
+            if case .noticed("p", let finding) = $0.event {
+                finding.code == "engine.outbox.rejectsForgotten"
+            } else {
+                false
+            }
         }
         #expect(noticed.count == 1)
         try agrees(world)

@@ -64,7 +64,10 @@ import Testing
     }
 
     static let commands = [
-        "adapters", "check", "map", "simulate", "send", "outbox stats", "outbox list", "outbox verify", "migrate apply",
+        "adapters", "check", "map", "simulate", "send", "outbox stats", "outbox list", "outbox verify",
+        "outbox rejects list", "outbox rejects export", "outbox rejects replay", "outbox quarantine list",
+        "outbox clear",
+        "migrate apply",
         "sandbox", "help",
     ]
 

@@ -32,10 +32,10 @@ extension EngagementClient {
         _ plan: RoutingPlan,
         credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
     ) async throws {
-        let host = host
+        let (host, limits) = (host, limits)
         do {
             try await loop.reconfigure { store in
-                try Engine(store: store, plan: plan, host: host, credentials: credentials)
+                try Engine(store: store, plan: plan, host: host, limits: limits, credentials: credentials)
             }
         } catch let refusal as SwitchRefusal {
             throw refusal

@@ -25,6 +25,7 @@ public final class EngagementClient: Sendable {
     let loop: DeliveryLoop
     let host: any EngineHost
     let audience: Mutex<Audience>
+    let limits: OutboxLimits
     let receipts = Mutex(ReceiptBook())
     private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
     private let reads = WaitingList<OperationID, OperationOutcome>()
@@ -63,6 +64,7 @@ public final class EngagementClient: Sendable {
     ) async throws {
         self.host = host
         audience = Mutex(Audience(plan))
+        self.limits = limits
         current = Mutex(Current(subject: subject))
         let relay = EventRelay()
         self.relay = relay

@@ -77,7 +77,7 @@ extension Command {
         let configuration = try session.configuration()
         if session.invocation.has(.provider) { _ = try session.provider(of: configuration) }
         let argument = session.invocation.argument(0)
-        let isOutbox = try argument.map { $0 != "-" && (try session.isDatabase($0)) } ?? true
+        let isOutbox = try argument.map { try $0 != "-" && session.isDatabase($0) } ?? true
         let path = isOutbox ? argument ?? configuration.outbox.path : configuration.outbox.path
         let store = try OutboxStore.open(.file(path))
         let engine = try Engine(

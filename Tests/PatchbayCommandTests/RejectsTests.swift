@@ -1,0 +1,133 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+@Suite("patchbay outbox rejects, clear and quarantine") struct RejectsTests {
+    private let bench: Workbench
+    init() throws { bench = try Workbench() }
+
+    /// Captures the first steps and an identifier that the vendor does not take; sends to nobody.
+    private func fill() async throws {
+        let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
+        let refused = """
+            {"id":"bad-1","subject":"installation-1","contact":"c-1","capturedAt":"2031-03-09T06:00:04.000Z",\
+            "action":{"kind":"identify","identifiers":[{"kind":"email","value":"anna@example.com"}]}}
+            """
+        try bench.write("steps.ndjson", (steps + [refused]).joined(separator: "\n") + "\n")
+        _ = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
+    }
+
+    @Test func `what was rejected is listed without values, exported, mended, and replayed once`() async throws {
+        try await fill()
+        let list = try await bench.run("outbox", "rejects", "list", "outbox.sqlite")
+        let row = try #require(list.lines.first)
+        #expect(row["id"] == "bad-1" && row["provider"] == "crm" && row["kind"] == "identify")
+        #expect(!list.output.contains("anna@example.com"))
+        #expect(
+            try await bench.run("outbox", "rejects", "list", "outbox.sqlite", "--values").output.contains(
+                "anna@example.com"
+            )
+        )
+        let export = try await bench.run("outbox", "rejects", "export", "outbox.sqlite", "rejects.ndjson")
+        #expect(export.talk.contains("1 rejected"))
+        let rights = try FileManager.default.attributesOfItem(atPath: bench.path("rejects.ndjson"))[.posixPermissions]
+        #expect(rights as? Int == 0o600)
+
+        // As it was, it is refused again; the copy is kept anew.
+        let config = try bench.configuration()
+        let vain = try await bench.run("outbox", "rejects", "replay", "--config", config, "outbox.sqlite")
+        #expect(try vain.lines.map { $0["result"] } == ["rejected"])
+        #expect(vain.status == 1)
+
+        let mended = try bench.read("rejects.ndjson").replacing("\"email\"", with: "\"external\"")
+        try bench.write("mended.ndjson", mended + "{\"provider\":\"nobody\",\"operation\":{}}\n{\n")
+        let replay = try await bench.run("outbox", "rejects", "replay", "--config", config, "mended.ndjson")
+        #expect(try replay.lines.map { $0["result"] } == ["pending"])
+        #expect(replay.status == 1)
+        #expect(replay.talk.contains("mended.ndjson:2: operation"))
+        #expect(replay.talk.contains("mended.ndjson:3: the line is not JSON"))
+        #expect(try await bench.run("outbox", "rejects", "list", "outbox.sqlite").output.isEmpty)
+        let again = try await bench.run("outbox", "rejects", "replay", "--config", config, "mended.ndjson")
+        #expect(try again.lines.map { $0["result"] } == ["pendingAlready"])
+
+        let stats = try #require(try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines.first)
+        #expect(stats["created"] == 2 && stats["pending"] == 5 && stats["balances"] == true)
+        #expect(stats["reasons"]?["created"]?["replayed"] == 2)
+        #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
+    }
+
+    @Test func `clear counts first, and does with yes what it said`() async throws {
+        try await fill()
+        let asked = try await bench.run("outbox", "clear", "outbox.sqlite", "--where", "provider=crm kind=identify")
+        #expect(
+            try asked.lines.map {
+                "\($0["state"]?.string ?? "") \($0["kind"]?.string ?? "") \($0["count"]?.integer ?? 0)"
+            }
+                == ["pending identify 1", "rejected identify 1"]
+        )
+        #expect(asked.talk.contains("2 would go; nothing was changed"))
+        #expect(try await bench.run("outbox", "list", "outbox.sqlite").lines.count == 4)
+
+        let done = try await bench.run(
+            "outbox",
+            "clear",
+            "outbox.sqlite",
+            "--where",
+            "provider=crm kind=identify",
+            "--yes"
+        )
+        #expect(done.output == asked.output)
+        let stats = try #require(try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines.first)
+        #expect(stats["reasons"]?["dropped"]?["cleared"] == 1)
+        #expect(stats["pending"] == 3 && stats["balances"] == true)
+        #expect(try await bench.run("outbox", "rejects", "list", "outbox.sqlite").output.isEmpty)
+        #expect(try await bench.run("outbox", "clear", "outbox.sqlite", "--where", "older=3650d").output.isEmpty)
+        #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
+        #expect(try await bench.run("outbox", "quarantine", "list", "outbox.sqlite").output.isEmpty)
+    }
+
+    static let mistakes: [UsageTests.Row] = [
+        .init("outbox rejects", "\"outbox rejects\" needs one more word. Known are: list, export, replay."),
+        .init("outbox rejects lst x", "Did you mean \"patchbay outbox rejects list\"?"),
+        .init("outbox clear x", "--where EXPRESSION is missing"),
+        .init("outbox clear x --where provder=crm", "Did you mean provider=?", "Known are: provider, kind, code"),
+        .init("outbox clear x --where kind=trak", "there is no kind \"trak\". Did you mean track?"),
+        .init("outbox clear x --where state=gone", "there is no state \"gone\"", "Known are: pending, held, rejected."),
+        .init("outbox clear x --where older=soon", "older takes a whole number and a unit, such as 30d"),
+        .init("outbox rejects replay x", "--config FILE is missing"),
+    ]
+
+    @Test(arguments: mistakes) func `a mistake ends with 64 and says what to write`(_ row: UsageTests.Row) async throws
+    {
+        let result = try await bench.start(row.line).result()
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        for text in row.says { #expect(result.talk.contains(text)) }
+    }
+
+    @Test func `wrong expressions say everything at once, and unknown providers are named`() async throws {
+        try await fill()
+        let wrong = try await bench.run(
+            "outbox",
+            "clear",
+            "outbox.sqlite",
+            "--where",
+            "kind=x kind=y state=held code=c"
+        )
+        #expect(wrong.status == 64)
+        for text in ["no kind \"x\"", "kind stands twice", "only what was rejected has a code"] {
+            #expect(wrong.talk.contains(text))
+        }
+        for arguments in [
+            ["outbox", "clear", "outbox.sqlite", "--where", "provider=cmr"],
+            ["outbox", "rejects", "list", "outbox.sqlite", "--provider", "cmr"],
+            ["outbox", "rejects", "replay", "--config", try bench.configuration(), "--provider", "cmr"],
+        ] {
+            let result = try await bench.start(arguments).result()
+            #expect(result.status == 64)
+            #expect(result.talk.contains("Did you mean \"crm\"?"))
+        }
+        #expect(try await bench.run("outbox", "clear", "nothing.sqlite", "--where", "state=held", "--yes").status == 2)
+        #expect(!bench.files.contains("nothing.sqlite"))
+    }
+}

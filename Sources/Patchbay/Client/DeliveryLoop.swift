@@ -99,6 +99,16 @@ actor DeliveryLoop {
         }
     }
 
+    /// Stores what was captured before something that must not overtake it.
+    ///
+    /// - Throws: ``CaptureError`` while another process holds the file.
+    func storeCaptures() throws {
+        commitCaptures()
+        guard waitingRoom.isEmpty else {
+            throw CaptureError(storage: OutboxError(.busy, "Another process holds the outbox.", remedy: "Try again."))
+        }
+    }
+
     private func tryAgain() {
         nextTry = nil
         commitCaptures()

@@ -111,6 +111,16 @@ actor DeliveryLoop {
         refuse(waitingRoom.enter(entries, now: host.uptime()), OutboxError.suspended)
     }
 
+    /// Stores what was captured before something that must not overtake it.
+    ///
+    /// - Throws: ``CaptureError`` while another process holds the file.
+    func storeCaptures() throws {
+        commitCaptures()
+        guard waitingRoom.isEmpty else {
+            throw CaptureError(storage: OutboxError(.busy, "Another process holds the outbox.", remedy: "Try again."))
+        }
+    }
+
     private func tryAgain() {
         nextTry = nil
         commitCaptures()

@@ -13,11 +13,14 @@ extension EngagementClient {
     /// - Throws: ``CaptureError`` if it could not be stored: then nothing has happened.
     public func erase() async throws -> ErasureReport {
         let now = current.withLock { $0 }
-        return try await erase { _ in
+        let report = try await erase { _ in
             [now.subject]
-        } of: { _ in
-            now.contact
+        } of: {
+            try now.contact ?? $0.mirror(of: now.subject).contact
         }
+        // Whoever is there now is nobody known.
+        current.withLock { if $0.contact == now.contact { $0.contact = nil } }
+        return report
     }
 
     /// Forgets a subject, as ``erase()`` does.
@@ -35,26 +38,20 @@ extension EngagementClient {
     /// or so. Where nothing is known of the contact, the vendors are told all the same, with the contact as subject. What is
     /// pending for a contact on an installation that somebody else uses now is not found.
     public func erase(contact: String) async throws -> ErasureReport {
-        try await erase { engine in
+        let report = try await erase { engine in
             let found = try engine.subjects(of: contact)
             return found.isEmpty ? [Subject(rawValue: contact)] : found
         } of: { _ in
             contact
         }
+        current.withLock { if $0.contact == contact { $0.contact = nil } }
+        return report
     }
 
     /// How many erasures are on their way to a vendor: each counts once for each provider that has not answered.
     public func pendingErasures() async throws -> Int {
-        try await loop.withEngine { engine in
-            var count = 0
-            for provider in try engine.store.providers() {
-                try engine.store.forEachRow(provider: provider.name, subject: nil) { row in
-                    let operation = try? EngagementOperation(jsonBytes: row.operation.body)
-                    if operation?.action == .erase { count += 1 }
-                }
-            }
-            return count
-        }
+        // No value can hold these bytes: a quotation mark in a text is written with a backslash.
+        try await loop.withEngine { try $0.store.pendingCount(mentioning: Array(#""action":{"kind":"erase"}"#.utf8)) }
     }
 
     private func erase(
@@ -95,7 +92,7 @@ extension DeliveryLoop {
         _ operations: @escaping @Sendable (Engine) throws -> [EngagementOperation],
         receipt: @escaping @Sendable (OperationID) -> Receipt
     ) throws -> ErasureReport {
-        commitCaptures()
+        try storeCaptures()
         return try withEngine { engine in
             let captures = try operations(engine).map { Engine.Capture($0, uptime: engine.uptime) }
             let receipts = captures.map { receipt($0.operation.id) }

@@ -11,6 +11,9 @@ struct WaitingRoom {
     private var since: Instant?
     private var hasComplained = false
 
+    /// Whether nobody waits.
+    var isEmpty: Bool { entries.isEmpty }
+
     /// Takes captures in, in order; returns those for whom there is no room.
     mutating func enter(_ new: [CaptureBuffer.Entry], now: Instant) -> [CaptureBuffer.Entry] {
         since = since ?? now

@@ -178,6 +178,8 @@ actor DeliveryLoop {
 
     private func keepHouse() {
         guard let engine else { return }
+        // First of all: on a full disk it is the one step that may make room.
+        try? engine.store.checkpoint()
         do {
             let wasElsewhere = !engine.delivers
             let isHere = try engine.renewLease()
@@ -186,7 +188,6 @@ actor DeliveryLoop {
                 try engine.lookAround()
                 advance()
             }
-            try engine.store.checkpoint()
         } catch {
             note(error)
         }

@@ -7,7 +7,7 @@ PYTHON := .venv/bin/python
 SWIFT_FOLDERS := Package.swift Sources Adapters Tests Examples $(wildcard Benchmarks)
 COMMAND := .build/debug/patchbay
 EVIDENCE := $(CURDIR)/.build/evidence
-ROUNDS ?= 50
+ROUNDS ?= 100
 SEED ?= 1
 SEEDS ?= 1-2000
 FROM ?= salesforce
@@ -74,9 +74,9 @@ end-to-end: tools ## the built command over HTTP: providers, migration, bad inpu
 simulate: tools ## the fault simulator: SEEDS=first-last
 	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
 
-soak: tools ## kills the real process ROUNDS=n times and recounts: SEED=n
+soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
 	swift build --product patchbay
-	@python3 Tests/EndToEnd/kill9.py $(ROUNDS) --seed $(SEED)
+	@python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED)
 
 bench: tools ## measures, in a package of its own
 	swift run -c release --package-path Benchmarks

@@ -10,12 +10,13 @@ EVIDENCE := $(CURDIR)/.build/evidence
 ROUNDS ?= 100
 SEED ?= 1
 SEEDS ?= 1-2000
+SUITES ?= .
 FROM ?= salesforce
 TO ?= altcraft
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak sanitize bench clean
 
 help: ## lists the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -77,6 +78,10 @@ simulate: tools ## the fault simulator: SEEDS=first-last
 soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED)
+
+sanitize: tools ## the test suite under the thread and the address sanitizer: SUITES=filter
+	@.ci/sanitize thread '$(SUITES)'
+	@.ci/sanitize address '$(SUITES)'
 
 bench: tools ## measures, in a package of its own
 	swift run -c release --package-path Benchmarks

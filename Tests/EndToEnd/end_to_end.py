@@ -314,6 +314,26 @@ class EndToEnd:
         self.expect(len(self.promised(done.stdout)) == 6, f"{len(self.promised(done.stdout))} of 6 good lines were taken")
         self.expect_kept(self.promised(done.stdout))
 
+    def check_endless_files(self):
+        """a line of 100 MB costs no memory, a configuration without end is given up at its limit"""
+        configuration = self.configuration("salesforce")
+        sender = subprocess.Popen(
+            [str(processes.COMMAND), "send", "--config", str(configuration), "--until-idle", "0", "-"],
+            env={**os.environ, **self.environment}, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )
+        for _ in range(100):
+            sender.stdin.write(b'{"id": "' + b"x" * 1_000_000)
+        sender.stdin.close()
+        talk = sender.stderr.read().decode()
+        sender.stderr.close()
+        _, status, used = os.wait4(sender.pid, 0)
+        sender.returncode = os.waitstatus_to_exitcode(status)
+        self.expect(sender.returncode == 1 and ":1:" in talk and "limit" in talk, f"ended with {sender.returncode}: {talk[-300:]}")
+        peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        self.expect(peak < 90_000_000, f"it took {peak} bytes of memory")
+        checked = self.run("check", "/dev/zero")
+        self.expect(checked.returncode == 78 and b"/dev/zero" in checked.stdout, f"check ended with {checked.returncode}")
+
     def check_missing_file(self):
         """a file that is not there is named, and nothing is made in its place"""
         configuration = self.configuration("salesforce")

@@ -7,15 +7,16 @@ PYTHON := .venv/bin/python
 SWIFT_FOLDERS := Package.swift Sources Adapters Tests Examples $(wildcard Benchmarks)
 COMMAND := .build/debug/patchbay
 EVIDENCE := $(CURDIR)/.build/evidence
-ROUNDS ?= 50
+ROUNDS ?= 100
 SEED ?= 1
 SEEDS ?= 1-2000
+SUITES ?= .
 FROM ?= salesforce
 TO ?= altcraft
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak sanitize bench clean
 
 help: ## lists the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -74,9 +75,13 @@ end-to-end: tools ## the built command over HTTP: providers, migration, bad inpu
 simulate: tools ## the fault simulator: SEEDS=first-last
 	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
 
-soak: tools ## kills the real process ROUNDS=n times and recounts: SEED=n
+soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
 	swift build --product patchbay
-	@python3 Tests/EndToEnd/kill9.py $(ROUNDS) --seed $(SEED)
+	@python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED)
+
+sanitize: tools ## the test suite under the thread and the address sanitizer: SUITES=filter
+	@.ci/sanitize thread '$(SUITES)'
+	@.ci/sanitize address '$(SUITES)'
 
 bench: tools ## measures, in a package of its own
 	swift run -c release --package-path Benchmarks

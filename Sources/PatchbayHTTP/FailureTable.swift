@@ -44,7 +44,7 @@ enum FailureTable {
         Row(.zeroByteResource, .lost, "badResponse"),
         Row(.cannotDecodeRawData, .lost, "badResponse"),
         Row(.cannotDecodeContentData, .lost, "badResponse"),
-        Row(.dataLengthExceedsMaximum, .lost, "badResponse"),
+        Row(.dataLengthExceedsMaximum, .lost, "replyTooLong"),
         Row(.httpTooManyRedirects, .lost, "badResponse"),
         Row(.redirectToNonExistentLocation, .lost, "badResponse"),
         Row(.userCancelledAuthentication, .lost, "badResponse"),

@@ -8,6 +8,9 @@ import FoundationNetworking
 
 /// Sends requests by the system's `URLSession`, once each and as the adapter made them.
 ///
+/// A request with a ``WireFault`` does not leave: only `https` does, and `http` to this machine itself. A reply's body is
+/// taken up to the request's limit and no further, however long it says that it is.
+///
 /// No cookies, no cache, no stored credentials, and no redirect is followed: a 3xx comes back as the reply it is.
 /// Headers that the system adds where a request has none (`Host`, `Content-Length`, `Accept` …) stay its business, and
 /// it unpacks a compressed reply.
@@ -19,6 +22,10 @@ public final class URLSessionTransport: Transport {
     private let configuration: URLSessionConfiguration
     private let exchanges = ExchangeDelegate()
     private let userAgent: String
+    /// Has threads of its own, so that a flood of bytes, which the system reads on the usual ones, can't keep the
+    /// delegate from ending it.
+    private let queue = OperationQueue()
+    private let threads = DispatchQueue(label: "patchbay.http", qos: .userInitiated)
     #if !canImport(FoundationNetworking)
     private let sharedSession: URLSession
     #endif
@@ -40,8 +47,10 @@ public final class URLSessionTransport: Transport {
         configuration.httpMaximumConnectionsPerHost = connectionsPerHost
         self.configuration = configuration
         self.userAgent = userAgent
+        queue.maxConcurrentOperationCount = 1
+        queue.underlyingQueue = threads
         #if !canImport(FoundationNetworking)
-        sharedSession = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        sharedSession = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: queue)
         #endif
     }
 
@@ -53,14 +62,10 @@ public final class URLSessionTransport: Transport {
     ///
     /// When the calling task is cancelled, so is the request; it counts as lost if it has begun.
     public func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
-        guard let url = URL(string: request.url), url.host?.isEmpty == false else {
-            return .failed(FailureTable.failure(for: .badURL))
-        }
-        guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            return .failed(FailureTable.failure(for: .unsupportedURL))
-        }
+        if let fault = request.fault { return .failed(TransportFailure(fault)) }
+        guard let url = URL(string: request.url) else { return .failed(TransportFailure(.badURL)) }
         let task = task(for: urlRequest(request, to: url, timeout: timeout))
-        exchanges.expect(task)
+        exchanges.expect(task, upTo: request.replyLimit)
         let deadline = Task { [exchanges] in
             try await Task.sleep(for: timeout)
             exchanges.end(task, with: .timedOut)
@@ -75,7 +80,7 @@ public final class URLSessionTransport: Transport {
 
     private func task(for request: URLRequest) -> URLSessionDataTask {
         #if canImport(FoundationNetworking)
-        let session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
+        let session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: queue)
         defer { session.finishTasksAndInvalidate() }
         #else
         let session = sharedSession

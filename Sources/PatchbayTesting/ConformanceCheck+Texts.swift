@@ -3,7 +3,7 @@ import PatchbayJSON
 import PatchbayModel
 
 extension ConformanceCheck {
-    /// Texts: hostile ones come through, private ones do not come out.
+    /// Texts: hostile ones come through, a person's do not come out.
     static let texts: [ConformanceCheck] = [
         ConformanceCheck("hostile texts survive or are refused", "texts") { subject in
             let texts = Corpus.hostileTexts + [("long", Corpus.longText)]
@@ -46,29 +46,6 @@ extension ConformanceCheck {
                         Problem(kind, "the description of \($0.endpoint) shows a person's value.")
                     }
                     return findings + requests
-                }
-            }
-        },
-        ConformanceCheck("no secret in findings and descriptions", "A16") { subject in
-            let secrets = subject.secrets.filter { $0.utf8.count >= 4 }
-            let plays = [Play.accepting, .refusing] + Play.failing
-            return subject.representatives.flatMap { sample in
-                plays.flatMap { play -> [Problem] in
-                    let drive = subject.drive(sample) {
-                        play.set(&$0, subject.refusal)
-                        $0.keepsDescriptions = true
-                    }
-                    func shows(_ text: String) -> Bool { secrets.contains { text.contains($0) } }
-                    let findings = drive.findings.filter { shows($0.json.text) }.map {
-                        "the finding \($0.code) shows a secret."
-                    }
-                    let descriptions = drive.descriptions.filter(shows).map { _ in
-                        "the description of a memory, a step or a request shows a secret. Hold it as Secret."
-                    }
-                    let headers = drive.sent
-                        .filter { sent in sent.request.redacted.headers.contains { shows($0.value) } }
-                        .map { "a header of \($0.endpoint) holds a secret and is not marked as secret." }
-                    return (findings + descriptions + headers).map { Problem(sample.name, $0) }
                 }
             }
         },

@@ -24,7 +24,7 @@ struct Script {
     var flush = false
     /// Most requests before the driver gives up.
     var limit = 64
-    /// Whether descriptions of memories and steps are kept: reflection is slow.
+    /// Whether descriptions of memories and steps, and their bytes, are kept: reflection is slow.
     var keepsDescriptions = false
     /// Whether the harness registers and logs in first.
     var isPrepared = true
@@ -126,6 +126,8 @@ struct Drive: Sendable {
     var held: JSONObject?
     /// Descriptions that a log could show: of memories, steps and requests.
     var descriptions: [String] = []
+    /// What an outbox would hold: memories, steps, and journaled requests without their secret headers.
+    var stored: [String] = []
     /// How it ended.
     var end = End.settled
 

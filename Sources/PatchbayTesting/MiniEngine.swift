@@ -278,6 +278,10 @@ struct MiniEngine<Adapter: VendorAdapter> {
             )
         )
         drive.descriptions.append(call.request.description)
+        if script.keepsDescriptions, transmission.endpoint.isJournaled {
+            let kept = call.request.redacted
+            drive.stored.append(kept.searchText + kept.headers.map { "\n\($0.name): \($0.value)" }.joined())
+        }
         if isInterrupted { wake() }
         guard !isForgotten else {
             isStale = true
@@ -449,6 +453,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
     {
         do {
             let data = try JSONEncoder.canonical.encode(value)
+            if script.keepsDescriptions { drive.stored.append(String(decoding: data, as: UTF8.self)) }
             if try JSONDecoder().decode(Value.self, from: data) != value {
                 breach(requirement, "\(name) does not come back from its JSON as it was.")
             }

@@ -4,6 +4,7 @@
 Each check is a method whose first line of documentation is what must hold. Usage: end_to_end.py [PART OF A NAME]
 """
 
+import base64
 import hashlib
 import itertools
 import json
@@ -98,6 +99,17 @@ class EndToEnd:
             problems = Recount(outbox, ledger.read_text().split(), [], None, {}, False).run().problems
         self.expect(not problems, "; ".join(problems))
 
+    def expect_no_secret(self, *done):
+        """No secret of the environment in what was said, in an outbox, or in the sandbox's log."""
+        talk = {f"what run {number} said": each.stdout + each.stderr for number, each in enumerate(done)}
+        files = {file.name: file.read_bytes() for file in [*self.folder.glob("*.sqlite*"), self.sandbox.log]}
+        self.expect(any(name.endswith(".sqlite") for name in files), "there is no outbox to look into")
+        # An app key is no secret: it stands in every address.
+        for secret in (value for name, value in self.environment.items() if not name.endswith("APP_KEY")):
+            for form in (secret.encode(), base64.b64encode(secret.encode()).rstrip(b"=")):
+                shown = [name for name, data in {**talk, **files}.items() if form in data]
+                self.expect(not shown, f"a secret stands in {', '.join(shown)}")
+
     # What works
 
     def deliver_a_morning(self, vendor):
@@ -111,6 +123,7 @@ class EndToEnd:
         self.expect_end(done, 1 if refused else 0)
         promised = self.promised(done.stdout)
         self.expect(len(promised) == 6, f"{len(promised)} receipts for 6 operations")
+        self.expect_no_secret(done)
         self.recount(promised, {vendor: self.sandbox.save_state(vendor)})
         with OutboxFile(self.outbox) as outbox:
             rejected = {identifier: code for _, identifier, code in outbox.rejects()}
@@ -349,6 +362,48 @@ class EndToEnd:
         )
         self.expect_end(done, 78, "SALESFORCE_TOKEN")
 
+    def check_secrets_in_errors(self):
+        """whatever is wrong with a configuration, no command shows a secret of it"""
+        canary = "canary-4d1f77c0-08a2b6ee"
+        good = {"outbox": {"path": str(self.outbox)}, "routes": [{"provider": "crm", "mode": "live"}]}
+        provider = self.provider("salesforce")
+        self.environment.update(SALESFORCE_TOKEN=canary, WRAPPED=f"{canary}\r\nEvil: {canary}")
+
+        def settings(**changes):
+            return json.dumps({**good, "providers": {"crm": {**provider, "settings": {**provider["settings"], **changes}}}})
+
+        def credentials(value):
+            return json.dumps({**good, "providers": {"crm": {**provider, "credentials": value}}})
+
+        whole = settings(accessToken=canary)
+        mistakes = {
+            "in clear": whole, "of a wrong type": settings(accessToken=[canary]), "in an object": settings(accessToken={"a": canary}),
+            "as an address": settings(endpoint="${SALESFORCE_TOKEN}"), "as a name": settings(applicationId="${SALESFORCE_TOKEN}"),
+            "as a choice": settings(**{"accessTokn": canary}), "with line breaks": settings(accessToken="${WRAPPED}"),
+            "in an address": settings(endpoint=f"https://user:{canary}@vendor.example"), "cut off": whole[:whole.index(canary) + len(canary)],
+            "before a fault": whole.replace(f'"{canary}"', f'"{canary}" x'), "twice": whole.replace('"accessToken"', f'"accessToken": "{canary}", "accessToken"'),
+            "as credentials": credentials(canary), "as default": credentials({"default": [canary]}),
+            "of a contact": credentials({"contacts": {"member-1": {"x": canary}, "member-2": canary}}),
+        }
+        file, operations = self.folder / "patchbay.json", lines(a_morning()).encode()
+        for name, text in mistakes.items():
+            file.write_text(text)
+            for arguments in [["check", file], ["map", "--config", file, "--provider", "crm", "-"], ["send", "--config", file, "--until-idle", 0, "-"]]:
+                done = self.run(*arguments, input=operations)
+                self.expect(done.returncode in (0, 1, 2, 78), f"{arguments[0]}, {name}: ended with {done.returncode}")
+                self.expect(canary.encode() not in done.stdout + done.stderr, f"{arguments[0]} shows a secret that stands {name}")
+        stored = b"".join(path.read_bytes() for path in self.folder.glob("outbox.sqlite*"))
+        self.expect(stored and canary.encode() not in stored, "a secret stands in the outbox")
+
+    def check_plain_text(self):
+        """a vendor's address without encryption is refused before anything is made, unless it is this machine's"""
+        configuration = processes.write_configuration(
+            self.folder / "patchbay.json", {"crm": self.provider("salesforce", "http://vendor.example/x")}, ["crm"]
+        )
+        done = self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
+        self.expect_end(done, 78, "providers.crm.settings.endpoint", "https://", "localhost")
+        self.expect(not self.outbox.exists(), "an outbox was made all the same")
+
     def check_bad_operations(self):
         """bad lines are named by number and reason, and the good ones around them are delivered"""
         configuration = self.configuration("salesforce")
@@ -363,6 +418,26 @@ class EndToEnd:
         self.expect("dance" not in done.stderr.decode(), "a message repeats what the line said")
         self.expect(len(self.promised(done.stdout)) == 6, f"{len(self.promised(done.stdout))} of 6 good lines were taken")
         self.expect_kept(self.promised(done.stdout))
+
+    def check_endless_files(self):
+        """a line of 100 MB costs no memory, a configuration without end is given up at its limit"""
+        configuration = self.configuration("salesforce")
+        sender = subprocess.Popen(
+            [str(processes.COMMAND), "send", "--config", str(configuration), "--until-idle", "0", "-"],
+            env={**os.environ, **self.environment}, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )
+        for _ in range(100):
+            sender.stdin.write(b'{"id": "' + b"x" * 1_000_000)
+        sender.stdin.close()
+        talk = sender.stderr.read().decode()
+        sender.stderr.close()
+        _, status, used = os.wait4(sender.pid, 0)
+        sender.returncode = os.waitstatus_to_exitcode(status)
+        self.expect(sender.returncode == 1 and ":1:" in talk and "limit" in talk, f"ended with {sender.returncode}: {talk[-300:]}")
+        peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        self.expect(peak < 90_000_000, f"it took {peak} bytes of memory")
+        checked = self.run("check", "/dev/zero")
+        self.expect(checked.returncode == 78 and b"/dev/zero" in checked.stdout, f"check ended with {checked.returncode}")
 
     def check_missing_file(self):
         """a file that is not there is named, and nothing is made in its place"""
@@ -448,6 +523,44 @@ class EndToEnd:
         done = self.run("send", "--config", configuration, "--until-idle", 2, "-", input=lines(a_morning()).encode(), timeout=60)
         self.expect_end(done, 1, "6 pending")
         self.expect_kept(self.promised(done.stdout))
+
+    def check_endless_vendor(self):
+        """a vendor whose reply is 10 GB is cut off at the limit, in little memory, and everything stays pending"""
+        listener = socket.create_server(("127.0.0.1", 0))
+        sent = []
+
+        def pour():
+            while True:
+                connection, _ = listener.accept()
+                sent.append(0)
+                try:
+                    connection.recv(1 << 16)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n")
+                    while sent[-1] < 10_000_000_000:
+                        connection.sendall(b" " * (1 << 16))
+                        sent[-1] += 1 << 16
+                        time.sleep(0.0005)
+                except OSError:
+                    connection.close()
+
+        threading.Thread(target=pour, daemon=True).start()
+        provider = self.provider("salesforce", f"http://127.0.0.1:{listener.getsockname()[1]}")
+        configuration = processes.write_configuration(self.folder / "patchbay.json", {"crm": provider}, ["crm"])
+        operations = self.folder / "morning.ndjson"
+        operations.write_text(lines(a_morning()), encoding="utf-8")
+        said = open(self.folder / "said.ndjson", "wb")
+        sender = subprocess.Popen(
+            [str(processes.COMMAND), "send", "--config", str(configuration), "--until-idle", "2", str(operations)],
+            env={**os.environ, **self.environment}, stdout=said, stderr=subprocess.DEVNULL,
+        )
+        _, status, used = os.wait4(sender.pid, 0)
+        sender.returncode = os.waitstatus_to_exitcode(status)
+        said.close()
+        self.expect(sender.returncode == 1, f"ended with {sender.returncode}")
+        self.expect(sent and max(sent) < 100_000_000, f"{sent} bytes were taken")
+        peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        self.expect(peak < 250_000_000, f"it took {peak} bytes of memory")
+        self.expect_kept(self.promised((self.folder / "said.ndjson").read_bytes()))
 
     def check_interruption(self):
         """Ctrl-C in the middle ends with 130, and the next run delivers the rest"""

@@ -31,6 +31,9 @@ def row_image(table, values):
 class OutboxFile:
     """A copy of an outbox, opened for reading; the original is not touched."""
 
+    class Unreadable(Exception):
+        """The file is no database any more."""
+
     def __init__(self, path):
         self._folder = tempfile.TemporaryDirectory()
         copy = pathlib.Path(self._folder.name, "outbox.sqlite")
@@ -52,6 +55,27 @@ class OutboxFile:
 
     def rows(self, query, *values):
         return self._database.execute(query, values).fetchall()
+
+    def sound_rows(self, table):
+        """The rows of a damaged table that can still be read, from either end, and whose checksum holds."""
+        try:
+            described = self.rows(f"PRAGMA table_info({table})")
+        except sqlite3.DatabaseError as error:
+            raise OutboxFile.Unreadable from error
+        columns = [name for (_, name, *_) in described]
+        keys = [name for (_, name, *_, key) in described if key]
+        found = {}
+        for order in ["", " DESC"]:
+            by = ", ".join(key + order for key in keys)
+            try:
+                for values in self._database.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {by}"):
+                    row = dict(zip(columns, values))
+                    if zlib.crc32(row_image(table, [row[name] for name in columns if name != "checksum"])) == row["checksum"]:
+                        found[tuple(row[key] for key in keys)] = row
+            except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError):
+                # A bad page ends a walk; what was read before it counts.
+                continue
+        return list(found.values())
 
     def faults(self):
         """What is wrong with the file itself, and how many rows were looked at."""

@@ -90,12 +90,12 @@ class Sandbox:
 class Sender:
     """`patchbay send` with its receipts piped to the ledger's process."""
 
-    def __init__(self, configuration, ledger, *arguments, environment=None, talk=None, stdin=subprocess.DEVNULL):
+    def __init__(self, configuration, ledger, *arguments, environment=None, talk=None, stdin=subprocess.DEVNULL, **options):
         self._talk = open(talk, "ab") if talk else None
         self.process = subprocess.Popen(
             [str(COMMAND), "send", "--config", str(configuration), *map(str, arguments)],
             stdin=stdin, stdout=subprocess.PIPE, stderr=self._talk or subprocess.DEVNULL,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, **(environment or {})}, **options,
         )
         self._ledger = subprocess.Popen(
             [sys.executable, str(HERE / "ledger.py"), str(ledger)],

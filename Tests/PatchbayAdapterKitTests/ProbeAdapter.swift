@@ -14,7 +14,7 @@ enum Fault: String, NeutralWord {
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
-    case doublesEffects
+    case doublesEffects, pastesTexts
 }
 
 /// An adapter that can break each rule; without a fault it keeps them all.
@@ -142,7 +142,7 @@ struct ProbeAdapter: VendorAdapter {
         if fault == .plansByHash { body["salt"] = .string(UUID().uuidString) }
         var request = WireRequest(
             "POST",
-            "https://probe.example.com/say",
+            "https://probe.example.com/say" + (fault == .pastesTexts ? "/\(text)" : ""),
             headers: [
                 WireHeader("Content-Type", "application/json"),
                 WireHeader("Key", settings.key?.value ?? "", isSecret: fault != .tellsSecrets),

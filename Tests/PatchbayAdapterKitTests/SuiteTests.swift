@@ -92,6 +92,7 @@ import Testing
         (.growingMemory, "A14: memory does not grow with operations"),
         (.tellsValues, "A16: no value of a person in findings and descriptions"),
         (.tellsSecrets, "A16: no secret in findings and descriptions"),
+        (.tellsSecrets, "A16: no secret is stored"),
         (.rejectsInPlan, "A17: what examine passes is rejected only for reasons of state"),
         (.flushesThroughPacing, "A18: flush never shortens pacing"),
         (.codeWithoutRow, "A20: every finding has a row and a remedy"),
@@ -99,6 +100,7 @@ import Testing
         (.refusesSilently, "capabilities: it refuses what it does not claim, with a remedy"),
         (.mangles, "texts: hostile texts survive or are refused"),
         (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
+        (.pastesTexts, "texts: no text leads a request elsewhere"),
     ]
 
     @Test(arguments: planted)

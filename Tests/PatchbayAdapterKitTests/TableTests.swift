@@ -81,8 +81,21 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(throws: SettingsError.self) { try read(["host": .string(text), "key": "abcd"]) }
     }
 
+    @Test(arguments: [
+        ("https://h.example/a/", true), ("http://localhost:8731/x", true), ("http://127.0.0.1", true),
+        ("http://[::1]:80/", true), ("http://h.example", false), ("http://localhost.evil.example", false),
+        ("http://127.0.0.1@evil.example", false), ("http://127.1", false), ("http://[::2]/", false),
+    ]) func `an address that others on the way could read is refused, by code and by schema`(
+        row: (text: String, isPrivate: Bool)
+    ) throws {
+        let settings = try? read(["host": .string(row.text), "key": "abcd"])
+        #expect((settings != nil) == row.isPrivate)
+        let pattern = try #require(Settings.table.schema["properties"]?["host"]?["pattern"]?.string)
+        #expect(try row.text.contains(Regex(pattern)) == row.isPrivate)
+    }
+
     @Test func `null is silence`() throws {
-        #expect(try read(["host": "http://h", "key": "abcd", "count": nil]).count == 3)
+        #expect(try read(["host": "https://h", "key": "abcd", "count": nil]).count == 3)
     }
 }
 

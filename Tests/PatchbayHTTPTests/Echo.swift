@@ -50,10 +50,12 @@ struct EchoBench {
         _ path: String = "/v1/x",
         headers: [WireHeader] = [],
         body: [UInt8] = [],
+        replyLimit: Int = WireRequest.usualReplyLimit,
         timeout: Duration = .seconds(60)
     ) async -> Outcome {
         let url = server.url(of: "echo") + path
-        return await transport.send(WireRequest(method, url, headers: headers, body: body), timeout: timeout)
+        let request = WireRequest(method, url, headers: headers, body: body, replyLimit: replyLimit)
+        return await transport.send(request, timeout: timeout)
     }
 
     /// How many requests the vendor's log shows, processed or not.

@@ -39,7 +39,7 @@ import Testing
         Case(number: -1014, doubt: .lost, word: "badResponse"),
         Case(number: -1015, doubt: .lost, word: "badResponse"),
         Case(number: -1016, doubt: .lost, word: "badResponse"),
-        Case(number: -1103, doubt: .lost, word: "badResponse"),
+        Case(number: -1103, doubt: .lost, word: "replyTooLong"),
         Case(number: -1007, doubt: .lost, word: "badResponse"),
         Case(number: -1010, doubt: .lost, word: "badResponse"),
         Case(number: -1012, doubt: .lost, word: "badResponse"),

@@ -32,6 +32,44 @@ import Glibc
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
+    /// The mask is the whole process's: another program of the same machine can't be given less, so it is not changed
+    /// here; files are made with their mode, which no mask widens, and one that is too wide is narrowed.
+    @Test func `whatever the process's mask, everything beside an outbox is for this user only`() throws {
+        let file = OutboxFile(folder.outbox)
+        do {
+            let store = try OutboxStore.open(.file(folder.outbox))
+            for number in 0..<50 { try store.capture("o-\(number)") }
+            file.markSuspect()
+            try OutboxFile.copy(folder.outbox, to: folder.outbox + ".copy")
+            for ending in ["", "-wal", "-shm"] { chmod(folder.outbox + ending, 0o666) }
+        }
+        // What was damaged while it was open to all is moved aside with its log, and for this user only.
+        try OutboxFile.write(Array(repeating: 0x41, count: 4096), to: folder.outbox, at: 0)
+        let store = try OutboxStore.open(.file(folder.outbox))
+        #expect(store.openReport.recovered)
+        try store.capture("later")
+        #expect(folder.names.count >= 4, "\(folder.names)")
+        for name in folder.names {
+            var status = stat()
+            try #require(stat(folder.path + "/" + name, &status) == 0)
+            #expect(status.st_mode & 0o077 == 0, "\(name)")
+        }
+    }
+
+    @Test func `a link at the path is followed, and the file behind it is for this user only`() throws {
+        let target = folder.path + "/elsewhere.sqlite"
+        try OutboxFile(target).createIfMissing()
+        chmod(target, 0o644)
+        try #require(symlink(target, folder.outbox) == 0)
+        let store = try OutboxStore.open(.file(folder.outbox))
+        try store.capture("o-1")
+        var status = stat()
+        try #require(lstat(folder.outbox, &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFLNK)
+        try #require(stat(target, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+    }
+
     @Test func `a new file is reported as created and an old one is not`() throws {
         #expect(try OutboxStore.open(.file(folder.outbox)).openReport == OpenReport(created: true))
         #expect(try OutboxStore.open(.file(folder.outbox)).openReport == OpenReport())

@@ -202,6 +202,8 @@ actor DeliveryLoop {
 
     private func keepHouse() {
         guard let engine, !isSuspended else { return }
+        // First of all: on a full disk it is the one step that may make room.
+        try? engine.store.checkpoint()
         do {
             let wasElsewhere = !engine.delivers
             let isHere = try engine.renewLease()
@@ -210,7 +212,6 @@ actor DeliveryLoop {
                 try engine.lookAround()
                 advance()
             }
-            try engine.store.checkpoint()
             try engine.store.sweep()
         } catch {
             note(error)

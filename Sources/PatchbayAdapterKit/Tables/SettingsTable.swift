@@ -183,7 +183,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         }
     }
 
-    /// An `http` or `https` address with a host; a slash at its end is removed.
+    /// An `https` address with a host, or an `http` address of this machine; a slash at its end is removed.
     public static func url(
         _ name: String,
         _ path: any WritableKeyPath<Settings, String> & Sendable,
@@ -194,17 +194,18 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         SettingRow(
             name,
             form: "URL",
-            schema: ["type": "string", "pattern": "^https?://[^/]+"],
+            schema: ["type": "string", "pattern": .string(WebAddress.pattern)],
             isRequired: isRequired,
             rule: rule,
             summary
         ) { value, settings in
             guard let text = value.string?.trimmed else { return Problem("It is a \(value.typeName).", "Give a URL.") }
-            guard let end = text.firstRange(of: "://"),
-                ["http", "https"].contains(text[..<end.lowerBound].lowercased()),
-                !text[end.upperBound...].prefix(while: { !"/?#".contains($0) }).isEmpty,
-                !text.contains(where: \.isWhitespace)
-            else { return Problem("It is no web address.", "Write it like https://host.example.") }
+            guard let given = WebAddress(text), ["https", "http"].contains(given.scheme) else {
+                return Problem("It is no web address.", "Write it like https://host.example.")
+            }
+            guard given.isPrivate else {
+                return Problem("It would send credentials unencrypted.", WireFault.insecureURL.remedy)
+            }
             var address = text
             while address.hasSuffix("/") { address.removeLast() }
             settings[keyPath: path] = address

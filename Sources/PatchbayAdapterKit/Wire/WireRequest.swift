@@ -25,10 +25,22 @@ public struct WireRequest: Hashable, Sendable {
     public var headers: [WireHeader]
     /// The body; empty for none.
     public var body: [UInt8]
+    /// The most bytes of a reply's body that are taken, unpacked; a longer reply is no answer.
+    public var replyLimit: Int
+
+    /// What most replies stay far below: 4 MiB.
+    public static let usualReplyLimit = 4 << 20
 
     /// A request.
-    public init(_ method: String, _ url: String, headers: [WireHeader] = [], body: [UInt8] = []) {
+    public init(
+        _ method: String,
+        _ url: String,
+        headers: [WireHeader] = [],
+        body: [UInt8] = [],
+        replyLimit: Int = usualReplyLimit
+    ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+        self.replyLimit = replyLimit
     }
 
     /// The value of the first header of that name, whatever its case.
@@ -138,4 +150,15 @@ public struct TransportFailure: Hashable, Sendable {
 
     /// A failure.
     public init(_ doubt: Doubt, _ code: String) { (self.doubt, self.code) = (doubt, code) }
+
+    /// A request that was not let out.
+    public init(_ fault: WireFault) { self.init(.notSent, fault.rawValue) }
+
+    /// What to do about a request that was not let out; nil where the network or the vendor is to blame.
+    public var remedy: String? { WireFault(rawValue: code)?.remedy }
+}
+
+extension TransportFailure: CustomStringConvertible {
+    /// The code, and the remedy where there is one.
+    public var description: String { [code, remedy].compactMap { $0 }.joined(separator: ": ") }
 }

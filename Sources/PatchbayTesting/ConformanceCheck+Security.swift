@@ -1,0 +1,151 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension ConformanceCheck {
+    /// What an attacker could make of an adapter: secrets that come out, requests that go elsewhere.
+    static let security: [ConformanceCheck] = [
+        ConformanceCheck("no secret in findings and descriptions", "A16") { subject in
+            secretDrives(of: subject) { drive, shows in
+                let findings = drive.findings.filter { shows($0.json.text) }.map {
+                    "the finding \($0.code) shows a secret."
+                }
+                let descriptions = drive.descriptions.filter(shows).map { _ in
+                    "the description of a memory, a step or a request shows a secret. Hold it as Secret."
+                }
+                let headers = drive.sent
+                    .filter { sent in sent.request.redacted.headers.contains { shows($0.value) } }
+                    .map { "a header of \($0.endpoint) holds a secret and is not marked as secret." }
+                return findings + descriptions + headers
+            }
+        },
+        ConformanceCheck("no secret is stored", "A16") { subject in
+            secretDrives(of: subject) { drive, shows in
+                drive.stored.contains(where: shows)
+                    ? [
+                        "a memory, a step or a journaled request holds a secret of the settings or the app. "
+                            + "Ask for it again instead; mark the header that carries it as secret."
+                    ] : []
+            }
+        },
+        ConformanceCheck("no text leads a request elsewhere", "texts") { subject in
+            let known = Shape.byEndpoint(subject.usualDrives.flatMap(\.drive.sent))
+            return subject.samples.filter { subject.adopts($0) || subject.isRepresentative($0) }.flatMap { sample in
+                HostileEdit.all(of: sample).flatMap { edit -> [Problem] in
+                    subject.drive(edit) { $0.limit = 8 }.sent.compactMap { sent in
+                        let problem: String? =
+                            if let fault = sent.request.fault {
+                                "\(sent.endpoint) can't leave (\(fault.rawValue)). \(fault.remedy)"
+                            } else if known[sent.endpoint]?.contains(Shape(sent.request)) == false {
+                                "\(sent.endpoint) goes to another host, or its path has other parts. Encode the text."
+                            } else {
+                                nil
+                            }
+                        return problem.map { Problem(sample.name, $0) }
+                    }
+                }
+            }
+        },
+    ]
+
+    /// What a look at every representative, before a vendor of each sort, finds wrong; `shows` knows the secrets.
+    private static func secretDrives(
+        of subject: any ConformanceSubject,
+        _ look: (_ drive: Drive, _ shows: (String) -> Bool) -> [String]
+    ) -> [Problem] {
+        let secrets = subject.secrets.filter { $0.utf8.count >= 4 }
+        return subject.representatives.flatMap { sample in
+            ([Play.accepting, .refusing] + Play.failing).flatMap { play -> [Problem] in
+                let drive = subject.cache.drive("\(sample.name) \(play.name), told in full") {
+                    subject.drive(sample) {
+                        play.set(&$0, subject.refusal)
+                        $0.keepsDescriptions = true
+                    }
+                }
+                return look(drive) { text in secrets.contains { text.contains($0) } }
+                    .map { Problem(sample.name, $0) }
+            }
+        }
+    }
+}
+
+/// Where a request goes: its host, and how many parts its path has.
+private struct Shape: Hashable {
+    let host: String?
+    let parts: Int
+    let hasFragment: Bool
+
+    init(_ request: WireRequest) {
+        let address = WebAddress(request.url)
+        host = address?.host
+        parts = address?.path.split(separator: "/", omittingEmptySubsequences: false).count ?? 0
+        hasFragment = request.url.contains("#")
+    }
+
+    static func byEndpoint(_ sent: [Drive.Sent]) -> [String: Set<Shape>] {
+        sent.reduce(into: [:]) { $0[$1.endpoint, default: []].insert(Shape($1.request)) }
+    }
+}
+
+/// A sample in which one text was exchanged for one that means something in an address or a header.
+private enum HostileEdit {
+    private static let texts = ["..", "/../x?y=1&z#a\r\nEvil: \u{0}é\\@evil.example"]
+    /// Members whose texts are not the app's to choose.
+    private static let fixed: Set<String> = ["id", "capturedAt", "appState", "kind", "group"]
+
+    static func all(of sample: Sample) -> [Sample] {
+        let operations = sample.operations.map(\.json)
+        return operations.indices.flatMap { place in
+            places(in: operations[place]).flatMap { path in
+                texts.compactMap { text in
+                    let edited = set(operations[place], path[...], .string(text))
+                    guard let operation = try? EngagementOperation(json: edited, at: "") else { return nil }
+                    var operations = sample.operations
+                    operations[place] = operation
+                    return Sample(sample.name, sample.summary, startsAfresh: sample.startsAfresh, operations)
+                }
+            }
+        }
+    }
+
+    /// A step into a JSON value.
+    private enum Step { case member(String), element(Int) }
+
+    /// The way to each text.
+    private static func places(in json: JSONValue) -> [[Step]] {
+        switch json {
+        case .string: [[]]
+        case .array(let elements):
+            elements.enumerated().flatMap { place, element in places(in: element).map { [.element(place)] + $0 } }
+        case .object(let object):
+            object.filter { !fixed.contains($0.name) }.flatMap { member in
+                places(in: member.value).map { [.member(member.name)] + $0 }
+            }
+        default: []
+        }
+    }
+
+    private static func set(_ json: JSONValue, _ path: ArraySlice<Step>, _ value: JSONValue) -> JSONValue {
+        guard let step = path.first else { return value }
+        switch (step, json) {
+        case (.member(let name), .object(var object)):
+            object[name] = object[name].map { set($0, path.dropFirst(), value) }
+            return .object(object)
+        case (.element(let place), .array(var elements)):
+            elements[place] = set(elements[place], path.dropFirst(), value)
+            return .array(elements)
+        default: return json
+        }
+    }
+}
+
+extension ConformanceSubject {
+    fileprivate func isRepresentative(_ sample: Sample) -> Bool { representatives.contains { $0.name == sample.name } }
+
+    /// Whether identities come in that another program made.
+    fileprivate func adopts(_ sample: Sample) -> Bool {
+        sample.operations.contains { operation in
+            if case .registerDevice(let device) = operation.action { !device.identities.isEmpty } else { false }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Damages outboxes that a kill -9 left behind, opens them with the real sender, and counts afterwards as a stranger.
+
+    damage.py ROUNDS [--seed N] [--keep]
+
+Each round takes an outbox with work in it and cuts, flips, zeroes or garbles what stands on the disk: the file, its
+write-ahead log, or both. Whatever the damage, the sender must open it and
+
+- keep every row that a stranger can still read in the damaged files and whose checksum holds, as it was;
+- book every other one: what was captured is what ended, what is pending and what is booked as gone;
+- leave the damaged file beside the new one, and a file that `outbox verify` and the stranger find sound.
+
+A log whose end is gone takes its commits along, and nothing in the file can tell: there the stranger, who reads the
+same bytes, must miss the same promises.
+"""
+
+import collections
+import json
+import pathlib
+import shutil
+
+import processes
+import scene
+from outbox_file import ENDINGS, SOURCES, OutboxFile
+
+PAGE = 4096
+# After so many rounds a new outbox is made.
+FRESH = 20
+
+
+def flip(data, chance):
+    for _ in range(chance.randrange(1, 13)):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+
+
+def cut(data, chance):
+    del data[chance.randrange(len(data)):]
+
+
+def zero(data, chance):
+    overwrite(data, chance, lambda size: bytes(size))
+
+
+def garble(data, chance):
+    overwrite(data, chance, chance.randbytes)
+
+
+def overwrite(data, chance, content):
+    for _ in range(chance.randrange(1, 4)):
+        start = chance.randrange(0, len(data), PAGE)
+        size = len(data[start:start + PAGE])
+        data[start:start + size] = content(size)
+
+
+def remove(data, _):
+    data.clear()
+
+
+# What happens to the file, and what to its log.
+WAYS = {
+    "bits of the file": (flip, None), "file cut": (cut, None), "pages zeroed": (zero, None), "pages garbled": (garble, None),
+    "bits of the log": (None, flip), "log cut": (None, cut), "log gone": (None, remove), "bits of both": (flip, flip),
+}
+
+
+class Before:
+    """An outbox as it was, and its bytes."""
+
+    def __init__(self, stage):
+        self.bytes = {
+            ending: path.read_bytes()
+            for ending in ["", "-wal"] if (path := pathlib.Path(f"{stage.outbox}{ending}")).exists()
+        }
+        self.promised = set(stage.promises())
+        with OutboxFile(stage.outbox) as outbox:
+            self.pending, self.ended = pairs(outbox)
+            self.accounts = outbox.accounts()
+            self.bodies = dict(outbox.rows("SELECT id, body FROM operation"))
+
+
+def pairs(outbox):
+    """(provider, id) of what is pending, and of what ended otherwise than by damage."""
+    pending = {(provider, identifier) for provider, identifier, _ in outbox.pending()}
+    ended = {(provider, identifier) for provider, identifier, term, _ in outbox.history() if term != "quarantined"}
+    return pending, ended
+
+
+def play(folder, rounds, seed):
+    tally = scene.Tally()
+    for start in range(0, rounds, FRESH):
+        part = folder / f"part-{start}"
+        part.mkdir()
+        with scene.Scene(part, seed + start) as stage:
+            crashed, closed = make(stage)
+            for number in range(start, min(start + FRESH, rounds)):
+                way = list(WAYS)[number % len(WAYS)]
+                before = closed if WAYS[way][1] is None else crashed
+                Round(stage, before, f"round {number}, {way}", way).run()
+            stage.tally.promised += len(crashed.promised)
+            tally.add(stage.tally)
+    return tally
+
+
+def make(stage):
+    """The same work twice: as a kill -9 leaves it, with its log, and in one file, as a quiet end leaves it."""
+    for _ in range(2):
+        stage.say(stage.shop.round(least=40, most=120))
+        stage.sandbox.set_faults({"probability": 0.6, "effect": "reset", "seed": stage.chance.randrange(1000)})
+        stage.kill_at_work(stage.send())
+    crashed = Before(stage)
+    if not crashed.promised or not crashed.bytes.get("-wal"):
+        stage.problem("the outbox to damage has no promise, or no log")
+    stage.say([])
+    stage.sandbox.set_faults({"effect": "reset"})
+    stage.send("--until-idle", 0).wait(60)
+    return crashed, Before(stage)
+
+
+class Round:
+    """One outbox, one damage."""
+
+    def __init__(self, stage, before, name, way):
+        self.stage, self.before, self.name, self.way = stage, before, name, way
+
+    def run(self):
+        home = self.stage.folder / "damaged"
+        home.mkdir()
+        self.outbox = home / "outbox.sqlite"
+        self.damage()
+        readable, bodies = self.stranger()
+        configuration = json.loads(self.stage.configuration.read_text())
+        configuration["outbox"]["path"] = str(self.outbox)
+        self.configuration = home / "patchbay.json"
+        self.configuration.write_text(json.dumps(configuration))
+        self.send(0)
+        moved = list(home.glob("outbox.sqlite.damaged-*"))
+        if not moved:
+            # A row that only its checksum shows is set aside when it is read: everything is.
+            self.stage.sandbox.set_faults()
+            self.send(20)
+            self.stage.sandbox.set_faults({"effect": "reset"})
+        self.stage.tally.rounds += 1
+        self.stage.tally.met += 1
+        self.check(readable, bodies, bool(moved))
+        shutil.rmtree(home)
+
+    def problem(self, text):
+        self.stage.problem(f"{self.name}: {text}")
+
+    def send(self, patience):
+        done = processes.run(
+            "send", "--config", self.configuration, "--until-idle", patience, "-", environment=self.stage.environment, input=b""
+        )
+        if done.returncode not in (0, 1):
+            self.problem(f"the sender ended with {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}")
+
+    def damage(self):
+        chance = self.stage.chance
+        for ending, change in zip(["", "-wal"], WAYS[self.way]):
+            data = bytearray(self.before.bytes.get(ending, b""))
+            if change and data:
+                change(data, chance)
+            if data or not ending:
+                pathlib.Path(f"{self.outbox}{ending}").write_bytes(data)
+
+    def stranger(self):
+        """What somebody else can still read of the damaged files: pairs of provider and id, and bodies by id."""
+        try:
+            with OutboxFile(self.outbox) as outbox:
+                operations = outbox.sound_rows("operation")
+                ids = {row["sequence"]: row["id"] for row in operations}
+                routes = [row for row in outbox.sound_rows("route") if row["sequence"] in ids]
+                ended = {(row["provider"], row["id"]) for row in outbox.sound_rows("history") if row["term"] != "quarantined"}
+                return {(row["provider"], ids[row["sequence"]]) for row in routes} | ended, {row["id"]: row["body"] for row in operations}
+        except OutboxFile.Unreadable:
+            return set(), {}
+
+    def check(self, readable, bodies, was_recovered):
+        tally, before = self.stage.tally, self.before
+        with OutboxFile(self.outbox) as outbox:
+            faults, _ = outbox.faults()
+            pending, ended = pairs(outbox)
+            accounts = outbox.accounts()
+            now = dict(outbox.rows("SELECT id, body FROM operation"))
+        verified = processes.run("outbox", "verify", self.outbox)
+        if was_recovered and (verified.returncode != 0 or faults):
+            self.problem(f"after the recovery it is not sound: {verified.stdout.decode()[-300:]} {faults[:3]}")
+        if not was_recovered and any("checksum" not in fault for fault in faults):
+            self.problem(f"nothing was recovered, and it is not sound: {faults[:3]}")
+        missing = readable - pending - ended
+        if missing:
+            self.problem(f"{len(missing)} rows can be read in the damaged file and are gone: {sorted(missing)[:2]}")
+        wrong = [name for name, body in now.items() if name in before.bodies and body != before.bodies[name]]
+        if wrong:
+            self.problem(f"{len(wrong)} operations have another body than before")
+        gone = (before.pending | before.ended) - pending - ended
+        self.check_books(accounts, pending, gone, readable)
+        promised = {pair for pair in before.pending | before.ended if pair[1] in before.promised}
+        tally.recovered += len(promised & (pending | ended)) if was_recovered else 0
+        tally.accounted += len(promised & gone)
+
+    def check_books(self, accounts, pending, gone, readable):
+        """What was captured is accounted for, and what is gone is booked, where the books themselves were spared."""
+        waiting = collections.Counter(provider for provider, _ in pending)
+        for provider in self.before.accounts:
+            old, new = self.before.accounts[provider], accounts.get(provider, {})
+            came = sum(sum(new.get(term, {}).values()) for term in SOURCES)
+            went = sum(sum(new.get(term, {}).values()) for term in ENDINGS) + waiting[provider]
+            if came != went:
+                self.problem(f"{provider}: {came} came in, {went} are accounted for")
+            is_whole = all(
+                new.get(term, {}).get(code, 0) >= count for term, codes in old.items() for code, count in codes.items()
+            )
+            if not is_whole:
+                continue
+            booked = sum(new.get("quarantined", {}).values())
+            lost = sum(1 for pair in gone & self.before.pending if pair[0] == provider)
+            # A log that ends early takes captures and their bookings along; the stranger misses the same.
+            if booked != lost and WAYS[self.way][1] is None:
+                self.problem(f"{provider}: {lost} pending rows are gone, {booked} are booked")
+
+
+if __name__ == "__main__":
+    scene.main("damage", "Damages outboxes, opens them, and recounts.", play)

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Lets the disk fill up under the real sender at random moments, and counts afterwards as a stranger.
+
+    disk_full.py ROUNDS [--seed N] [--keep]
+
+Two ways, round about: a small volume of its own (tmpfs) that something else has filled, and a limit on the size of
+files, which ends writes in the same way and needs no rights. A volume needs a mount namespace; where none can be made,
+the limit is the only way, and the first line says so. Each round says more than there is room for: what was promised
+must be there, the sender must say what is wrong, and when there is room again everything goes on.
+"""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+import scene
+
+# The log grows until the next checkpoint, every 10 s; clocks run fast here, and so does the log.
+ROOM = 128 << 20
+
+
+def enter_namespace():
+    """Starts this program again where it may mount volumes that go when it ends; returns where that can't be."""
+    if os.environ.get("PATCHBAY_NAMESPACE"):
+        return
+    unshare = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/tmp"]
+    if shutil.which("unshare") and subprocess.run([*unshare, *mount], capture_output=True).returncode == 0:
+        os.environ["PATCHBAY_NAMESPACE"] = "1"
+        os.execvp("unshare", [*unshare, sys.executable, *sys.argv])
+
+
+class Volume:
+    """A small volume; whatever else is on it is one file that grows and goes."""
+
+    name = "tmpfs"
+    words = "disk is full"
+
+    def __init__(self, folder):
+        self.folder = folder / "volume"
+        self.folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs", str(self.folder)], check=True)
+        self.ballast = self.folder / "ballast"
+
+    def squeeze(self, room, _):
+        """Leaves that many bytes of room."""
+        state = os.statvfs(self.folder)
+        with open(self.ballast, "wb") as file:
+            file.write(b"\0" * max(0, state.f_bavail * state.f_frsize - room))
+        return {}
+
+    def release(self):
+        self.ballast.unlink(missing_ok=True)
+
+    def close(self):
+        subprocess.run(["umount", "-l", str(self.folder)], check=True)
+
+
+class Limit:
+    """A limit on how large a file may become."""
+
+    name = "RLIMIT_FSIZE"
+    # The system calls it another error than a full volume.
+    words = "disk I/O error"
+
+    def __init__(self, folder):
+        self.folder = folder / "limited"
+        self.folder.mkdir()
+
+    def squeeze(self, room, outbox):
+        largest = max((file.stat().st_size for file in outbox.parent.glob(outbox.name + "*")), default=0)
+
+        def limit():
+            # A process without a handler would be killed by the signal instead of hearing that there is no room.
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest + room, largest + room))
+
+        return {"preexec_fn": limit, "restore_signals": False}
+
+    def release(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def play_on(disk, folder, rounds, seed):
+    with scene.Scene(folder, seed, outbox=disk.folder / "outbox.sqlite") as stage:
+        for number in range(rounds):
+            # What does not fit is said, too: it is not promised, and nobody may count on it.
+            stage.say(stage.shop.round(least=40, most=400))
+            stage.break_vendors(number)
+            talked = stage.talk.stat().st_size
+            # The first round has room enough for an outbox to begin with.
+            room = stage.chance.randrange(0, 1_000_000) if number else ROOM // 2
+            code = stage.send("--until-idle", 1, **disk.squeeze(room, stage.outbox)).wait(120)
+            disk.release()
+            says = disk.words in stage.talk.read_text(errors="replace")[talked:]
+            stage.tally.met += says or number == 0
+            if code not in (0, 1, 2) or code == 2 and not says:
+                stage.problem(f"round {number}: the sender ended with {code}, and says that there is no room: {says}")
+            stage.check_promises(f"round {number}")
+        stage.tally.rounds += rounds
+        stage.drain()
+        return stage.tally
+
+
+def play(folder, rounds, seed):
+    can_mount = bool(os.environ.get("PATCHBAY_NAMESPACE"))
+    kinds = [Volume, Limit] if can_mount else [Limit]
+    if not can_mount:
+        print("  no mount namespace can be made here: the size of files is limited, no volume is filled")
+    tally = scene.Tally()
+    for place, kind in enumerate(kinds):
+        part = folder / kind.name
+        part.mkdir()
+        disk = kind(part)
+        try:
+            share = rounds // len(kinds) + (place < rounds % len(kinds))
+            print(f"  {kind.name}: {share} rounds")
+            tally.add(play_on(disk, part, share, seed + place))
+        finally:
+            disk.close()
+    return tally
+
+
+if __name__ == "__main__":
+    enter_namespace()
+    scene.main("disk full", "Fills the disk under the sender, and recounts.", play)

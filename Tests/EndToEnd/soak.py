@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Every kind of violence, in turn, for a number of rounds, and a table of what came of it.
+
+    soak.py ROUNDS [--seed N]
+
+Ends with 0 if no promise is lost and nothing differs anywhere.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import processes
+import scene
+
+# Each kind with its program, and how many rounds it gets before it is another's turn.
+KINDS = {
+    "kill -9": ("kill9.py", 40), "disk full": ("disk_full.py", 10), "read only": ("read_only.py", 10), "damage": ("damage.py", 40),
+}
+COLUMNS = ["rounds", "met", "promised", "lost", "recovered", "accounted", "seconds"]
+
+
+def table(tallies):
+    """What came of it: a row per kind. `met`: rounds that found somebody at work. `recovered` and `accounted`: of damaged outboxes."""
+    total = scene.Tally()
+    for tally in tallies.values():
+        total.add(tally)
+    lines = [f"{'':10}" + "".join(f"{column:>11}" for column in COLUMNS) + f"{'differences':>13}"]
+    for name, tally in [*tallies.items(), ("together", total)]:
+        numbers = "".join(f"{round(getattr(tally, column)):>11}" for column in COLUMNS)
+        lines.append(f"{name:10}{numbers}{len(tally.problems):>13}")
+    return "\n".join(lines)
+
+
+def play(program, rounds, seed):
+    """One turn, in a process of its own; what it counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "tally.json")
+        done = subprocess.run([
+            sys.executable, str(processes.HERE / program), str(rounds), "--seed", str(seed), "--tally", str(file)
+        ])
+        if file.exists():
+            return scene.Tally(**json.loads(file.read_text()))
+        return scene.Tally(rounds=rounds, problems=[f"{program} ended with {done.returncode}"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Every kind of violence, in turn.")
+    parser.add_argument("rounds", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    tallies = {name: scene.Tally() for name in KINDS}
+    left, seed = arguments.rounds, arguments.seed
+    while left > 0:
+        for name, (program, most) in KINDS.items():
+            rounds = min(most, left)
+            if rounds == 0:
+                break
+            print(f"{name}: {rounds} rounds, seed {seed}", flush=True)
+            tallies[name].add(play(program, rounds, seed))
+            left, seed = left - rounds, seed + 1
+    print("\n" + table(tallies))
+    failed = [name for name, tally in tallies.items() if tally.problems or tally.lost]
+    if failed:
+        sys.exit(f"soak: something is wrong after {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,8 @@ extension Configuration {
                     name: provider.name,
                     adapter: provider.adapter,
                     mode: routes.first { $0.provider == provider.name }?.mode,
-                    settingsDigest: provider.settingsDigest
+                    settingsDigest: provider.settingsDigest,
+                    rate: provider.rate
                 )
             },
             onSwitch: onSwitch,

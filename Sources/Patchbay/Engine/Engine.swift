@@ -29,6 +29,7 @@ package final class Engine {
         for provider in plan.providers {
             let runner = provider.adapter.makeRunner(name: provider.name, context: context)
             runner.isPaused = provider.mode == .paused
+            if let rate = provider.rate { runner.rate = rate }
             runners.append(runner)
         }
     }

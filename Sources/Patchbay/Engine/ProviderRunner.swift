@@ -10,6 +10,7 @@ protocol ProviderRunner: AnyObject {
     var descriptor: AdapterDescriptor { get }
     var parked: Finding? { get }
     var isPaused: Bool { get set }
+    var rate: Rate? { get set }
     /// Whether something is in flight.
     var isBusy: Bool { get }
     /// The earliest instant at which a lane wants to be planned; in the past if it wants to be planned now.

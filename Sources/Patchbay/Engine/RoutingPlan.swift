@@ -29,10 +29,19 @@ public struct RoutingPlan: Sendable {
         public var mode: Mode?
         /// Tells one set of settings from another.
         public var settingsDigest: String
+        /// How often it may be asked; nil is as its adapter says.
+        public var rate: Rate?
 
         /// A provider.
-        public init(name: String, adapter: any VendorAdapter, mode: Mode?, settingsDigest: String = "") {
+        public init(
+            name: String,
+            adapter: any VendorAdapter,
+            mode: Mode?,
+            settingsDigest: String = "",
+            rate: Rate? = nil
+        ) {
             (self.name, self.adapter, self.mode, self.settingsDigest) = (name, adapter, mode, settingsDigest)
+            self.rate = rate
         }
 
         /// Whether it hears what is captured.

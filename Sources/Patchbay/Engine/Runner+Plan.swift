@@ -12,7 +12,7 @@ extension Runner {
         guard parked == nil, !isPaused else { return }
         var failure: (any Error)?
         for key in lanesDue() {
-            guard parked == nil, flights.count < descriptor.concurrency else { break }
+            guard parked == nil, flights.count < descriptor.concurrency, gate == nil else { break }
             do {
                 if let dispatch = try plan(lane: key) { send(dispatch) }
             } catch {
@@ -114,6 +114,7 @@ extension Runner {
             }
         }
         if isChore { choresInFlight.insert(transmission.endpoint) }
+        try spendRate(now)
         let ticket = context.makeTicket()
         flights[ticket] = key
         update(key) { lane in

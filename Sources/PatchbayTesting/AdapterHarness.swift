@@ -152,7 +152,12 @@ protocol ConformanceSubject: Sendable {
     func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive
     func drive(turns: [Turn], _ script: Script) -> Drive
     /// What the adapter makes of each outcome of one request, the memory as it was before it.
-    func read(_ outcomes: [Outcome], as number: Int, of operations: [EngagementOperation], _ script: Script) -> [Reading]
+    func read(
+        _ outcomes: [Outcome],
+        as number: Int,
+        of operations: [EngagementOperation],
+        _ script: Script
+    ) -> [Reading]
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
     /// What is wrong with these settings.

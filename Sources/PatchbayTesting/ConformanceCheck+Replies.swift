@@ -4,7 +4,7 @@ import PatchbayJSON
 extension ConformanceCheck {
     /// Every answer that can come at all: each status with each sort of body, and each way to get none.
     static let totality: [ConformanceCheck] = [
-        ConformanceCheck("no answer is left without a verdict, and no failure is taken for a yes", "replies") { subject in
+        ConformanceCheck("no answer is left without a verdict, and no failure is a yes", "replies") { subject in
             let cases = AnswerCase.all(subject)
             return ReplyGoldens(subject).readings(cases.map(\.outcome)).flatMap { endpoint, readings -> [Problem] in
                 guard readings.count == cases.count else {

@@ -50,14 +50,16 @@ import Testing
     /// A body, its content type, and whether it is a page of something that is not the vendor.
     private static let pages: [(type: String?, body: String, isPage: Bool)] = [
         ("text/html", "<p>Sign in</p>", true), ("TEXT/HTML; charset=utf-8", " \n<p>", true),
-        (nil, "<!DOCTYPE HTML><html>", true), (nil, "\u{FEFF}<HTML>", true), ("application/json", "<html></html>", true),
+        (nil, "<!DOCTYPE HTML><html>", true), (nil, "\u{FEFF}<HTML>", true),
+        ("application/json", "<html></html>", true),
         // Many servers call everything text/html.
         ("text/html", "{\"ok\": true}", false), ("text/html", "", false), ("text/html", "OK", false),
         ("application/xml", "<Envelope><Body/></Envelope>", false), (nil, "<?xml version=\"1.0\"?><RESULT/>", false),
         ("application/json", "{}", false),
     ]
 
-    @Test(arguments: pages) func `a web page is told from an answer`(_ row: (type: String?, body: String, isPage: Bool)) {
+    @Test(arguments: pages) func `a web page is told from an answer`(_ row: (type: String?, body: String, isPage: Bool))
+    {
         let headers = row.type.map { [WireHeader("Content-Type", $0)] } ?? []
         #expect(WireResponse(200, headers: headers, body: Array(row.body.utf8)).isWebPage == row.isPage)
     }
@@ -76,7 +78,10 @@ import Testing
         (WireResponse(400, json: ["errorcode": 10006, "requestId": "a1"]), "10006", "a1"),
         (WireResponse(400, json: ["error": ["code": "E-7"]]), "E-7", "ours"),
         (WireResponse(400, json: ["errorcode": 0]), nil, "ours"),
-        (WireResponse(400, headers: [WireHeader("x-error", "quota"), WireHeader("X-Request-ID", "r/9")]), "quota", "r/9"),
+        (
+            WireResponse(400, headers: [WireHeader("x-error", "quota"), WireHeader("X-Request-ID", "r/9")]), "quota",
+            "r/9"
+        ),
         // Free text may quote a person: it is no code.
         (WireResponse(400, json: ["errorcode": "no profile anna@example.com"]), nil, "ours"),
         (WireResponse(400, json: ["errorcode": "Anna Müller"]), nil, "ours"),
@@ -98,6 +103,8 @@ import Testing
         finding.vendor = VendorReply(status: 400, code: "10006", requestID: "a1")
         #expect(try Finding(jsonBytes: finding.jsonBytes) == finding)
         #expect(finding.description.hasSuffix("[HTTP 400, code 10006, request a1]"))
-        #expect(Self.table.vendorReply(.failed(TransportFailure(.lost, "timedOut")), to: WireRequest("GET", "x")) == nil)
+        #expect(
+            Self.table.vendorReply(.failed(TransportFailure(.lost, "timedOut")), to: WireRequest("GET", "x")) == nil
+        )
     }
 }

@@ -98,9 +98,9 @@ import Testing
         (.claimsTooMuch, "capabilities: it takes what it claims"),
         (.refusesSilently, "capabilities: it refuses what it does not claim, with a remedy"),
         (.mangles, "texts: hostile texts survive or are refused"),
-        (.believesPages, "replies: no answer is left without a verdict, and no failure is taken for a yes"),
-        (.believesFailures, "replies: no answer is left without a verdict, and no failure is taken for a yes"),
-        (.forgetsVerdictsOfNonsense, "replies: no answer is left without a verdict, and no failure is taken for a yes"),
+        (.believesPages, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.believesFailures, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.forgetsVerdictsOfNonsense, "replies: no answer is left without a verdict, and no failure is a yes"),
         (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
     ]
 

@@ -20,7 +20,8 @@ extension FindingRow {
             timeMissing,
             readUnknown, readProvider, readNoToken,
             identityInCredential, identityKind, consentKept, eraseByHand, nothingToLeave, actionUnknown,
-            replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply, replyPage,
+            replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
+            replyPage,
             retryLimit, replyUnreadable, replyErrorInSuccess, replyErrorRefused, replyLater, replyDiffers,
         ] + altcraftRecords
 

@@ -13,7 +13,8 @@ extension FindingRow {
         attributeFraction, attributeMissing, attributeStrange, noSession, inboxUnchanged, inboxUnknown,
         questionUnknown, argumentMissing, addressForeign, noContent,
         consentKept, displayNext, eraseByHand, nothingToLeave, neverSent,
-        stopped, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater, noReply, hostNotFound, replyPage,
+        stopped, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater, noReply, hostNotFound,
+        replyPage,
         replyUnreadable,
     ]
 

@@ -23,14 +23,19 @@ public struct EndedOperation: Hashable, Sendable {
 /// Everybody who asks gets all of it. A slow reader has a buffer; when that is full new endings are left out, and the next
 /// one that fits says how many. Every ending stays in the outbox's history and the accounts all the same.
 public struct Outcomes: AsyncSequence, Sendable {
+    /// What it gives.
     public typealias Element = EndedOperation
+    /// It never fails.
     public typealias Failure = Never
 
     /// Gives the endings one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var base: AsyncStream<EndedOperation>.Iterator
 
+        /// The next ending; nil when the client is closed.
         public mutating func next() async -> EndedOperation? { await base.next() }
+
+        /// The next ending, in the caller's isolation; nil when the client is closed.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> EndedOperation? {
             await base.next(isolation: actor)
         }
@@ -38,6 +43,7 @@ public struct Outcomes: AsyncSequence, Sendable {
 
     let stream: AsyncStream<EndedOperation>
 
+    /// Begins to read.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: stream.makeAsyncIterator()) }
 }
 

@@ -164,7 +164,9 @@ struct ConfigurationReader {
     ) -> Configuration.Provider? {
         let path = "providers".dot(name)
         if !Self.isProviderName(name) { findings.append(ConfigurationFinding.providerName.at(path)) }
-        guard let members = object(json, at: path, known: ["adapter", "settings", "credentials", "rate"]) else { return nil }
+        guard let members = object(json, at: path, known: ["adapter", "settings", "credentials", "rate"]) else {
+            return nil
+        }
         let id = required(members["adapter"], at: path.dot("adapter"))
             .flatMap { text($0, at: path.dot("adapter")) }
             .flatMap { adapterID($0, at: path.dot("adapter")) }
@@ -194,7 +196,9 @@ struct ConfigurationReader {
 
     /// How often a provider may be asked: so many requests in so many seconds.
     private mutating func rate(_ json: JSONValue?, at path: String) -> Rate? {
-        guard let members = json.flatMap({ object($0, at: path, known: ["requests", "per", "burst"]) }) else { return nil }
+        guard let members = json.flatMap({ object($0, at: path, known: ["requests", "per", "burst"]) }) else {
+            return nil
+        }
         let requests = required(members["requests"], at: path.dot("requests"))
             .flatMap { integer($0, in: 1...1_000_000, at: path.dot("requests")) }
         let per = required(members["per"], at: path.dot("per"))

@@ -125,9 +125,7 @@ extension Exchange {
     }
 
     /// Whether it tells of a provider that is down: no answer, a 5xx that decides nothing, a page of something on the way,
-    /// or a word on who is asking. A process that died tells nothing.
-    ///
-    /// - Parameter isOpen: whether some operation of it has not ended.
+    /// or a word on who is asking. A process that died tells nothing. `isOpen`: some operation of it has not ended.
     fileprivate func isOutage(isOpen: Bool) -> Bool {
         switch outcome {
         case .failed(let failure): failure.doubt != .interrupted
@@ -165,7 +163,7 @@ extension FindingRow.Engine {
         .warning,
         .unavailable,
         reason: "The provider fails again and again, so one request at a time asks whether it is back",
-        remedy: "Nothing is lost. Mend the network or the credential if the cause lies here; a wake or a flush asks at once."
+        remedy: "Nothing is lost. Mend the network or the credential if it is that; a wake or a flush asks at once."
     )
     static let providerBack = FindingRow(
         "engine.provider.back",

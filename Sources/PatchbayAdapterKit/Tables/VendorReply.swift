@@ -21,10 +21,12 @@ public struct VendorReply: Hashable, Sendable {
     private static let marks = Set("._:/+=-".utf8)
 
     private static func id(_ text: String) -> String? {
-        let isFit = (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || marks.contains(byte)
-        }
+        let isFit =
+            (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || marks.contains(byte)
+            }
         return isFit ? text : nil
     }
 }

@@ -59,7 +59,10 @@ extension Session {
         guard let word = invocation.text(.logLevel) else { return nil }
         if let level = LogLevel(rawValue: word) { return LineLog(level) }
         let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
-        throw UsageError("--log: there is no level \"\(word)\". Use one of: \(known).", command: invocation.command.name)
+        throw UsageError(
+            "--log: there is no level \"\(word)\". Use one of: \(known).",
+            command: invocation.command.name
+        )
     }
 }
 

@@ -19,7 +19,9 @@ import Testing
         return world
     }
 
-    private func seconds(_ world: VirtualWorld) -> [Int64] { world.sent.map { ($0.date - Self.start).components.seconds } }
+    private func seconds(_ world: VirtualWorld) -> [Int64] {
+        world.sent.map { ($0.date - Self.start).components.seconds }
+    }
 
     private func events(_ world: VirtualWorld) -> [String] {
         world.told.compactMap {
@@ -105,11 +107,13 @@ import Testing
         (.failed(TransportFailure(.lost, "timedOut")), true),
         (.replied(WireResponse(500)), true), (.replied(WireResponse(503)), true),
         (.replied(WireResponse(401)), true), (.replied(WireResponse(403)), true),
-        (.replied(WireResponse(429)), false), (.replied(WireResponse(400)), false), (.replied(WireResponse(404)), false),
+        (.replied(WireResponse(429)), false), (.replied(WireResponse(400)), false),
+        (.replied(WireResponse(404)), false),
         (.replied(WireResponse(200, json: ["otherwise": "rejected"])), false),
     ]
 
-    @Test(arguments: outcomes) func `it opens where the provider is down or knows nobody, and for no verdict on an operation`(
+    @Test(arguments: outcomes)
+    func `it opens where the provider is down or knows nobody, and for no verdict on an operation`(
         _ row: (outcome: Outcome, opens: Bool)
     ) throws {
         let world = try world(lanes: 0)

@@ -96,7 +96,11 @@ private final class MemoryLog: LogHandler {
     /// A whole session in which every value is marked: a yes, refusals, repeats, an outage, content, a question.
     private func session(_ log: MemoryLog) async throws {
         let answers: [WireResponse] = [
-            WireResponse(200, headers: [WireHeader("canary-header", "canary-header")], json: ["canary-member": "canary-value"]),
+            WireResponse(
+                200,
+                headers: [WireHeader("canary-header", "canary-header")],
+                json: ["canary-member": "canary-value"]
+            ),
             WireResponse(503, body: Array("<html>canary-page</html>".utf8)),
             WireResponse(400, json: ["code": "canary free text"]),
         ]
@@ -105,7 +109,9 @@ private final class MemoryLog: LogHandler {
         }
         let client = try await client(transport, log: log)
         try client.identify(Identifier(.email, "canary-identifier@example.com"))
-        try client.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "canary-contact")])))
+        try client.capture(
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "canary-contact")]))
+        )
         try client.set(["canary_name": .string("canary-attribute")])
         try client.add("canary-tag")
         try client.track("canary-event", attributes: ["canary_name": .string("canary-attribute")])
@@ -122,7 +128,10 @@ private final class MemoryLog: LogHandler {
         let log = MemoryLog()
         try await session(log)
         let text = log.lines.joined(separator: "\n")
-        for message in ["started", "provider adapter=probe", "request endpoint=plain", "request failed", "operation ended", "closed"] {
+        for message in [
+            "started", "provider adapter=probe", "request endpoint=plain", "request failed", "operation ended",
+            "closed",
+        ] {
             #expect(text.contains(message), "The log lacks \(message):\n\(text)")
         }
         #expect(!text.lowercased().contains("canary"), "\(text)")

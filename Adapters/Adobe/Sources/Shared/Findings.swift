@@ -10,7 +10,8 @@ extension FindingRow {
         attributeUnset, attributeInstruction, attributesKnown, visibleLater, tagUnmapped, tagsEmpty,
         identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, logOut, subscriptionPush,
         subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, eraseByHand,
-        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyPage, replyLost, replyUnsent,
+        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyPage, replyLost,
+        replyUnsent,
         clickRefused,
     ]
 

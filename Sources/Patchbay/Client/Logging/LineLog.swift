@@ -5,6 +5,7 @@ import PatchbayModel
 ///
 /// `2030-03-14T09:26:53.589Z warning Patchbay: provider fails code=engine.provider.outage provider=crm`
 public struct LineLog: LogHandler {
+    /// The least level that is written.
     public let level: LogLevel
     private let file: FileHandle
 
@@ -13,6 +14,7 @@ public struct LineLog: LogHandler {
         (self.level, self.file) = (level, file)
     }
 
+    /// Writes a record.
     public func log(event: LogEvent) {
         let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         // One call writes the whole line; a full disk must not stop the delivery.

@@ -14,12 +14,14 @@ struct Breaker: Equatable {
 
     /// Failed exchanges in a row.
     private(set) var failures = 0
+    /// When the first of them ended, by the wall clock.
+    private var begun: Instant?
     /// What has happened since it opened; nil while it is closed.
     private(set) var outage: Outage?
 
     /// A provider that is down.
     struct Outage: Equatable {
-        /// Since when, by the wall clock.
+        /// When the first exchange failed, by the wall clock.
         var since: Instant
         /// Requests that have asked in vain.
         var probes = 0
@@ -32,10 +34,11 @@ struct Breaker: Equatable {
     /// An exchange failed. True if that opened it.
     mutating func fail(_ cause: Finding, asked: Duration?, at moment: Moment) -> Bool {
         failures += 1
+        begun = begun ?? moment.date
         guard var known = outage else {
             guard failures >= Self.threshold else { return false }
             let next = Self.probes.next(after: 0, asked: asked, at: moment)
-            outage = Outage(since: moment.date, nextProbe: next, cause: cause)
+            outage = Outage(since: begun ?? moment.date, nextProbe: next, cause: cause)
             return true
         }
         known.cause = cause

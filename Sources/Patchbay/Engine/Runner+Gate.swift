@@ -74,8 +74,8 @@ extension Runner {
             }
             if let outage = breaker.outage { context.emit([.outage(provider: name, finding(of: outage))]) }
         } else if exchange.isWellAnswered, let outage = breaker.recover() {
-            let detail = "since \(outage.since.text), \(outage.probes) attempts in vain"
-            context.emit([.recovered(provider: name, FindingRow.Engine.providerBack.at(detail: detail))])
+            let finding = FindingRow.Engine.providerBack.at(detail: "it failed since \(outage.since.text)")
+            context.emit([.recovered(provider: name, finding)])
         }
         try save(before)
     }
@@ -109,8 +109,11 @@ extension Runner {
 
     /// The outage as a person reads it: the normalised cause, the vendor's own words, since when, the next try.
     private func finding(of outage: Breaker.Outage) -> Finding {
-        let next = context.date + max(.zero, outage.nextProbe - context.now)
-        let words = "\(outage.cause.code), since \(outage.since.text), the next attempt at \(next.text)"
+        var words = "\(outage.cause.code), since \(outage.since.text)"
+        if wantingLanes > 1 {
+            let next = context.date + max(.zero, outage.nextProbe - context.now)
+            words += ", one request at a time, the next at \(next.text)"
+        }
         var finding = FindingRow.Engine.providerOutage.at(detail: words)
         (finding.error, finding.vendor) = (outage.cause.error ?? .unavailable, outage.cause.vendor)
         return finding
@@ -162,8 +165,8 @@ extension FindingRow.Engine {
         "engine.provider.outage",
         .warning,
         .unavailable,
-        reason: "The provider fails again and again, so one request at a time asks whether it is back",
-        remedy: "Nothing is lost. Mend the network or the credential if it is that; a wake or a flush asks at once."
+        reason: "The provider fails again and again",
+        remedy: "Nothing is lost, and attempts go on. Mend the network or the credential if it is that."
     )
     static let providerBack = FindingRow(
         "engine.provider.back",

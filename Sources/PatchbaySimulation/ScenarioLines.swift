@@ -94,6 +94,8 @@ extension VirtualWorld.Told {
             return line(provider, json)
         case .incoming(let provider, let content): return line(provider, ["incoming": content])
         case .parked(let provider, let finding): return line(provider, ["stopped": finding.json])
+        case .outage(let provider, let finding): return line(provider, ["outage": finding.json])
+        case .recovered(let provider, let finding): return line(provider, ["recovered": finding.json])
         case .noticed(let provider, let finding): return line(provider, ["finding": finding.json])
         case .passedOver(let id, let provider, let finding):
             return line(provider, ["operation": .string(id.rawValue), "passedOver": finding.json])

@@ -28,6 +28,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let belief: Belief<Adapter>?
     /// Answers of the vendor that its reply table tells apart by more than the status.
     public let replies: [SampleReply]
+    /// Endpoints whose yes may be a web page, as far as the vendor's sheet says.
+    public let pages: Set<String>
     /// Opaque values that the vendor hands over and wants back.
     public let echoes: [Echo]
     /// One stored memory and step per state version.
@@ -55,6 +57,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
     ///     and a simulator.
     ///   - replies: answers of the vendor that its reply table tells apart by more than the status.
+    ///   - pages: endpoints whose yes may be a web page, as far as the vendor's sheet says.
     ///   - echoes: opaque values that the vendor hands over and wants back.
     ///   - storedStates: one stored memory and step per state version.
     ///   - exemptions: samples that can't pass a check, each with the vendor's rule that forbids it.
@@ -75,6 +78,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         extras: [Sample] = [],
         belief: Belief<Adapter>? = nil,
         replies: [SampleReply] = [],
+        pages: Set<String> = [],
         echoes: [Echo] = [],
         storedStates: [StoredState] = [],
         exemptions: [Exemption] = [],
@@ -86,7 +90,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
         samples = corpus.samples + extras
         (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
-        (self.belief, self.replies, self.echoes) = (belief, replies, echoes)
+        (self.belief, self.replies, self.pages, self.echoes) = (belief, replies, pages, echoes)
         let family = String(Adapter.descriptor.id.rawValue.prefix { $0 != "." && $0 != "-" })
         self.wireSchemas =
             wireSchemas
@@ -124,6 +128,7 @@ protocol ConformanceSubject: Sendable {
     var refusal: WireResponse? { get }
     var storedStates: [StoredState] { get }
     var replies: [SampleReply] { get }
+    var pages: Set<String> { get }
     var echoes: [Echo] { get }
     /// Whether somebody told what memory claims and what the vendor holds.
     var hasBelief: Bool { get }
@@ -146,6 +151,13 @@ protocol ConformanceSubject: Sendable {
 
     func drive(_ operations: [EngagementOperation], _ script: Script) -> Drive
     func drive(turns: [Turn], _ script: Script) -> Drive
+    /// What the adapter makes of each outcome of one request, the memory as it was before it.
+    func read(
+        _ outcomes: [Outcome],
+        as number: Int,
+        of operations: [EngagementOperation],
+        _ script: Script
+    ) -> [Reading]
     func examine(_ operation: EngagementOperation) -> [Finding]
     func place(_ operation: EngagementOperation) -> Place
     /// What is wrong with these settings.

@@ -42,7 +42,7 @@ public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
     /// Every check there is: the only list of them.
     public static let all: [ConformanceCheck] =
         promises + behaviour + interruptions + endurance + claims + texts + security + opaques + tables + goldens
-        + replyGoldens
+        + replyGoldens + totality
 
     /// Runs the check and records an issue for each problem that it finds, and for each exemption that nothing needs.
     ///

@@ -42,7 +42,10 @@ struct Meaning: Sendable, Hashable {
 extension Verdict {
     /// The verdict in words; instants are told from `now`.
     func text(from now: Instant) -> String {
-        func named(_ word: String, _ finding: Finding?) -> String { finding.map { "\(word) (\($0.code))" } ?? word }
+        func named(_ word: String, _ finding: Finding?) -> String {
+            let theirs = finding?.vendor?.code.map { "; the vendor's code \($0)" } ?? ""
+            return finding.map { "\(word) (\($0.code)\(theirs))" } ?? word
+        }
         return switch self {
         case .accepted(let finding, let answer): named("accepted", finding) + (answer == nil ? "" : " with an answer")
         case .unchanged(let finding): named("unchanged", finding)

@@ -41,6 +41,8 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private var isPreparing = false
     /// A crash left nobody who knows what the last request did; what is believed is compared when all has ended.
     private var isStale = false
+    /// Every exchange after the preparation, with the memory before it.
+    private(set) var exchanges: [(exchange: Exchange<Adapter>, memory: Adapter.Memory)] = []
     /// What happened so far.
     private(set) var drive = Drive()
 
@@ -323,10 +325,12 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private mutating func interpret(_ exchange: Exchange<Adapter>, _ lane: String) {
         let before = memories[memoryName(lane)] ?? Adapter.Memory()
         var (memory, again) = (before, before)
-        let meaning = adapter.interpret(exchange, memory: &memory)
-        if adapter.interpret(exchange, memory: &again) != meaning || again != memory {
+        let said = adapter.interpret(exchange, memory: &memory)
+        if adapter.interpret(exchange, memory: &again) != said || again != memory {
             breach("A1", "interpret called twice with the same values answers differently.")
         }
+        let meaning = said.naming(descriptor.replies.vendorReply(exchange.outcome, to: exchange.request))
+        if !isPreparing { exchanges.append((exchange, before)) }
         let carried = Set(exchange.operations.map(\.id))
         for missing in carried.subtracting(meaning.verdicts.keys) {
             breach("A3", "interpret gives no verdict to \(missing.rawValue) after \(exchange.outcome.name).")

@@ -70,6 +70,21 @@ struct ReplyGoldens {
             }
     }
 
+    /// What the adapter makes of each of these outcomes, at every endpoint that some sample reaches.
+    func readings(_ outcomes: [Outcome]) -> [(endpoint: String, readings: [Reading])] {
+        occasions.sorted { $0.key < $1.key }.map { endpoint, occasion in
+            var script = Script(isPrepared: occasion.isPrepared)
+            occasion.play.set(&script, subject.refusal)
+            let before = script.answer
+            script.answer = { $0.number == occasion.number ? .replied(WireResponse(200)) : before($0) }
+            script.limit = occasion.number + 1
+            return (
+                endpoint,
+                subject.read(outcomes, as: occasion.number, of: occasion.sample.operations, script)
+            )
+        }
+    }
+
     /// The rows of the reply table that no reply reaches, whose meaning no golden can show.
     var unreached: [ReplyRow] {
         let cases = subject.endpoints.flatMap(cases)

@@ -14,7 +14,7 @@ enum Fault: String, NeutralWord {
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
-    case doublesEffects, pastesTexts
+    case doublesEffects, pastesTexts, believesPages, believesFailures
 }
 
 /// An adapter that can break each rule; without a fault it keeps them all.
@@ -57,6 +57,7 @@ struct ProbeAdapter: VendorAdapter {
             findings: [unsupported, refused, waiting, told],
             replies: ReplyTable(
                 [
+                    .webPage(.retry, waiting, rule: RuleID("probe", "1")),
                     .status(200...299, .accepted, rule: RuleID("probe", "1")),
                     .status(429...429, .retry, rule: RuleID("probe", "1")),
                     .status(400...499, .refused, refused, rule: RuleID("probe", "1")),
@@ -160,7 +161,12 @@ struct ProbeAdapter: VendorAdapter {
     }
 
     func interpret(_ exchange: Exchange<ProbeAdapter>, memory: inout Memory) -> Interpretation<ProbeAdapter> {
-        let row = Self.descriptor.replies.row(for: exchange.outcome)
+        var row = Self.descriptor.replies.row(for: exchange.outcome)
+        if let reply = exchange.outcome.reply,
+            fault == .believesPages && reply.isWebPage || fault == .believesFailures && reply.status == 511
+        {
+            row = .otherwise(.accepted, rule: RuleID("probe", "1"))
+        }
         if fault == .forgetsVerdicts { return Interpretation() }
         if fault == .forgetsVerdictsOfNonsense, let reply = exchange.outcome.reply, reply.json == nil {
             return Interpretation()
@@ -178,7 +184,7 @@ struct ProbeAdapter: VendorAdapter {
                 guard fault == .triesRefusalsAgain else { return .rejected(Self.refused.at()) }
                 return .retry(.at(exchange.moment.now + .seconds(60)))
             case .retry:
-                let wait = exchange.outcome.reply?.retryAfter ?? .seconds(60)
+                let wait = exchange.retryAfter ?? .seconds(60)
                 if exchange.mayHaveWorked, fault != .suppressesAfterDoubt { memory.known = nil }
                 if fault == .believesTooMuch { memory.known = text(pending.operation) }
                 if fault != .repeatsAtOnce { memory.closedUntil = exchange.moment.now + max(wait, .seconds(1)) }

@@ -99,6 +99,9 @@ import Testing
         (.claimsTooMuch, "capabilities: it takes what it claims"),
         (.refusesSilently, "capabilities: it refuses what it does not claim, with a remedy"),
         (.mangles, "texts: hostile texts survive or are refused"),
+        (.believesPages, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.believesFailures, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.forgetsVerdictsOfNonsense, "replies: no answer is left without a verdict, and no failure is a yes"),
         (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
         (.pastesTexts, "texts: no text leads a request elsewhere"),
     ]

@@ -51,6 +51,26 @@ import Testing
         #expect(verify.status == 0)
     }
 
+    @Test func `a log tells each step and no value, and a level that is none is wrong usage`() async throws {
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        let wrong = try await bench.run("send", "--config", bench.configuration(), "--log", "loud", "steps.ndjson")
+        #expect(wrong.status == 64)
+        #expect(wrong.talk.contains("trace, debug, info, notice, warning, error, critical"))
+        let told = try await bench.run(
+            "send",
+            "--config",
+            bench.configuration(),
+            "--until-idle",
+            "0",
+            "--log",
+            "trace",
+            "steps.ndjson"
+        )
+        #expect(told.talk.contains(" info Patchbay: started\n"))
+        #expect(told.talk.contains(" trace Patchbay: request endpoint="))
+        #expect(!told.talk.contains("1990-04-01") && !told.talk.contains("c-1"))
+    }
+
     @Test func `a bad line is named and the others are kept`() async throws {
         let steps = try Workbench.example("first-steps.ndjson").split(separator: "\n").map(String.init)
         let input = [steps[0], "{\"id\":", steps[1]].joined(separator: "\n")

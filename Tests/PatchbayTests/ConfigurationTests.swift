@@ -47,6 +47,7 @@ import Testing
         let plan = try Self.load(text).plan
         #expect(plan.providers.map(\.name) == ["crm", "next"])
         #expect(plan.providers.map(\.mode) == [.live, nil])
+        #expect(plan.providers.map(\.rate) == [Rate(10, per: .seconds(1), burst: 5), nil])
         #expect(plan.onSwitch == .retarget)
         #expect(plan.requiredConsent == [.tracking, .profile, Consent.Scope(.messaging, channel: .sms)])
     }

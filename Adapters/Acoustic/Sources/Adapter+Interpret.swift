@@ -33,7 +33,7 @@ extension AcousticDevice {
         let stream = exchange.endpoint.stream
         if meaning == .retry {
             let failures = memory.paces[stream]?.failures ?? 0
-            let asked = exchange.outcome.reply?.retryAfter
+            let asked = exchange.retryAfter
             memory.paces[stream] = .init(
                 failures: failures + 1,
                 until: Pace.next(after: failures, asked: asked, at: exchange.moment)

@@ -16,7 +16,7 @@ extension FindingRow {
         readUnknown, actionUnknown, eraseByHand, consentKept, left,
         gathering, interval, retrying, unchanged, visibleLater, failureUnseen, deleteAccepted, partlyRefused,
         updateRefused, deleteRefused, customEventUnseen, eventTaken, replyStopped, replyUnavailable,
-        replyThrottled, noReply, replyStrange, optionUnknown, optionInvalid,
+        replyThrottled, noReply, replyStrange, replyPage, optionUnknown, optionInvalid,
     ]
 
     // MARK: Columns and values
@@ -636,6 +636,14 @@ extension FindingRow {
         rule: .acoustic("R4"),
         reason: "There is no answer",
         remedy: "Wait for the network."
+    )
+    static let replyPage = FindingRow(
+        "acoustic.reply.page",
+        .warning,
+        .unavailable,
+        rule: .acoustic("R6"),
+        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        remedy: "Sign in to the network, or check the address; attempts go on."
     )
     static let replyStrange = FindingRow(
         "acoustic.reply.strange",

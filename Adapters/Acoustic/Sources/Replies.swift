@@ -4,6 +4,7 @@ extension ReplyTable {
     /// What the vendor's answers mean; the split is ours, because the vendor publishes none.
     static let acoustic = ReplyTable(
         [
+            .webPage(.retry, .replyPage, rule: .acoustic("R6")),
             .status(200...299, .accepted, rule: .acoustic("R1")),
             .status(401...401, .park, .replyStopped, rule: .acoustic("Q5")),
             .status(403...403, .park, .replyStopped, rule: .acoustic("Q5")),

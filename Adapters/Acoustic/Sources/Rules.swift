@@ -218,5 +218,10 @@ extension Rule {
         rule("R3", "Too many updates are throttled.", Source.guide),
         rule("R4", "Without an answer it is tried again.", Source.house),
         rule("R5", "Any other status is tried again.", Source.house),
+        rule(
+            "R6",
+            "A web page with a status of success is none of the vendor's answers; it is tried again.",
+            Source.house
+        ),
     ]
 }

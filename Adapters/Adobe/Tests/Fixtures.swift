@@ -57,6 +57,7 @@ enum Fixture {
             refusal: WireResponse(404),
             extras: extras,
             belief: belief,
+            pages: ["tracking", "registration"],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404]),
@@ -199,6 +200,7 @@ enum ClassicFixture {
             ]),
             refusal: WireResponse(404),
             belief: belief,
+            pages: ["tracking", "registration"],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "register"),

@@ -289,16 +289,14 @@ private struct Reading {
 enum RetryLadder {
     /// The answer that ends an operation; an outage does not count.
     static let attempts = 16
-    /// 5.5 to the power of 0 to 5, in milliseconds.
-    static let milliseconds: [Int64] = [1_000, 5_500, 30_250, 166_375, 915_063, 5_032_844]
-    private static let longest = Duration.seconds(86_400)
+    /// 5.5 to the power of 0 to 5 seconds; exact, as the vendor's SDK counts.
+    static let backoff = Backoff([1_000, 5_500, 30_250, 166_375, 915_063, 5_032_844].map { .milliseconds($0) })
 
     /// The next attempt: by the ladder, or when the server says if that is later. A wake comes first, unless the server
     /// named its time.
     static func next(_ failures: Int, _ exchange: Exchange<AltcraftDevice>) -> When {
         for rule in ["R5", "R6", "R7"] { RuleID.altcraft(rule).fire() }
-        let wait = Duration.milliseconds(milliseconds[min(max(failures, 0), milliseconds.count - 1)])
-        let word = exchange.outcome.reply?.retryAfter.map { min($0, longest) }
-        return .at(exchange.moment.now + max(wait, word ?? .zero), orWoken: word == nil)
+        let asked = exchange.retryAfter
+        return .at(backoff.next(after: failures, asked: asked, at: exchange.moment), orWoken: asked == nil)
     }
 }

@@ -21,6 +21,7 @@ extension FindingRow {
             readUnknown, readProvider, readNoToken,
             identityInCredential, identityKind, consentKept, eraseByHand, nothingToLeave, actionUnknown,
             replyField, replySubscriptionField, replyCategory, replyRefused, replyCredential, replyUnavailable, noReply,
+            replyPage,
             retryLimit, replyUnreadable, replyErrorInSuccess, replyErrorRefused, replyLater, replyDiffers,
         ] + altcraftRecords
 
@@ -556,6 +557,14 @@ extension FindingRow {
         rule: .altcraft("R2"),
         reason: "The vendor can't do it now",
         remedy: "Nothing is needed; it is repeated."
+    )
+    static let replyPage = FindingRow(
+        "altcraft.reply.page",
+        .warning,
+        .unavailable,
+        rule: .altcraft("R13"),
+        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        remedy: "Sign in to the network, or check the address; attempts go on."
     )
     static let noReply = FindingRow(
         "altcraft.reply.none",

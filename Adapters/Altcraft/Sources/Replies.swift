@@ -5,6 +5,7 @@ extension ReplyTable {
     /// What the vendor's answers mean. The three known refusals are told apart by their text.
     static let altcraft = ReplyTable(
         [
+            .webPage(.retry, .replyPage, rule: .altcraft("R13")),
             .status(200...299, .accepted, rule: .altcraft("R1")),
             .status(401...401, .refused, .replyCredential, rule: .altcraft("R10")),
             .status(403...403, .refused, .replyCredential, rule: .altcraft("R10")),
@@ -20,7 +21,9 @@ extension ReplyTable {
             },
             .noAnswer(.retry, .noReply, rule: .altcraft("R3")),
         ],
-        otherwise: .otherwise(.refused, .replyRefused, rule: .altcraft("R4"))
+        otherwise: .otherwise(.refused, .replyRefused, rule: .altcraft("R4")),
+        codes: [.member("error")],
+        requestIDs: [.sent("Request-ID")]
     )
 }
 

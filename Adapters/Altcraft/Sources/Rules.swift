@@ -213,6 +213,11 @@ extension Rule {
             "Operations of one stream go first in, first out, person by person; one that must be repeated stops its stream.",
             Source.both
         ),
+        rule(
+            "R13",
+            "A web page with a status of success is none of the vendor's answers; it is tried again.",
+            Source.house
+        ),
         rule("S1", "The answer to a synchronous call carries the profile with its subscription.", Source.page),
         rule("S2", "The answer to a call that is not synchronous never has a profile.", Source.page),
         rule("S3", "A refusal carries HTTP code, error number and error text, and no profile.", Source.page),

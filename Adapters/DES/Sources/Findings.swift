@@ -14,6 +14,7 @@ extension FindingRow {
         questionUnknown, argumentMissing, addressForeign, noContent,
         consentKept, displayNext, eraseByHand, nothingToLeave, neverSent,
         stopped, replyUnauthenticated, renewalRefused, renewalsSpent, replyRefused, replyLater, noReply, hostNotFound,
+        replyPage,
         replyUnreadable,
     ]
 
@@ -446,6 +447,14 @@ extension FindingRow {
         rule: .des("R31"),
         reason: "The vendor can't take the request now",
         remedy: "Nothing; it is repeated. Ask a question again later."
+    )
+    static let replyPage = FindingRow(
+        "des.reply.page",
+        .warning,
+        .unavailable,
+        rule: .des("R41"),
+        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        remedy: "Sign in to the network, or check the address; attempts go on."
     )
     static let noReply = FindingRow(
         "des.reply.none",

@@ -4,6 +4,7 @@ extension ReplyTable {
     /// What the vendor's answers mean for a queued request; a question is never repeated, and 401 comes first (R33).
     static let des = ReplyTable(
         [
+            .webPage(.retry, .replyPage, rule: .des("R41")),
             .status(200...299, .accepted, rule: .des("R31")),
             .status(401...401, .refused, .replyUnauthenticated, rule: .des("R33")),
             .status(408...408, .retry, .replyLater, rule: .des("R31")),
@@ -12,6 +13,7 @@ extension ReplyTable {
             .status(402...499, .refused, .replyRefused, rule: .des("R31")),
             .noAnswer(.retry, .noReply, rule: .des("R37")),
         ],
-        otherwise: .otherwise(.retry, .replyLater, rule: .des("R31"))
+        otherwise: .otherwise(.retry, .replyLater, rule: .des("R31")),
+        codes: [.member("error.code"), .member("code")]
     )
 }

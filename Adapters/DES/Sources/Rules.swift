@@ -197,6 +197,11 @@ extension Rule {
         rule("B4", "A contact is a field's number with its value, or with an OpenID Connect ID token.", Source.both),
         rule("B5", "A renewal carries the refresh token.", Source.both),
         rule("B6", "An event has type, name and time, and attributes and session if there are any.", Source.both),
+        rule(
+            "R41",
+            "A web page with a status of success is none of the vendor's answers; it is tried again.",
+            Source.house
+        ),
         rule("B7", "The vendor's own events have fixed names and attributes.", Source.both),
         rule("B8", "dnd says that messages are not to be shown; the SDKs send it only when it is true.", Source.both),
         rule("B9", "Events name language and versions as on iOS; Android leaves them out.", Source.ios),

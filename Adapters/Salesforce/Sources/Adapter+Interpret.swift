@@ -14,7 +14,7 @@ extension SalesforceDevice {
             RuleID.salesforce("W27").fire()
             (memory.subscriberToken, memory.mustRenewToken) = (Secret(token), nil)
         }
-        let asked = exchange.outcome.reply?.retryAfter.map { now + min($0, Pace.longestDelay) }
+        let asked = exchange.retryAfter.map { now + min($0, Pace.longestDelay) }
         memory.closedUntil = memory.closedUntil.filter { $0.value > now }
         if let asked {
             RuleID.salesforce("S11").fire()

@@ -19,7 +19,7 @@ extension FindingRow {
         eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
         subscriberTokenRefused,
         consentKept, readBackImpossible, actionUnknown,
-        replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply,
+        replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
         fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowKeyBlank, rowDate,
         rowEmail, rowPhone, rowValue, rowReserved, rowOptInUnknown, rowTimeZone,
     ]
@@ -605,6 +605,14 @@ extension FindingRow {
         rule: .salesforce("R5"),
         reason: "The vendor could not do it now",
         remedy: "Wait."
+    )
+    static let replyPage = FindingRow(
+        "salesforce.reply.page",
+        .warning,
+        .unavailable,
+        rule: .salesforce("R8"),
+        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        remedy: "Sign in to the network, or check the address; attempts go on."
     )
     static let noReply = FindingRow(
         "salesforce.reply.none",

@@ -10,9 +10,12 @@ enum Pace: Sendable {
     /// The longest delay, also of Retry-After.
     static let longestDelay = Duration.seconds(86_400)
 
-    /// 60 s, doubled with each failure before, at most a day (S8).
+    /// 60 s, doubled with each failure before, at most a day; exact (S8).
+    private static let backoff = Backoff.doubling(from: .seconds(60), upTo: longestDelay)
+
+    /// The wait after so many failures before this one.
     static func delay(afterFailures failures: Int) -> Duration {
         RuleID.salesforce("S8").fire()
-        return min(longestDelay, .seconds(60 << min(failures, 20)))
+        return backoff.delay(after: failures, chance: 0.5)
     }
 }

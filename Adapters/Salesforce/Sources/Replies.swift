@@ -4,6 +4,7 @@ extension ReplyTable {
     /// What the vendor's answers mean. It documents no split among failures: all are tried again, without end.
     static let salesforce = ReplyTable(
         [
+            .webPage(.retry, .replyPage, rule: .salesforce("R8")),
             .status(200...299, .accepted, rule: .salesforce("R1")),
             .status(429, .retry, .replyTooOften, rule: .salesforce("R2")),
             .status(401, .retry, .replyCredentials, rule: .salesforce("R3")),
@@ -12,7 +13,9 @@ extension ReplyTable {
             .status(500...599, .retry, .replyUnavailable, rule: .salesforce("R5")),
             .noAnswer(.retry, .noReply, rule: .salesforce("R6")),
         ],
-        otherwise: .otherwise(.retry, .replyRefused, rule: .salesforce("R4"))
+        otherwise: .otherwise(.retry, .replyRefused, rule: .salesforce("R4")),
+        codes: [.member("errorcode"), .member("errorCode"), .member("error")],
+        requestIDs: [.member("requestId")] + ReplyTable.commonRequestIDs
     )
 }
 

@@ -174,6 +174,7 @@ enum SalesforceRules: Sendable {
         ("R5", "408 and 5xx may have worked, so nothing is suppressed until the next success.", ours),
         ("R6", "Without an answer the registration stays pending.", userData),
         ("R7", "After a 2xx answer, and only then, the app can hear of the registration as it was sent.", userData),
+        ("R8", "A web page with a status of success is none of the vendor's answers; it is tried again.", ours),
         ("D1", "Nothing can be read on the device door.", userData),
         (
             "D2",

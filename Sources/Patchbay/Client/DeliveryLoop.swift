@@ -9,6 +9,7 @@ actor DeliveryLoop {
     private let buffer: CaptureBuffer
     private let transport: any Transport
     private let host: any EngineHost
+    private let log: Log
     private let observer: @Sendable ([EngineEvent]) -> Void
     private let observerOfOthers: @Sendable ([EngineEvent]) -> Void
     private let makeEngine: @Sendable () throws -> Engine
@@ -34,12 +35,13 @@ actor DeliveryLoop {
         buffer: CaptureBuffer,
         transport: any Transport,
         host: any EngineHost,
+        log: Log,
         observer: @escaping @Sendable ([EngineEvent]) -> Void,
         observerOfOthers: @escaping @Sendable ([EngineEvent]) -> Void,
         makeEngine: @escaping @Sendable () throws -> Engine
     ) {
         executor = SerialQueueExecutor(label: "patchbay.delivery")
-        (self.buffer, self.transport, self.host) = (buffer, transport, host)
+        (self.buffer, self.transport, self.host, self.log) = (buffer, transport, host, log)
         (self.observer, self.observerOfOthers, self.makeEngine) = (observer, observerOfOthers, makeEngine)
     }
 
@@ -47,7 +49,9 @@ actor DeliveryLoop {
     func start() throws {
         let engine = try makeEngine()
         self.engine = engine
-        if try engine.start() { advance() }
+        let delivers = try engine.start()
+        log(.info, delivers ? "started" : "started; another process delivers", [])
+        if delivers { advance() }
         // From now on nothing is lost by not waiting: captures stay in memory, and verdicts are stored later.
         engine.store.setPatience(1_000)
         housekeeping = Task { [weak self] in
@@ -157,6 +161,7 @@ actor DeliveryLoop {
     private func send(_ dispatch: Dispatch) {
         exchangeCount += 1
         let number = exchangeCount
+        log(.trace, "request", [.provider(dispatch.provider), .endpoint(dispatch.endpoint)])
         exchanges[number] = Task { [transport] in
             let outcome = await transport.send(dispatch.request, timeout: dispatch.timeout)
             self.finish(dispatch, outcome, number)
@@ -166,6 +171,12 @@ actor DeliveryLoop {
     private func finish(_ dispatch: Dispatch, _ outcome: Outcome, _ number: Int) {
         exchanges[number] = nil
         guard !isSuspended else { return outcomes.append((dispatch, outcome)) }
+        let isYes = outcome.reply?.isSuccess ?? false
+        log(
+            isYes ? .trace : .info,
+            isYes ? "answer" : "request failed",
+            [.provider(dispatch.provider), .endpoint(dispatch.endpoint), .outcome(outcome)]
+        )
         do {
             try engine?.finish(dispatch, outcome)
         } catch {
@@ -207,6 +218,7 @@ actor DeliveryLoop {
         do {
             let wasElsewhere = !engine.delivers
             let isHere = try engine.renewLease()
+            if wasElsewhere == isHere { log(.info, isHere ? "delivers now" : "another process delivers now", []) }
             if wasElsewhere || !isHere { try hearOthers(engine) }
             if isHere {
                 try engine.lookAround()

@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 public import PatchbayModel
 import PatchbayOutbox
 import Synchronization
@@ -43,5 +44,9 @@ extension EngagementClient {
             throw CaptureError(storing: error)
         }
         audience.withLock { $0 = Audience(plan) }
+        for provider in plan.providers {
+            let id = type(of: provider.adapter).descriptor.id
+            log(.info, "provider", [.provider(provider.name), .adapter(id), .mode(provider.mode)])
+        }
     }
 }

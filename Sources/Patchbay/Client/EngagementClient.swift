@@ -27,7 +27,9 @@ public final class EngagementClient: Sendable {
     let audience: Mutex<Audience>
     let limits: OutboxLimits
     let receipts = Mutex(ReceiptBook())
-    private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
+    private let listeners = Listeners<EngineEvent>()
+    private let outcomeListeners = Listeners<EndedOperation>()
+    let log: Log
     private let reads = WaitingList<OperationID, OperationOutcome>()
     let current: Mutex<Current>
     private let relay: EventRelay
@@ -50,6 +52,7 @@ public final class EngagementClient: Sendable {
     ///   - limits: how much the outbox may hold, and what goes when it would hold more.
     ///   - credentials: gives a provider's credential for a contact, now; nil is none, and its operations wait.
     ///   - host: clocks, ids and chance.
+    ///   - log: takes records of what happens, without a value of a person or a secret; nil for none.
     /// - Throws: ``CaptureError`` of code `storage` if the outbox can't be opened, with what, where and how to mend;
     ///   ``SwitchRefusal`` if the configuration has changed and the change would lose pending work.
     public init(
@@ -60,11 +63,12 @@ public final class EngagementClient: Sendable {
         historyLimit: Int = 100_000,
         limits: OutboxLimits = OutboxLimits(),
         credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil },
-        host: any EngineHost = SystemHost()
+        host: any EngineHost = SystemHost(),
+        log: (any LogHandler)? = nil
     ) async throws {
-        self.host = host
+        let log = Log(handler: log)
+        (self.host, self.log, self.limits) = (host, log, limits)
         audience = Mutex(Audience(plan))
-        self.limits = limits
         current = Mutex(Current(subject: subject))
         let relay = EventRelay()
         self.relay = relay
@@ -72,6 +76,7 @@ public final class EngagementClient: Sendable {
             buffer: buffer,
             transport: transport,
             host: host,
+            log: log,
             observer: { relay.hand(over: $0) },
             observerOfOthers: { relay.hand(over: $0, areElsewhere: true) },
             makeEngine: {
@@ -88,12 +93,18 @@ public final class EngagementClient: Sendable {
         relay.connect { [weak self] events, areElsewhere in
             if areElsewhere { self?.receiveFromOthers(events) } else { self?.receive(events) }
         }
+        for provider in plan.providers {
+            let id = type(of: provider.adapter).descriptor.id
+            log(.info, "provider", [.provider(provider.name), .adapter(id), .mode(provider.mode)])
+        }
         do {
             try await loop.start()
         } catch let refusal as SwitchRefusal {
             throw refusal
         } catch {
-            throw CaptureError(storing: error)
+            let error = CaptureError(storing: error)
+            log(.critical, "the outbox can't be opened", [.storage(error.code)])
+            throw error
         }
     }
 
@@ -269,8 +280,16 @@ public final class EngagementClient: Sendable {
     }
 
     /// What happens, told after it is stored; one stream per listener, from now on.
-    public func events() -> AsyncStream<EngineEvent> {
-        AsyncStream { continuation in listeners.withLock { $0.append(continuation) } }
+    public func events() -> AsyncStream<EngineEvent> { listeners.listen() }
+
+    /// What becomes of operations, told after it is stored; from now on, until the client is closed.
+    ///
+    /// What another process delivered is told only where somebody waits for it here.
+    ///
+    /// - Parameter buffer: how many endings wait for a slow reader; past that they are left out and counted.
+    /// - Returns: the endings, for this caller alone.
+    public func outcomes(buffer: Int = 10_000) -> Outcomes {
+        Outcomes(stream: outcomeListeners.listen(.bufferingOldest(max(1, buffer))))
     }
 
     /// Lets go of the outbox for as long as the system suspends the app: what was captured is stored, the file is closed, no
@@ -299,18 +318,21 @@ public final class EngagementClient: Sendable {
     public func close() async {
         await loop.close()
         for receipt in receipts.withLock({ $0.all }) { receipt.close() }
-        for listener in listeners.withLock({ $0 }) { listener.finish() }
+        listeners.finish()
+        outcomeListeners.finish()
         reads.resumeAll(with: .failure(CaptureError.closed))
+        log(.info, "closed", [])
     }
 
     /// A client that nobody holds any more closes by itself: what was captured is stored, and stays pending.
     deinit {
-        let (loop, listeners) = (loop, listeners.withLock { $0 })
+        let (loop, listeners, outcomeListeners) = (loop, listeners, outcomeListeners)
         let receipts = receipts.withLock { $0.all }
         Task {
             await loop.close()
             for receipt in receipts { receipt.close() }
-            for listener in listeners { listener.finish() }
+            listeners.finish()
+            outcomeListeners.finish()
         }
     }
 
@@ -324,20 +346,20 @@ public final class EngagementClient: Sendable {
     }
 
     private func receive(_ events: [EngineEvent]) {
+        log(events)
         for event in events {
             switch event {
             case .ended(let id, let provider, let outcome):
                 for receipt in receipts.withLock({ $0.receipts(for: id) }) { receipt.settle(outcome, on: provider) }
+                outcomeListeners.tell { EndedOperation(id: id, provider: provider, outcome: outcome, missed: $0) }
             case .answered(let id, _, let outcome): reads.resume(id, with: .success(outcome))
             case .passedOver(let id, let provider, let finding):
                 let outcome = OperationOutcome(.dropped, finding: finding)
                 for receipt in receipts.withLock({ $0.receipts(for: id) }) { receipt.settle(outcome, on: provider) }
-            case .incoming, .parked, .noticed, .setAside, .storageFailed: break
+            case .incoming, .parked, .outage, .recovered, .noticed, .setAside, .storageFailed: break
             }
         }
-        for listener in listeners.withLock({ $0 }) {
-            for event in events { listener.yield(event) }
-        }
+        for event in events { listeners.tell { _ in event } }
     }
 }
 

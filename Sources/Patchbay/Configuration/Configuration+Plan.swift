@@ -12,7 +12,8 @@ extension Configuration {
                     mode: route?.mode,
                     share: route?.share ?? .all,
                     sendsShadow: route?.sends ?? false,
-                    settingsDigest: provider.settingsDigest
+                    settingsDigest: provider.settingsDigest,
+                    rate: provider.rate
                 )
             },
             onSwitch: onSwitch,

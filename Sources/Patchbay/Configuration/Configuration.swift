@@ -15,16 +15,19 @@ public struct Configuration: Sendable {
         public let settingsDigest: String
         /// The credentials that the configuration knows.
         public let credentials: Credentials
+        /// How often it may be asked; nil is as its adapter says.
+        public let rate: Rate?
 
         /// A provider.
         public init(
             name: String,
             adapter: any VendorAdapter,
             settingsDigest: String = "",
-            credentials: Credentials = Credentials()
+            credentials: Credentials = Credentials(),
+            rate: Rate? = nil
         ) {
             (self.name, self.adapter) = (name, adapter)
-            (self.settingsDigest, self.credentials) = (settingsDigest, credentials)
+            (self.settingsDigest, self.credentials, self.rate) = (settingsDigest, credentials, rate)
         }
 
         /// What the adapter is, can do and knows.

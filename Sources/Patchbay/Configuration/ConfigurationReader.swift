@@ -269,7 +269,9 @@ struct ConfigurationReader {
     ) -> Configuration.Provider? {
         let path = "providers".dot(name)
         if !Self.isProviderName(name) { findings.append(ConfigurationFinding.providerName.at(path)) }
-        guard let members = object(json, at: path, known: ["adapter", "settings", "credentials"]) else { return nil }
+        guard let members = object(json, at: path, known: ["adapter", "settings", "credentials", "rate"]) else {
+            return nil
+        }
         let id = required(members["adapter"], at: path.dot("adapter"))
             .flatMap { text($0, at: path.dot("adapter")) }
             .flatMap { adapterID($0, at: path.dot("adapter")) }
@@ -282,6 +284,7 @@ struct ConfigurationReader {
             at: path.dot("credentials"),
             areUsed: maker?.usesCredentials
         )
+        let rate = rate(members["rate"], at: path.dot("rate"))
         guard let id, let maker else { return nil }
         for secret in maker.secretNames { warnIfClear(given[secret], at: path.dot("settings").dot(secret)) }
         merge(catalogue.names(for: id), into: &settings, setting: maker.nameSetting, adapter: id, at: path)
@@ -291,8 +294,23 @@ struct ConfigurationReader {
             name: name,
             adapter: adapter,
             settingsDigest: settings.digest,
-            credentials: credentials
+            credentials: credentials,
+            rate: rate
         )
+    }
+
+    /// How often a provider may be asked: so many requests in so many seconds.
+    private mutating func rate(_ json: JSONValue?, at path: String) -> Rate? {
+        guard let members = json.flatMap({ object($0, at: path, known: ["requests", "per", "burst"]) }) else {
+            return nil
+        }
+        let requests = required(members["requests"], at: path.dot("requests"))
+            .flatMap { integer($0, in: 1...1_000_000, at: path.dot("requests")) }
+        let per = required(members["per"], at: path.dot("per"))
+            .flatMap { integer($0, in: 1...86_400, at: path.dot("per")) }
+        let burst = members["burst"].flatMap { integer($0, in: 1...10_000, at: path.dot("burst")) } ?? 1
+        guard let requests, let per else { return nil }
+        return Rate(requests, per: .seconds(per), burst: burst)
     }
 
     /// The adapter; nil after a finding. What the environment left unfilled was reported and is not reported as missing.

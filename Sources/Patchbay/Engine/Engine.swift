@@ -34,6 +34,7 @@ package final class Engine {
             let runner = provider.adapter.makeRunner(name: provider.name, context: context)
             runner.isPaused = provider.mode == .paused
             runner.shadow = Rehearsal(provider)
+            if let rate = provider.rate { runner.rate = rate }
             runners.append(runner)
         }
     }

@@ -49,6 +49,10 @@ public enum EngineEvent: Hashable, Sendable {
     case incoming(provider: String, JSONValue)
     /// A provider stopped, its data kept: a person has to act.
     case parked(provider: String, Finding)
+    /// A provider fails again and again: where several lanes wait, one request at a time asks whether it is back.
+    case outage(provider: String, Finding)
+    /// A provider that failed answers again.
+    case recovered(provider: String, Finding)
     /// Something a person should know that ends nothing.
     case noticed(provider: String, Finding)
     /// An operation is none of a provider's business, such as another vendor's push; it is not in its accounts.

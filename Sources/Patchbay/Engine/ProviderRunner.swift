@@ -12,6 +12,7 @@ protocol ProviderRunner: AnyObject {
     var isPaused: Bool { get set }
     /// Whether this is a rehearsal: then nothing of it counts as delivered.
     var shadow: Rehearsal? { get set }
+    var rate: Rate? { get set }
     /// Whether something is in flight.
     var isBusy: Bool { get }
     /// The earliest instant at which a lane wants to be planned; in the past if it wants to be planned now.

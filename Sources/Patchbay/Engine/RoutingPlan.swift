@@ -48,6 +48,8 @@ public struct RoutingPlan: Sendable {
         public var sendsShadow: Bool
         /// Tells one set of settings from another.
         public var settingsDigest: String
+        /// How often it may be asked; nil is as its adapter says.
+        public var rate: Rate?
 
         /// A provider.
         public init(
@@ -56,10 +58,11 @@ public struct RoutingPlan: Sendable {
             mode: Mode?,
             share: Share = .all,
             sendsShadow: Bool = false,
-            settingsDigest: String = ""
+            settingsDigest: String = "",
+            rate: Rate? = nil
         ) {
             (self.name, self.adapter, self.mode, self.settingsDigest) = (name, adapter, mode, settingsDigest)
-            (self.share, self.sendsShadow) = (share, sendsShadow)
+            (self.share, self.sendsShadow, self.rate) = (share, sendsShadow, rate)
         }
 
         /// Whether it hears what is captured, for good.

@@ -20,6 +20,8 @@ extension Runner {
         var due: Instant?
         var flush = false
         var because: Finding?
+        /// Why the last exchange has to be repeated.
+        var failure: Finding?
         /// Plans in a row without time passing.
         var spins = 0
         var lastPlan: Instant?

@@ -18,7 +18,7 @@ extension Runner {
         }
         defer { tidy() }
         for key in lanesDue() {
-            guard parked == nil, flights.count < descriptor.concurrency else { break }
+            guard parked == nil, flights.count < descriptor.concurrency, gate == nil else { break }
             do {
                 if let dispatch = try plan(lane: key) { send(dispatch) }
             } catch {
@@ -125,6 +125,7 @@ extension Runner {
             }
         }
         if isChore { choresInFlight.insert(transmission.endpoint) }
+        try spendRate(now)
         let ticket = context.makeTicket()
         flights[ticket] = key
         update(key) { lane in

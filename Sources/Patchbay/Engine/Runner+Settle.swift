@@ -42,6 +42,7 @@ extension Runner {
             moment: ended.moment
         )
         let meaning = adapter.interpret(exchange, memory: &memory)
+            .naming(descriptor.replies.vendorReply(outcome, to: flight.request))
         let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
         try settle(
             meaning,
@@ -66,6 +67,7 @@ extension Runner {
             lane.unsettled = nil
             lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
         }
+        try note(exchange, meaning, lane: key)
         try watch(meaning, flight.operations, hasLearnt: memory != before, lane: key)
     }
 

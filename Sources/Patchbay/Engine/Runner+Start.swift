@@ -13,6 +13,7 @@ extension Runner {
         try takeUpState()
         for entry in try context.store.journal(provider: name) where parked == nil { try interrupt(entry) }
         try wake(lane: nil)
+        try restoreGates()
     }
 
     /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.

@@ -66,7 +66,7 @@ extension Runner {
             lane.due = nextUnblock
             if operations.isEmpty {
                 lane.because = nil
-                if closed.isEmpty { lane.flush = false }
+                if closed.isEmpty { (lane.flush, lane.failure) = (false, nil) }
             }
         }
         guard !operations.isEmpty else { return nil }

@@ -23,9 +23,14 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     var parked: Finding?
     var isPaused = false
     var shadow: Rehearsal?
+    /// How often the provider may be asked, if that is limited; what is left of it, and whether it is down.
+    var rate: Rate?
+    var rateGate: RateGate?
+    var breaker = Breaker()
 
     init(name: String, adapter: Adapter, context: EngineContext) {
         (self.name, self.adapter, self.context) = (name, adapter, context)
+        rate = descriptor.rate
     }
 
     var isBusy: Bool { !flights.isEmpty }
@@ -34,12 +39,10 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         // Without a free slot nothing can be planned: the outcome that frees one comes first.
         guard parked == nil, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
         let due = lanes.values.compactMap { $0.flight == nil ? $0.due : nil }.min()
-        return [due, nextDeadline, nextAdmission].compactMap { $0 }.min()
+        return [pastGate([due, nextAdmission].compactMap { $0 }.min()), nextDeadline].compactMap { $0 }.min()
     }
 
     var nextDeadline: Instant? { lanes.values.flatMap(\.reads).map(\.deadline).min() }
-
-    var reasons: [String: Finding] { lanes.compactMapValues(\.because).merging(resting.reasons) { held, _ in held } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
@@ -79,6 +82,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     }
 
     func wake(lane: String?) throws {
+        if lane == nil { breaker.probe(at: context.now) }
         try context.store.clearWokenBlocks(provider: name, lane: lane)
         let now = context.now
         for key in try lane.map({ [$0] }) ?? everyLane() {

@@ -47,6 +47,9 @@ public struct AdapterDescriptor: Sendable {
     public var window: Int
     /// Most requests in flight for the provider, over all lanes.
     public var concurrency: Int
+    /// How often the vendor may be asked, over all lanes; nil where its documents state no rate. A configuration may say
+    /// otherwise.
+    public var rate: Rate?
     /// Whether the app is asked for each contact's credential before a plan.
     public var usesCredentials: Bool
     /// How long the engine waits for an answer.
@@ -75,6 +78,7 @@ public struct AdapterDescriptor: Sendable {
         stateVersion: Int = 1,
         window: Int = 256,
         concurrency: Int = 4,
+        rate: Rate? = nil,
         usesCredentials: Bool = false,
         timeout: Duration = .seconds(60),
         capabilities: Capabilities,
@@ -87,6 +91,7 @@ public struct AdapterDescriptor: Sendable {
     ) {
         (self.id, self.title, self.door, self.memory) = (id, title, door, memory)
         (self.stateVersion, self.window, self.concurrency) = (stateVersion, window, concurrency)
+        self.rate = rate
         (self.usesCredentials, self.timeout, self.capabilities) = (usesCredentials, timeout, capabilities)
         (self.limits, self.rules, self.findings) = (limits, rules, findings)
         (self.reasonsOfState, self.fields, self.replies) = (reasonsOfState, fields, replies)

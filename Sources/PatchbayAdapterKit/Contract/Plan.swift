@@ -80,7 +80,8 @@ public struct Exchange<Adapter: VendorAdapter>: Sendable {
     /// Whether the vendor may have done it without a clear yes: forget what this request may have changed there.
     public var mayHaveWorked: Bool {
         switch outcome {
-        case .replied(let response): response.status >= 500 || response.status == 408
+        case .replied(let response):
+            response.status >= 500 || response.status == 408 || response.isSuccess && response.isWebPage
         case .failed(let failure): failure.doubt != .notSent
         }
     }

@@ -83,6 +83,8 @@ public struct Finding: Hashable, Sendable {
     public var reason: String
     /// What to do about it.
     public var remedy: String
+    /// What the vendor itself said, where an answer of it is the cause.
+    public var vendor: VendorReply?
 
     /// A finding.
     public init(
@@ -92,20 +94,24 @@ public struct Finding: Hashable, Sendable {
         path: String = "",
         rule: RuleID? = nil,
         reason: String,
-        remedy: String
+        remedy: String,
+        vendor: VendorReply? = nil
     ) {
         (self.code, self.severity, self.error, self.path) = (code, severity, error, path)
-        (self.rule, self.reason, self.remedy) = (rule, reason, remedy)
+        (self.rule, self.reason, self.remedy, self.vendor) = (rule, reason, remedy, vendor)
     }
 }
 
 extension Finding: CustomStringConvertible {
-    /// One line: code, place, reason, remedy.
-    public var description: String { "\(code)\(path.isEmpty ? "" : " at \(path)"): \(reason) \(remedy)" }
+    /// One line: code, place, reason, remedy, and what the vendor said.
+    public var description: String {
+        let words = vendor.map { " [\($0)]" } ?? ""
+        return "\(code)\(path.isEmpty ? "" : " at \(path)"): \(reason) \(remedy)\(words)"
+    }
 }
 
 extension Finding: NeutralValue {
-    private static let known = ["code", "severity", "error", "path", "rule", "reason", "remedy"]
+    private static let known = ["code", "severity", "error", "path", "rule", "reason", "remedy", "vendor"]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
         let reader = try ObjectReader(json, at: path, known: Self.known)
@@ -116,6 +122,7 @@ extension Finding: NeutralValue {
         rule = try reader.optional("rule", as: String.self).flatMap(RuleID.init(text:))
         reason = try reader.required("reason")
         remedy = try reader.required("remedy")
+        vendor = try reader.optional("vendor")
     }
 
     public func write(to writer: inout JSONWriter) {
@@ -127,6 +134,7 @@ extension Finding: NeutralValue {
         writer.member("rule", ifPresent: rule?.text)
         writer.member("reason", reason)
         writer.member("remedy", remedy)
+        writer.member("vendor", ifPresent: vendor)
         writer.endObject()
     }
 }

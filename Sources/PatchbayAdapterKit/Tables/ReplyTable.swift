@@ -62,13 +62,32 @@ public struct ReplyTable: Sendable {
     /// The rows.
     public let rows: [ReplyRow]
     private let last: ReplyRow
+    /// Where the vendor's own code stands; the first place that has one.
+    public let codes: [ReplyPlace]
+    /// Where the id stands under which the vendor knows a request.
+    public let requestIDs: [ReplyPlace]
+
+    /// Headers that many servers name a request with.
+    public static let commonRequestIDs: [ReplyPlace] = ["X-Request-Id", "X-Correlation-Id", "Request-Id"].map {
+        .header($0)
+    }
 
     /// A table.
     ///
     /// - Parameters:
     ///   - rows: the rows, most special first.
     ///   - last: what every other outcome means.
-    public init(_ rows: [ReplyRow], otherwise last: ReplyRow) { (self.rows, self.last) = (rows + [last], last) }
+    ///   - codes: where the vendor's own code stands.
+    ///   - requestIDs: where the request's id stands.
+    public init(
+        _ rows: [ReplyRow],
+        otherwise last: ReplyRow,
+        codes: [ReplyPlace] = [],
+        requestIDs: [ReplyPlace] = commonRequestIDs
+    ) {
+        (self.rows, self.last) = (rows + [last], last)
+        (self.codes, self.requestIDs) = (codes, requestIDs)
+    }
 
     /// The row that decides; its rule counts as fired.
     public func row(for outcome: Outcome) -> ReplyRow {

@@ -97,15 +97,6 @@ public struct WireResponse: Hashable, Sendable {
 
     /// Whether the status is 200 to 299.
     public var isSuccess: Bool { (200...299).contains(status) }
-
-    /// `Retry-After` in seconds, if it is a whole number that is not negative.
-    public var retryAfter: Duration? {
-        guard let text = self[header: "Retry-After"], let seconds = Int64(text.filter { $0 != " " }), seconds >= 0
-        else {
-            return nil
-        }
-        return .seconds(min(seconds, 86_400 * 366))
-    }
 }
 
 extension WireResponse: CustomStringConvertible {

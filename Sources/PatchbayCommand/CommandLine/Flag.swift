@@ -1,3 +1,5 @@
+import Patchbay
+
 /// One flag: parsing, help and reference all read it.
 struct Flag: Hashable, Sendable {
     /// What follows the flag.
@@ -49,6 +51,11 @@ struct Flag: Hashable, Sendable {
     static let json = Flag("json", .none, "write JSON, for programs")
     static let limit = Flag("limit", .number("N", 1...10_000_000), "at most so many, 100 unless said otherwise")
     static let log = Flag("log", .text("FILE"), "append a JSON line for each request")
+    static let logLevel = Flag(
+        "log",
+        .text("LEVEL"),
+        "tell standard error what happens, from this level on: \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))"
+    )
     static let markdown = Flag("markdown", .none, "write the reference of all commands as Markdown")
     static let output = Flag("out", .text("FILE"), "write this file instead of standard output")
     static let port = Flag("port", .number("N", 0...65_535), "the port to listen on, any free one unless given")

@@ -14,11 +14,14 @@ extension Command {
             reads standard input; with - as well.
             An operation may leave out id and capturedAt, and with --subject its subject. One whose id the outbox knows,
             pending or ended, is passed over, so the same file can be sent again after a crash.
+            What vendors refuse is told with their own code and request id. With --log LEVEL each step is told, without a
+            value of a person or a secret.
             """,
         arguments: [.optional("FILE")],
         required: [.config],
-        optional: [.subject, .untilIdle, .replay, .json]
+        optional: [.subject, .untilIdle, .replay, .logLevel, .json]
     ) { session in
+        let log = try session.log()
         let configuration = try session.configuration()
         let host = try session.host()
         let client = try await EngagementClient(
@@ -29,20 +32,60 @@ extension Command {
             historyLimit: configuration.outbox.history,
             limits: configuration.outbox.limits,
             credentials: { configuration.credential(of: $0, for: $1) },
-            host: host
+            host: host,
+            log: log
         )
+        let refusals = Refusals()
+        let listener = refusals.listen(to: client.outcomes())
         do {
             var delivery = Delivery(session: session, client: client, host: host, catalogue: configuration.catalogue)
             try await delivery.capture(session.invocation.argument(0))
             try await delivery.deliver(atMost: .seconds(session.invocation.number(.untilIdle) ?? 30))
             let accounts = try await client.accounts()
             await client.close()
+            await listener.value
             try delivery.report(accounts)
+            for line in refusals.lines { session.console.say(line) }
             return delivery.status
         } catch {
             await client.close()
             throw error
         }
+    }
+}
+
+extension Session {
+    /// A log on standard error, from the level on that was asked for.
+    fileprivate func log() throws(UsageError) -> LineLog? {
+        guard let word = invocation.text(.logLevel) else { return nil }
+        if let level = LogLevel(rawValue: word) { return LineLog(level) }
+        let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageError(
+            "--log: there is no level \"\(word)\". Use one of: \(known).",
+            command: invocation.command.name
+        )
+    }
+}
+
+/// What vendors said to what they refused.
+@MainActor private final class Refusals {
+    private var counts: [String: Int] = [:]
+
+    /// Counts until the client is closed.
+    func listen(to outcomes: Outcomes) -> Task<Void, Never> {
+        Task {
+            for await ended in outcomes where ended.outcome.term == .rejected {
+                guard let finding = ended.outcome.finding, let vendor = finding.vendor else { continue }
+                counts["\(ended.provider): \(finding.code), said the vendor: \(vendor)", default: 0] += 1
+            }
+        }
+    }
+
+    /// A line for each, the most frequent first; ten at most.
+    var lines: [String] {
+        let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let more = sorted.count > 10 ? ["  and \(sorted.count - 10) more; see patchbay outbox list"] : []
+        return sorted.prefix(10).map { $0.value == 1 ? "  \($0.key)" : "  \($0.value) × \($0.key)" } + more
     }
 }
 

@@ -28,7 +28,7 @@ struct SharedMemory: VendorAdapter {
             memory.closedUntil = exchange.isSuccess ? nil : now + .seconds(10)
             return Interpretation()
         }
-        if let pause = exchange.outcome.reply?.retryAfter {
+        if let pause = exchange.retryAfter {
             memory.closedUntil = max(memory.closedUntil ?? now, now + pause)
             return Interpretation(exchange.operations) { _ in .retry(.now) }
         }

@@ -10,7 +10,8 @@ extension FindingRow {
         attributeUnset, attributeInstruction, attributesKnown, visibleLater, tagUnmapped, tagsEmpty,
         identifierUnmapped, identifiersNone, fieldTwice, fieldReserved, logOut, subscriptionPush,
         subscriptionChannel, readBack, optionUnknown, actionUnknown, consentKept, optedOut, eraseByHand,
-        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyLost, replyUnsent,
+        left, nothingToLeave, replyNotOK, replyNotFound, replyLater, replyRefused, noReply, replyPage, replyLost,
+        replyUnsent,
         clickRefused,
     ]
 
@@ -382,6 +383,14 @@ extension FindingRow {
         rule: .adobe("Q5"),
         reason: "The vendor refused it",
         remedy: "Look at server, pkey and the fields in Campaign, and replay the operation."
+    )
+    static let replyPage = FindingRow(
+        "adobe.reply.page",
+        .warning,
+        .unavailable,
+        rule: .adobe("Q11"),
+        reason: "A web page came back instead of the vendor's answer, as a network's sign-in page or a proxy gives it",
+        remedy: "Sign in to the network, or check the address; attempts go on."
     )
     static let noReply = FindingRow(
         "adobe.reply.none",

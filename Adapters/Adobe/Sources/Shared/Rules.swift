@@ -155,6 +155,11 @@ extension Rule {
                 Source.both
             ),
             rule("Q8", "A posted attribute is taken by any 2xx.", Source.core),
+            rule(
+                "Q11",
+                "A web page with a status of success, where no page belongs, is none of the vendor's answers; it is tried again.",
+                Source.house
+            ),
             rule("Q10", "The same event twice is told twice: nobody looks for doubles.", Source.both),
 
             rule("V1", "Without a word of the person, tracking is dropped.", Source.both),

@@ -64,22 +64,31 @@ extension ReplyTable {
             .status(201...299, .refused, .replyNotOK, rule: .adobe("Q4")),
             .status(404...404, .refused, .replyNotFound, rule: .adobe("G6")),
         ] + again + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))],
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5"))
+        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
+        codes: adobeCodes
     )
 
     /// Attributes: every 2xx is a yes.
     static let adobePostbacks = ReplyTable(
-        [.status(200...299, .accepted, rule: .adobe("Q8"))] + again
+        [page, .status(200...299, .accepted, rule: .adobe("Q8"))] + again
             + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))],
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5"))
+        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("Q5")),
+        codes: adobeCodes
     )
 
     /// Push tokens.
     static let adobeIdentity = ReplyTable(
-        [.status(200...200, .accepted, rule: .adobe("I7"))] + again
+        [page, .status(200...200, .accepted, rule: .adobe("I7"))] + again
             + [.noAnswer(.retry, .noReply, rule: .adobe("Q7"))],
-        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("I7"))
+        otherwise: .otherwise(.refused, .replyRefused, rule: .adobe("I7")),
+        codes: adobeCodes
     )
+
+    /// A code as text or, from the gateway, as number.
+    private static let adobeCodes: [ReplyPlace] = [.member("error_code"), .member("code")]
+
+    /// Tracking and registrations may be answered with a page: their address is that of the vendor's redirections.
+    private static let page = ReplyRow.webPage(.retry, .replyPage, rule: .adobe("Q11"))
 
     private static let again: [ReplyRow] = [408, 503, 504].map {
         .status($0...$0, .retry, .replyLater, rule: .adobe("Q3"))

@@ -42,7 +42,7 @@ public struct ToyAdapter: VendorAdapter {
     public func interpret(_ exchange: Exchange<ToyAdapter>, memory: inout NoMemory) -> Interpretation<ToyAdapter> {
         let row = Self.descriptor.replies.row(for: exchange.outcome)
         let finding = (row.finding ?? ToyFindings.refused).at()
-        let wait = exchange.outcome.reply?.retryAfter ?? .seconds(60)
+        let wait = exchange.retryAfter ?? .seconds(60)
         let again = exchange.moment.now + min(max(wait, .seconds(1)), .seconds(86_400))
         var meaning = Interpretation<ToyAdapter>(exchange.operations) { _ in
             switch row.meaning {

@@ -93,6 +93,7 @@ extension ToyAdapter {
         fields: [ToySaying.fields.summary],
         replies: ReplyTable(
             [
+                .webPage(.retry, rule: .toy("8")),
                 .status(200...299, .accepted, rule: .toy("1")),
                 .status(401...401, .park, ToyFindings.badKey, rule: .toy("6")),
                 .status(408...408, .retry, rule: .toy("8")),

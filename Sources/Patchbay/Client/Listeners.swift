@@ -1,0 +1,63 @@
+import Synchronization
+
+/// Those who listen to a stream of news, each with a buffer of its own.
+final class Listeners<Element: Sendable>: Sendable {
+    private struct Listener {
+        let continuation: AsyncStream<Element>.Continuation
+        /// News in a row that found the buffer full.
+        var missed = 0
+    }
+
+    private struct State {
+        var listeners: [Int: Listener] = [:]
+        var count = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// How many listen now.
+    var count: Int { state.withLock { $0.listeners.count } }
+
+    /// A stream of the news from now on. Who stops reading it is forgotten; after the end it is empty.
+    func listen(_ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
+        let number: Int? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            state.count += 1
+            state.listeners[state.count] = Listener(continuation: continuation)
+            return state.count
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Tells everybody; `make` is given how many news the listener missed just before.
+    func tell(_ make: (_ missed: Int) -> Element) {
+        state.withLock { state in
+            for (number, listener) in state.listeners {
+                if case .dropped = listener.continuation.yield(make(listener.missed)) {
+                    state.listeners[number]?.missed += 1
+                } else {
+                    state.listeners[number]?.missed = 0
+                }
+            }
+        }
+    }
+
+    /// Nothing is told any more.
+    func finish() {
+        let continuations = state.withLock { state in
+            defer { state.listeners = [:] }
+            state.isClosed = true
+            return state.listeners.values.map(\.continuation)
+        }
+        for continuation in continuations { continuation.finish() }
+    }
+}

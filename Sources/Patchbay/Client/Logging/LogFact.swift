@@ -1,0 +1,79 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What a log record may say beside its message. There is no case for a value.
+enum LogFact {
+    case provider(String)
+    case adapter(AdapterID)
+    case operation(OperationID)
+    case endpoint(String)
+    case outcome(Outcome)
+    case term(OperationOutcome.Term)
+    case code(Finding?)
+    case vendor(Finding?)
+    case storage(CaptureError.Code)
+    case mode(RoutingPlan.Mode?)
+    case count(Int)
+
+    /// Name and value; nil where there is nothing to say.
+    var member: (String, String)? {
+        switch self {
+        case .provider(let name): ("provider", name)
+        case .adapter(let id): ("adapter", id.rawValue)
+        case .operation(let id): ("operation", id.rawValue)
+        case .endpoint(let name): ("endpoint", name)
+        case .outcome(.replied(let response)): ("status", String(response.status))
+        case .outcome(.failed(let failure)): ("failure", "\(failure.doubt.rawValue).\(failure.code)")
+        case .term(let term): ("term", term.rawValue)
+        case .code(let finding): finding.map { ("code", $0.code) }
+        case .vendor(let finding): (finding?.vendor).map { ("vendor", $0.description) }
+        case .storage(let code): ("storage", code.rawValue)
+        case .mode(let mode): ("mode", mode?.rawValue ?? "none")
+        case .count(let count): ("count", String(count))
+        }
+    }
+}
+
+/// Where this library logs; without a handler it costs a comparison.
+struct Log: Sendable {
+    let handler: (any LogHandler)?
+
+    func callAsFunction(_ level: LogLevel, _ message: StaticString, _ facts: @autoclosure () -> [LogFact]) {
+        guard let handler, handler.level <= level else { return }
+        handler.log(event: LogEvent(level, message, facts()))
+    }
+
+    /// Tells of everything that the engine told.
+    func callAsFunction(_ events: [EngineEvent]) {
+        guard handler != nil else { return }
+        for event in events { self(event) }
+    }
+
+    private func callAsFunction(_ event: EngineEvent) {
+        switch event {
+        case .ended(let id, let provider, let outcome):
+            let isRefusal = [.rejected, .quarantined].contains(outcome.term)
+            self(isRefusal ? .notice : .debug, "operation ended", facts(id, provider, outcome))
+        case .answered(let id, let provider, let outcome):
+            self(.debug, "question answered", facts(id, provider, outcome))
+        case .incoming(let provider, _): self(.debug, "content for the app", [.provider(provider)])
+        case .parked(let provider, let finding): self(.error, "provider stopped", facts(provider, finding))
+        case .outage(let provider, let finding): self(.warning, "provider fails", facts(provider, finding))
+        case .recovered(let provider, let finding): self(.notice, "provider is back", facts(provider, finding))
+        case .noticed(let provider, let finding):
+            self(finding.severity == .note ? .info : .warning, "noticed", facts(provider, finding))
+        case .passedOver(let id, let provider, let finding):
+            self(.debug, "operation passed over", [.operation(id)] + facts(provider, finding))
+        case .setAside(let finding): self(.warning, "stored bytes set aside", [.code(finding)])
+        case .storageFailed(let error): self(.error, "storage failed", [.storage(error.code)])
+        }
+    }
+
+    private func facts(_ id: OperationID, _ provider: String, _ outcome: OperationOutcome) -> [LogFact] {
+        [.operation(id), .provider(provider), .term(outcome.term), .code(outcome.finding), .vendor(outcome.finding)]
+    }
+
+    private func facts(_ provider: String, _ finding: Finding) -> [LogFact] {
+        [.provider(provider), .code(finding), .vendor(finding)]
+    }
+}

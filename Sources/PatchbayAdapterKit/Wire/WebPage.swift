@@ -1,0 +1,18 @@
+extension WireResponse {
+    /// Whether the body is a web page: what a network's sign-in page or a proxy puts in the place of an interface's answer.
+    public var isWebPage: Bool {
+        let start = body.prefix(512).drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
+        guard start.first == UInt8(ascii: "<") else { return false }
+        let type = self[header: "Content-Type"]?.trimmed.lowercased() ?? ""
+        if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { return true }
+        let text = String(decoding: start.prefix(16), as: UTF8.self).lowercased()
+        return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
+    }
+}
+
+extension ReplyRow {
+    /// A web page with a status of success: nobody has done what was asked.
+    public static func webPage(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
+        .reply("a web page with HTTP 200–299", meaning, finding, rule: rule) { $0.isSuccess && $0.isWebPage }
+    }
+}

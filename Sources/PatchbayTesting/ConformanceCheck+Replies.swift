@@ -1,0 +1,94 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+
+extension ConformanceCheck {
+    /// Every answer that can come at all: each status with each sort of body, and each way to get none.
+    static let totality: [ConformanceCheck] = [
+        ConformanceCheck("no answer is left without a verdict, and no failure is a yes", "replies") { subject in
+            let cases = AnswerCase.all(subject)
+            return ReplyGoldens(subject).readings(cases.map(\.outcome)).flatMap { endpoint, readings -> [Problem] in
+                guard readings.count == cases.count else {
+                    return [Problem(endpoint, "\(cases.count - readings.count) answers can't be tried there.")]
+                }
+                let mayBePage = subject.pages.contains(endpoint)
+                return zip(cases, readings).compactMap { answer, reading in
+                    answer.problem(with: reading, mayBePage: mayBePage).map { Problem(endpoint, $0) }
+                }
+            }
+        }
+    ]
+}
+
+/// An answer, or none, that may come to any request.
+private struct AnswerCase {
+    enum Body: String, CaseIterable {
+        case empty, object, refusal, page, half, nested, list, number, noText
+    }
+
+    let name: String
+    let outcome: Outcome
+    private let body: Body?
+
+    private var status: Int { outcome.reply?.status ?? 0 }
+
+    /// What is wrong with what an adapter makes of it.
+    func problem(with reading: Reading, mayBePage: Bool) -> String? {
+        if reading.mistakes > 0 { return "\(name): a verdict is missing or too much." }
+        guard (200...299).contains(status) else {
+            return reading.isTakenSilently ? "\(name): it counts as taken, and nobody is told." : nil
+        }
+        switch body {
+        case .page where !mayBePage: return reading.isTaken ? "\(name): a web page counts as a yes." : nil
+        case .refusal: return reading.isTakenSilently ? "\(name): a refusal counts as a yes." : nil
+        default: return nil
+        }
+    }
+
+    static func all(_ subject: any ConformanceSubject) -> [AnswerCase] {
+        // A vendor whose refusal has nothing in it can't hide one behind a success.
+        let refusal = subject.refusal.flatMap { $0.json?.object?.isEmpty == false ? $0.body : nil }
+        let bodies = Body.allCases.compactMap { body in bytes(body, refusal).map { (body, $0) } }
+        let replies = bodies.flatMap { body, bytes in
+            (100...599).map { status in
+                AnswerCase(
+                    name: "\(status) (\(body.rawValue))",
+                    outcome: .replied(WireResponse(status, headers: headers(body), body: bytes)),
+                    body: body
+                )
+            }
+        }
+        let words = ["timedOut", "hostNotFound", "offline", "badURL", "somethingNew"]
+        let silences = TransportFailure.Doubt.allCases.flatMap { doubt in
+            words.map { word in
+                AnswerCase(
+                    name: "no answer (\(doubt.rawValue), \(word))",
+                    outcome: .failed(TransportFailure(doubt, word)),
+                    body: nil
+                )
+            }
+        }
+        return replies + silences
+    }
+
+    private static func headers(_ body: Body) -> [WireHeader] {
+        switch body {
+        case .empty: []
+        case .page: [WireHeader("Content-Type", "text/html; charset=utf-8")]
+        default: [WireHeader("Content-Type", "application/json")]
+        }
+    }
+
+    private static func bytes(_ body: Body, _ refusal: [UInt8]?) -> [UInt8]? {
+        switch body {
+        case .empty: []
+        case .object: Array("{}".utf8)
+        case .refusal: refusal
+        case .page: Array("<!DOCTYPE html><html><body>Sign in</body></html>".utf8)
+        case .half: Array(#"{"results":[{"id":"#.utf8)
+        case .nested: Array(repeating: UInt8(ascii: "["), count: 4_000)
+        case .list: Array(#"[1,"two",null]"#.utf8)
+        case .number: Array("17".utf8)
+        case .noText: [0xFF, 0xFE, 0x00, 0xC3]
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What an adapter made of one outcome, in the words that every adapter shares.
+struct Reading: Sendable {
+    /// Carried operations without a verdict, and verdicts for others.
+    var mistakes = 0
+    /// Whether an operation counts as taken.
+    var isTaken = false
+    /// Whether one counts as taken, and nobody is told that something was wrong.
+    var isTakenSilently = false
+
+    init(_ meaning: Interpretation<some VendorAdapter>, of carried: Set<OperationID>) {
+        mistakes = carried.count { meaning.verdicts[$0] == nil } + meaning.verdicts.keys.count { !carried.contains($0) }
+        for verdict in meaning.verdicts.values {
+            switch verdict {
+            case .accepted(let finding, _):
+                isTaken = true
+                if finding?.error == nil { isTakenSilently = true }
+            case .unchanged, .superseded: (isTaken, isTakenSilently) = (true, true)
+            case .rejected, .dropped, .underway, .retry: break
+            }
+        }
+    }
+}
+
+extension AdapterHarness {
+    func read(
+        _ outcomes: [Outcome],
+        as number: Int,
+        of operations: [EngagementOperation],
+        _ script: Script
+    ) -> [Reading] {
+        var engine = MiniEngine(adapter, credential: credential, vendor: makeVendor(), script: script)
+        if script.isPrepared { engine.prepare(preparation) }
+        engine.deliver(operations)
+        guard let (exchange, memory) = engine.exchanges.dropFirst(number).first else { return [] }
+        let carried = Set(exchange.operations.map(\.id))
+        return outcomes.map { outcome in
+            var memory = memory
+            let exchange = Exchange<Adapter>(
+                endpoint: exchange.endpoint,
+                operations: exchange.operations,
+                request: exchange.request,
+                outcome: outcome,
+                startedAt: exchange.startedAt,
+                moment: exchange.moment
+            )
+            return Reading(adapter.interpret(exchange, memory: &memory), of: carried)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+@Suite("What an answer says beside yes and no") struct ReplyValueTests {
+    /// 2030-03-14T09:00:00Z, a Thursday.
+    private static let now = Instant(text: "2030-03-14T09:00:00Z") ?? Instant(milliseconds: 0)
+
+    /// What `Retry-After` says, the answer's `Date`, and the wait.
+    private static let waits: [(text: String, date: String?, wait: Duration?)] = [
+        ("120", nil, .seconds(120)), (" 120 ", nil, .seconds(120)), ("0", nil, .zero),
+        ("-1", nil, nil), ("soon", nil, nil), ("", nil, nil), ("1.5", nil, nil), ("12 34", nil, nil),
+        ("99999999999", nil, .seconds(86_400 * 366)), ("99999999999999999999999", nil, .seconds(86_400 * 366)),
+        ("Thu, 14 Mar 2030 09:02:00 GMT", nil, .seconds(120)),
+        ("Thursday, 14-Mar-30 09:02:00 GMT", nil, .seconds(120)),
+        ("Thu Mar 14 09:02:00 2030", nil, .seconds(120)), ("Fri Mar  1 09:00:00 2030", nil, .zero),
+        ("Thu, 14 Mar 2030 08:00:00 GMT", nil, .zero), ("Sunday, 06-Nov-94 08:49:37 GMT", nil, .zero),
+        ("Thu, 14 Mar 2099 09:02:00 GMT", nil, .seconds(86_400 * 366)),
+        // The server's clock is an hour ahead of ours: what it means is two minutes.
+        ("Thu, 14 Mar 2030 10:02:00 GMT", "Thu, 14 Mar 2030 10:00:00 GMT", .seconds(120)),
+        ("Thu, 14 Mar 2030 09:02:00 GMT", "rubbish", .seconds(120)),
+        ("Thu, 14 Mar 2030 09:02:00 CET", nil, nil), ("Thu, 31 Feb 2030 09:02:00 GMT", nil, nil),
+        ("Thu, 14 Mrz 2030 09:02:00 GMT", nil, nil), ("Thu, 14 Mar 2030 25:02:00 GMT", nil, nil),
+        ("Thu, 14 Mar 203 09:02:00 GMT", nil, nil), ("2030-03-14T09:02:00Z", nil, nil),
+    ]
+
+    @Test(arguments: waits) func `Retry-After is read in seconds and as a date`(
+        _ row: (text: String, date: String?, wait: Duration?)
+    ) {
+        let headers = [WireHeader("retry-after", row.text)] + (row.date.map { [WireHeader("Date", $0)] } ?? [])
+        #expect(WireResponse(503, headers: headers).retryAfter(at: Self.now) == row.wait)
+    }
+
+    @Test func `a law of delays repeats its last, moves by chance, and waits longer if asked`() {
+        func moment(_ chance: Double) -> Moment { Moment(now: Self.now, date: Self.now, chance: chance) }
+        let exact = Backoff([.seconds(1), .seconds(5)])
+        #expect([0, 1, 7].map { exact.delay(after: $0, chance: 0.9) } == [.seconds(1), .seconds(5), .seconds(5)])
+        let loose = Backoff([.seconds(10)], jitter: 0.2, longest: .seconds(60))
+        #expect([0, 0.5, 1].map { loose.delay(after: 0, chance: $0) } == [.seconds(8), .seconds(10), .seconds(12)])
+        let asked: [Duration?] = [nil, .seconds(3), .seconds(30), .seconds(3600)]
+        #expect(
+            asked.map { loose.next(after: 0, asked: $0, at: moment(0.5)) - Self.now }
+                == [.seconds(10), .seconds(10), .seconds(30), .seconds(60)]
+        )
+        let doubling = Backoff.doubling(from: .seconds(60), upTo: .seconds(300))
+        #expect(doubling.delays == [.seconds(60), .seconds(120), .seconds(240), .seconds(300)])
+    }
+
+    /// A body, its content type, and whether it is a page of something that is not the vendor.
+    private static let pages: [(type: String?, body: String, isPage: Bool)] = [
+        ("text/html", "<p>Sign in</p>", true), ("TEXT/HTML; charset=utf-8", " \n<p>", true),
+        (nil, "<!DOCTYPE HTML><html>", true), (nil, "\u{FEFF}<HTML>", true),
+        ("application/json", "<html></html>", true),
+        // Many servers call everything text/html.
+        ("text/html", "{\"ok\": true}", false), ("text/html", "", false), ("text/html", "OK", false),
+        ("application/xml", "<Envelope><Body/></Envelope>", false), (nil, "<?xml version=\"1.0\"?><RESULT/>", false),
+        ("application/json", "{}", false),
+    ]
+
+    @Test(arguments: pages) func `a web page is told from an answer`(_ row: (type: String?, body: String, isPage: Bool))
+    {
+        let headers = row.type.map { [WireHeader("Content-Type", $0)] } ?? []
+        #expect(WireResponse(200, headers: headers, body: Array(row.body.utf8)).isWebPage == row.isPage)
+    }
+
+    // MARK: The vendor's own words
+
+    private static let table = ReplyTable(
+        [],
+        otherwise: .otherwise(.refused, rule: RuleID("probe", "1")),
+        codes: [.member("error.code"), .member("errorcode"), .header("X-Error")],
+        requestIDs: [.member("requestId")] + ReplyTable.commonRequestIDs + [.sent("Request-ID")]
+    )
+
+    /// An answer, and what is kept of it.
+    private static let words: [(response: WireResponse, code: String?, id: String?)] = [
+        (WireResponse(400, json: ["errorcode": 10006, "requestId": "a1"]), "10006", "a1"),
+        (WireResponse(400, json: ["error": ["code": "E-7"]]), "E-7", "ours"),
+        (WireResponse(400, json: ["errorcode": 0]), nil, "ours"),
+        (
+            WireResponse(400, headers: [WireHeader("x-error", "quota"), WireHeader("X-Request-ID", "r/9")]), "quota",
+            "r/9"
+        ),
+        // Free text may quote a person: it is no code.
+        (WireResponse(400, json: ["errorcode": "no profile anna@example.com"]), nil, "ours"),
+        (WireResponse(400, json: ["errorcode": "Anna Müller"]), nil, "ours"),
+        (WireResponse(400, json: ["errorcode": .string(String(repeating: "x", count: 65))]), nil, "ours"),
+        (WireResponse(400, json: ["errorcode": ["deep": 1]]), nil, "ours"),
+        (WireResponse(500, body: Array("<html>".utf8)), nil, "ours"), (WireResponse(502), nil, "ours"),
+    ]
+
+    @Test(arguments: words) func `the vendor's code and request id are kept, its free text is not`(
+        _ row: (response: WireResponse, code: String?, id: String?)
+    ) {
+        let request = WireRequest("POST", "https://x.test/", headers: [WireHeader("Request-ID", "ours")])
+        let reply = Self.table.vendorReply(.replied(row.response), to: request)
+        #expect(reply == VendorReply(status: row.response.status, code: row.code, requestID: row.id))
+    }
+
+    @Test func `a finding with the vendor's words is read as it was written`() throws {
+        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Mend it.").at("action")
+        finding.vendor = VendorReply(status: 400, code: "10006", requestID: "a1")
+        #expect(try Finding(jsonBytes: finding.jsonBytes) == finding)
+        #expect(finding.description.hasSuffix("[HTTP 400, code 10006, request a1]"))
+        #expect(
+            Self.table.vendorReply(.failed(TransportFailure(.lost, "timedOut")), to: WireRequest("GET", "x")) == nil
+        )
+    }
+}

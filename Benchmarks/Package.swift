@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// One entry a vendor, as in the package itself; `Vendors.swift` says what each is asked to deliver.
-let vendors = ["Altcraft", "Salesforce"]
+let vendors = ["Acoustic", "Adobe", "Altcraft", "DES", "Salesforce"]
 
 let package = Package(
     name: "Benchmarks",

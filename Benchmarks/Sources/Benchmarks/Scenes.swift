@@ -7,51 +7,28 @@ import PatchbayModel
 struct Scenes {
     var workplace: Workplace
     var report = Report()
-    private static let subject: Subject = "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90"
-
-    private func client(_ vendor: Vendor, _ path: String, isPaused: Bool) async throws -> EngagementClient {
-        let (plan, configuration) = try vendor.setup(isPaused: isPaused)
-        return try await EngagementClient(
-            outbox: .file(path),
-            subject: Self.subject,
-            plan: plan,
-            transport: try vendor.makeTransport(),
-            credentials: configuration.credential
-        )
-    }
-
-    @discardableResult
-    private func say(_ client: EngagementClient, _ number: Int) throws -> Receipt {
-        try client.track(
-            "OrderPlaced",
-            attributes: ["order": .integer(Int64(number)), "total": .string("49.90"), "branch": .string("Helsinki")]
-        )
-    }
-
-    private func fill(_ vendor: Vendor, _ path: String, count: Int) async throws {
-        let client = try await client(vendor, path, isPaused: true)
-        var last: Receipt?
-        for number in 0..<count { last = try say(client, number) }
-        try await last?.durable()
-        await client.close()
-    }
 
     /// A capture on its own, a capture that is waited for, and many in a row.
     mutating func capture() async throws {
         let vendor = Vendor.all[0]
         let sync = Disk.syncs(at: workplace.newFile(), count: 300).median
         report.add("one page appended and synced", "\(sync.short) µs")
-        let client = try await client(vendor, workplace.newFile(), isPaused: true)
+        let client = try await Stage(vendor: vendor, path: workplace.newFile()).client(isPaused: true)
         var calls: [Double] = []
-        for number in 0..<20_000 { calls.append(try microseconds { try say(client, number) }) }
+        for number in 0..<20_000 {
+            let action = vendor.action(number)
+            calls.append(try microseconds { _ = try client.capture(action) })
+        }
         let spread = Spread(calls)
         report.add(
             "C1: a capture call that returns at once, p50 / p99",
             "\(spread.median.short) / \(spread.quantile(0.99).short) µs"
         )
-        try await say(client, 0).durable()
+        try await client.capture(vendor.action(0)).durable()
         var waits: [Double] = []
-        for number in 0..<300 { waits.append(try await microseconds { try await say(client, number).durable() }) }
+        for number in 0..<300 {
+            waits.append(try await microseconds { try await client.capture(vendor.action(number)).durable() })
+        }
         let wait = Spread(waits).median
         report.add(
             "C3: a capture that is waited for until it is on the disk, p50",
@@ -60,11 +37,14 @@ struct Scenes {
         )
         let count = 50_000
         let took = try await middle(of: 3) {
-            try await microseconds {
+            let before = processorMicroseconds()
+            let took = try await microseconds {
                 var last: Receipt?
-                for number in 0..<count { last = try say(client, number) }
+                for number in 0..<count { last = try client.capture(vendor.action(number)) }
                 try await last?.durable()
             }
+            FileHandle.standardError.write(Data("cpu \((processorMicroseconds() - before) / Double(count))\n".utf8))
+            return took
         }
         report.add("C2: captures on the disk, one thread", "\((Double(count) / took * 1e6).short)/s")
         await client.close()
@@ -73,26 +53,19 @@ struct Scenes {
     /// Everything from a full outbox to an empty one: windows, plans, exchanges, verdicts.
     mutating func delivery() async throws {
         for vendor in Vendor.all {
-            for count in [2_000, 20_000] {
-                let path = workplace.newFile()
-                let introduction = try await client(vendor, path, isPaused: false)
-                for action in Vendor.introduction { try introduction.capture(action) }
-                while try await introduction.accounts().first?.pending != 0 { await introduction.idle() }
-                await introduction.close()
-                try await fill(vendor, path, count: count)
-                let before = processorMicroseconds()
-                let took = try await microseconds {
-                    let client = try await client(vendor, path, isPaused: false)
-                    repeat { await client.idle() } while try await client.accounts().first?.pending != 0
-                    await client.close()
-                }
-                report.add(
-                    "D1: \(vendor.name), \(count) pending",
-                    "\((Double(count) / took * 1e6).short) operations/s",
-                    beside: "\(((processorMicroseconds() - before) / Double(count)).short) µs of processor each; "
-                        + "goal \(vendor.goal / 1000) k/s"
-                )
-            }
+            let count = 5_000
+            let stage = Stage(vendor: vendor, path: workplace.newFile())
+            try await stage.fill(count)
+            let before = processorMicroseconds()
+            var accepted = 0
+            let took = try await microseconds { accepted = try await stage.drain() }
+            guard accepted == count else { throw WrongResult("\(vendor.title): \(accepted) of \(count) accepted.") }
+            let processor = (processorMicroseconds() - before) / Double(count)
+            report.add(
+                "D1: \(vendor.title), \(count) pending",
+                "\((1e6 / processor).short) per second of processor",
+                beside: "\(processor.short) µs each; \((Double(count) / took * 1e6).short)/s by the wall"
+            )
         }
     }
 
@@ -100,11 +73,11 @@ struct Scenes {
     mutating func opening() async throws {
         let vendor = Vendor.all[0]
         for count in [0, 2_000, 20_000, 200_000] {
-            let path = workplace.newFile()
-            try await fill(vendor, path, count: count)
+            let stage = Stage(vendor: vendor, path: workplace.newFile())
+            try await stage.fill(count)
             let took = try await middle(of: 5) {
                 var opened: EngagementClient?
-                let took = try await microseconds { opened = try await client(vendor, path, isPaused: true) }
+                let took = try await microseconds { opened = try await stage.client(isPaused: true) }
                 await opened?.close()
                 return took
             }

@@ -91,6 +91,8 @@ extension OutboxStore {
     func noteUpheaval() { upheavals += 1 }
 
     func indexVersion() throws(OutboxError) -> IndexVersion {
-        IndexVersion(upheavals: upheavals, data: try connection.number("PRAGMA data_version") ?? 0)
+        IndexVersion(upheavals: upheavals, data: try connection.number(Self.dataVersion) ?? 0)
     }
+
+    private static let dataVersion = Query("PRAGMA data_version")
 }

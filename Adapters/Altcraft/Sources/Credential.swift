@@ -102,7 +102,10 @@ enum Base64URL {
         var bytes: [UInt8] = []
         var buffer: UInt32 = 0
         var bits: UInt32 = 0
-        for character in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
+        var characters = Array(text.utf8)
+        while characters.last == UInt8(ascii: "=") { characters.removeLast() }
+        bytes.reserveCapacity(characters.count)
+        for character in characters {
             guard let value = value(of: character) else { return nil }
             buffer = buffer << 6 | value
             bits += 6

@@ -14,6 +14,8 @@ struct CaptureBatch {
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
     private(set) var touched: [Int: [String: [LaneEntry]]] = [:]
     private var captured: [String: Int64] = [:]
+    /// Whether the operation at hand is on its way to anybody.
+    private var isRouted = false
     /// Lanes whose memory was emptied, by position of the runner, and people who said no to being asked about.
     private var forgotten: [(position: Int, lane: String)] = []
     private var unreadable: Set<Subject> = []
@@ -38,9 +40,10 @@ struct CaptureBatch {
         default: break
         }
         let sequence = try context.store.insert(OutboxOperation(operation, since: since))
+        isRouted = false
         for position in routed { try enter(operation, sequence, position, mirror) }
         if operation.action.isPush { for position in unrouted { try enterLate(operation, sequence, position, mirror) } }
-        try context.store.discardIfUnrouted(sequence)
+        if !isRouted { try context.store.discardIfUnrouted(sequence) }
     }
 
     mutating func finish() throws {
@@ -105,6 +108,7 @@ struct CaptureBatch {
         captured[runner.name, default: 0] += 1
         let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
         if entry.end == nil {
+            isRouted = true
             touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
         }
         context.emit(

@@ -29,7 +29,13 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         return [due, nextDeadline].compactMap { $0 }.min()
     }
 
-    var nextDeadline: Instant? { lanes.values.flatMap(\.reads).map(\.deadline).min() }
+    var nextDeadline: Instant? {
+        var next: Instant?
+        for lane in lanes.values where !lane.reads.isEmpty {
+            for read in lane.reads { next = min(next ?? read.deadline, read.deadline) }
+        }
+        return next
+    }
 
     var reasons: [String: Finding] { lanes.compactMapValues(\.because) }
 

@@ -105,7 +105,7 @@ class Demo:
             for name in (self.old, self.new)
         }
         before, after = [
-            processes.write_configuration(FOLDER / file, providers, [live], onSwitch="retarget", attributes={
+            processes.write_configuration(FOLDER / file, providers, [live], onSwitch="retarget", onLoss="reject", attributes={
                 "points": {"type": "integer"}, "birth_date": {"type": "date"}, "country": {"type": "country"},
             })
             for file, live in [("before.json", self.old), ("after.json", self.new)]

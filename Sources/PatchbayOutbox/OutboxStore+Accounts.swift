@@ -5,7 +5,7 @@ enum AccountTerm {
     static let quarantined = "quarantined"
     static let sources = [captured, created]
     static let endings = [
-        "accepted", "unchanged", "superseded", "rejected", "dropped", "erased", quarantined, "moved",
+        "accepted", "unchanged", "superseded", "rejected", "dropped", "erased", quarantined, "moved", "shadowed",
     ]
 }
 

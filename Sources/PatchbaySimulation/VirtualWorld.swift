@@ -101,6 +101,29 @@ public final class VirtualWorld {
         if let plan = plan ?? self.plan { try start(plan) }
     }
 
+    /// The process goes on with another configuration, once what is in flight has come back.
+    ///
+    /// - Throws: ``SwitchRefusal`` if that would lose something: then the old configuration goes on.
+    public func reconfigure(_ plan: RoutingPlan) throws {
+        guard let old = engine else { return try start(plan) }
+        old.isQuiet = true
+        while old.isBusy, let arrival = inbound.map(\.at).min() {
+            host.advance(by: max(.zero, arrival - host.uptime()))
+            try deliverInbound()
+        }
+        hear(old.takeEvents())
+        do {
+            let next = try Engine(store: store, plan: plan, host: host) { [unowned self] in credentials($0, $1) }
+            try old.handOver(to: next)
+            (engine, self.plan) = (next, plan)
+        } catch {
+            old.isQuiet = false
+            try settleDown()
+            throw error
+        }
+        try settleDown()
+    }
+
     /// The machine dies, and is up again after a pause.
     public func reboot(after pause: Duration) throws {
         end()

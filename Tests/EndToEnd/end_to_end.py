@@ -4,6 +4,7 @@
 Each check is a method whose first line of documentation is what must hold. Usage: end_to_end.py [PART OF A NAME]
 """
 
+import hashlib
 import itertools
 import json
 import os
@@ -122,7 +123,7 @@ class EndToEnd:
         promised = []
         for name, part in [(old, operations[:3]), (new, operations[3:])]:
             configuration = processes.write_configuration(
-                self.folder / f"{name}.json", providers, [name], outbox=self.outbox, onSwitch="retarget"
+                self.folder / f"{name}.json", providers, [name], outbox=self.outbox, onSwitch="retarget", onLoss="reject"
             )
             if name == old:
                 self.sandbox.set_faults({"vendor": old, "effect": "reset"})
@@ -193,6 +194,110 @@ class EndToEnd:
             self.expect(any(each["requests"] for each in mapped), "no request is shown")
             for secret in self.environment.values():
                 self.expect(secret.encode() not in done.stdout, "a secret is shown")
+
+    def check_refused_switch(self):
+        """a switch that would lose pending work is refused with the list; the old configuration goes on"""
+        providers = {name: self.provider(name) for name in ("salesforce", "des")}
+        old, new = [
+            processes.write_configuration(
+                self.folder / f"{name}.json", providers, [name], outbox=self.outbox, onSwitch="retarget"
+            ) for name in providers
+        ]
+        self.sandbox.set_faults({"effect": "reset"})
+        lost = operation(9, {"kind": "changeTags", "tags": {"add": ["poetry in motion"]}})
+        promised = self.promised(self.run("send", "--config", old, "--until-idle", 1, "-", input=lines([lost]).encode()).stdout)
+        self.expect(promised == [lost["id"]], "the operation is not even pending with the old provider")
+        done = self.run("send", "--config", new, "-", input=b"")
+        self.expect_end(done, 78, lost["id"], "onLoss", "pending at salesforce")
+        with OutboxFile(self.outbox) as outbox:
+            self.expect(list(outbox.providers()) == ["salesforce"], f"the outbox knows {list(outbox.providers())}")
+        self.expect(b"poetry" not in done.stderr, "the message repeats what the operation said")
+        self.sandbox.set_faults()
+        self.expect_end(self.run("send", "--config", old, "--until-idle", 1, "-", input=b""), 1, "salesforce: 1 in = 1 pending")
+
+    def check_shadow(self):
+        """a shadow is told what the live vendor is told, sends nothing, and reports what it would refuse, field by field"""
+        providers = {name: self.provider(name) for name in ("altcraft", "des")}
+        configuration = self.folder / "patchbay.json"
+        configuration.write_text(json.dumps({
+            "outbox": {"path": "outbox.sqlite"}, "providers": providers,
+            "routes": [{"provider": "altcraft", "mode": "live"}, {"provider": "des", "mode": "shadow"}],
+        }))
+        done = processes.run(
+            "send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()).encode()
+        )
+        self.expect(done.returncode in (0, 1), f"ended with {done.returncode}")
+        self.expect({entry["vendor"] for entry in ndjson(self.sandbox.log)} == {"altcraft"}, "the shadow was sent something")
+        told = self.run("outbox", "shadow", self.outbox, "--json")
+        report = json.loads(told.stdout)
+        self.expect(report["provider"] == "des", f"the report is of {report['provider']}")
+        counted = sum(each["count"] for each in report["rehearsal"] if each["word"] in ("taken", "refused"))
+        self.expect(counted == 6, f"{counted} of 6 operations were rehearsed")
+        refused = {each["place"] for each in report["rehearsal"] if each["word"] == "refused"}
+        self.expect(refused == set(vendors.ALL["des"].REFUSES), f"refused are {refused}")
+        shown = self.run("shadow", "--config", configuration, "-", input=lines(a_morning()).encode())
+        mapped = [json.loads(line) for line in shown.stdout.splitlines()]
+        self.expect(len(mapped) == 6, f"{len(mapped)} lines for 6 operations")
+        self.expect(all(set(each["shadow"]) == {"des"} for each in mapped), "a line lacks the shadow")
+        self.expect(any(each["shadow"]["des"]["requests"] for each in mapped), "no request of the shadow is shown")
+        onlyHere = {each["id"] for each in mapped if any(difference["who"] == "onlyHere" for difference in each["differences"])}
+        refusing = {each["id"] for each in a_morning() if each["action"]["kind"] in vendors.ALL["des"].REFUSES}
+        self.expect(refusing <= onlyHere, f"differences are told of {onlyHere}, not of {refusing}")
+
+    def check_percentage(self):
+        """a percentage route hears exactly the contacts whose place, computed here anew, is its own"""
+        providers = {name: self.provider(name) for name in ("salesforce", "altcraft")}
+        configuration = self.folder / "patchbay.json"
+        configuration.write_text(json.dumps({
+            "outbox": {"path": "outbox.sqlite"}, "providers": providers,
+            "routes": [
+                {"provider": "altcraft", "mode": "percentage", "percent": 30.5},
+                {"provider": "salesforce", "mode": "percentage", "percent": 69.5},
+            ],
+        }))
+        said = {}
+        for number in range(1, 61):
+            contact = f"member-{number}"
+            event = {"kind": "track", "event": {"kind": "custom", "name": "Order Placed"}}
+            said[operation(number, event)["id"]] = {**operation(number, event, contact), "subject": f"phone-{number}"}
+        self.run("send", "--config", configuration, "--until-idle", 0, "-", input=lines(said.values()).encode())
+        heard = {name: set() for name in providers}
+        with OutboxFile(self.outbox) as outbox:
+            for provider, identifier, *_ in outbox.history():
+                heard[provider].add(identifier)
+            for provider, identifier, *_ in outbox.pending():
+                heard[provider].add(identifier)
+        few = {
+            identifier for identifier, each in said.items()
+            if int.from_bytes(hashlib.sha256(each["contact"].encode()).digest()[:8], "big") % 10_000 < 3_050
+        }
+        self.expect(0 < len(few) < len(said), "the contacts all stand on one side")
+        self.expect(heard["altcraft"] & set(said) == few, f"altcraft hears {len(heard['altcraft'])}, not {len(few)}")
+        self.expect(heard["salesforce"] & set(said) == set(said) - few, "salesforce hears others than the rest")
+
+    def check_retarget(self):
+        """outbox retarget moves what waits at one vendor to another, and the vendor hears it"""
+        providers = {name: self.provider(name) for name in ("salesforce", "altcraft")}
+        configuration = processes.write_configuration(
+            self.folder / "patchbay.json", providers, list(providers), outbox=self.outbox, onLoss="reject"
+        )
+        self.run("send", "--config", configuration, "--until-idle", 30, "-", input=lines(a_morning()[:3]).encode())
+        alone = processes.write_configuration(self.folder / "alone.json", providers, ["salesforce"], outbox=self.outbox)
+        self.sandbox.set_faults({"vendor": "salesforce", "effect": "reset"})
+        self.run("send", "--config", alone, "--until-idle", 1, "-", input=lines(a_morning()[5:]).encode())
+        done = self.expect_end(
+            self.run("outbox", "retarget", self.outbox, "--config", configuration, "--provider", "salesforce", "--json"), 0
+        )
+        self.expect(json.loads(done.stdout)["moved"] >= 1, f"moved: {done.stdout.decode()}")
+        self.sandbox.set_faults()
+        processes.run("send", "--config", configuration, "-", environment=self.hurried(), input=b"")
+        with OutboxFile(self.outbox) as outbox:
+            accounts = outbox.accounts()
+        self.expect(accounts["altcraft"]["created"].get("retargeted", 0) >= 1, f"altcraft's books say {accounts['altcraft']}")
+        self.expect_end(self.run("outbox", "verify", self.outbox), 0)
+        self.expect_end(
+            self.run("outbox", "retarget", self.outbox, "--config", configuration, "--provider", "nobody"), 64, "salesforce"
+        )
 
     def check_migration(self):
         """migrate apply: every row of the export is written or rejected, and mended rejects can be fed in again"""

@@ -12,7 +12,7 @@ TABLES = [
     "quarantine", "lease",
 ]
 SOURCES = ["captured", "created"]
-ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved"]
+ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]
 
 
 def row_image(table, values):

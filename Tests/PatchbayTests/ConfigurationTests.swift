@@ -51,6 +51,17 @@ import Testing
         #expect(plan.requiredConsent == [.tracking, .profile])
     }
 
+    @Test func `percentage routes take their shares one behind the other, and a shadow may be sent`() throws {
+        let configuration = try Self.load(Example.text("valid/routes"))
+        #expect(configuration.routes.map(\.mode) == [.percentage, .percentage, .shadow])
+        #expect(configuration.routes.map(\.share) == [Share(0..<1250), Share(1250..<10_000), .all])
+        #expect(configuration.routes.map(\.sends) == [false, false, true])
+        let plan = configuration.plan
+        #expect((plan.onSwitch, plan.onLoss) == (.both, .reject))
+        #expect(plan.providers.first { $0.name == "next" }?.share == Share(0..<1250))
+        #expect(plan.providers.first { $0.name == "trial" }?.sendsShadow == true)
+    }
+
     @Test func `a short file gets the defaults`() throws {
         let configuration = try Self.load(Example.text("valid/minimal"), path: "patchbay.json")
         #expect(configuration.onSwitch == .drain)
@@ -148,7 +159,7 @@ import Testing
         #expect(
             error?.description
                 == "app/patchbay.json:3:3: configuration.route.none at routes: No route is live, so nothing would ever be "
-                + "sent. Set the mode of one route to \"live\"."
+                + "sent. Set the mode of one route to \"live\", or to \"percentage\"."
         )
     }
 

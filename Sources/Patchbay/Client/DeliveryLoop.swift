@@ -13,6 +13,9 @@ actor DeliveryLoop {
     private let observerOfOthers: @Sendable ([EngineEvent]) -> Void
     private let makeEngine: @Sendable () throws -> Engine
     private var engine: Engine?
+    /// Callers that wait until nothing is in flight, so that the configuration can change.
+    private let quietWaiters = WaitingList<Bool, Void>()
+    private var isReconfiguring = false
     private var wakeUp: Task<Void, Never>?
     private var wakeUpAt: Instant?
     private var housekeeping: Task<Void, Never>?
@@ -149,6 +152,7 @@ actor DeliveryLoop {
             note(error)
         }
         advance()
+        if isReconfiguring { answerIfQuiet() }
     }
 
     private func sleep() {
@@ -210,6 +214,39 @@ actor DeliveryLoop {
         return !engine.isBusy && engine.nextAdvance.map { $0 > engine.now } ?? true
     }
 
+    // MARK: Another configuration
+
+    /// Goes on with another engine over the same outbox, once what is in flight has its verdict.
+    ///
+    /// Captures go on meanwhile, and are switched with the rest. If the new engine refuses, the old one goes on.
+    func reconfigure(_ makeNext: @Sendable (OutboxStore) throws -> Engine) async throws {
+        while isReconfiguring { try await Task.sleep(for: .milliseconds(20)) }
+        guard let old = engine else { throw CaptureError.closed }
+        isReconfiguring = true
+        old.isQuiet = true
+        defer {
+            isReconfiguring = false
+            old.isQuiet = false
+            advance()
+        }
+        commitCaptures()
+        if old.isBusy {
+            try await quietWaiters.value(for: true) {
+                Task { await self.answerIfQuiet() }
+                return nil
+            }
+        }
+        guard engine === old else { throw CaptureError.closed }
+        let next = try makeNext(old.store)
+        tell()
+        try old.handOver(to: next)
+        engine = next
+    }
+
+    private func answerIfQuiet() {
+        if engine?.isBusy != true { quietWaiters.resume(true, with: .success(())) }
+    }
+
     // MARK: What the client asks
 
     /// Runs something on the engine.
@@ -252,6 +289,7 @@ actor DeliveryLoop {
         tell()
         engine = nil
         idleWaiters.resume(true, with: .success(()))
+        quietWaiters.resume(true, with: .success(()))
     }
 }
 

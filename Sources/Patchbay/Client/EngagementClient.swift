@@ -22,10 +22,9 @@ public final class EngagementClient: Sendable {
     }
 
     private let buffer = CaptureBuffer()
-    private let loop: DeliveryLoop
-    private let host: any EngineHost
-    /// The providers with a route, and all that may know a push as theirs.
-    private let providers, pushProviders: Set<String>
+    let loop: DeliveryLoop
+    let host: any EngineHost
+    let audience: Mutex<Audience>
     private let receipts = Mutex(ReceiptBook())
     private let listeners = Mutex<[AsyncStream<EngineEvent>.Continuation]>([])
     private let reads = WaitingList<OperationID, OperationOutcome>()
@@ -49,7 +48,8 @@ public final class EngagementClient: Sendable {
     ///   - historyLimit: how many endings the outbox remembers.
     ///   - credentials: gives a provider's credential for a contact, now; nil is none, and its operations wait.
     ///   - host: clocks, ids and chance.
-    /// - Throws: ``CaptureError`` of code `storage` if the outbox can't be opened, with what, where and how to mend.
+    /// - Throws: ``CaptureError`` of code `storage` if the outbox can't be opened, with what, where and how to mend;
+    ///   ``SwitchRefusal`` if the configuration has changed and the change would lose pending work.
     public init(
         outbox: Outbox,
         subject: Subject,
@@ -60,8 +60,7 @@ public final class EngagementClient: Sendable {
         host: any EngineHost = SystemHost()
     ) async throws {
         self.host = host
-        providers = Set(plan.providers.filter(\.isRouted).map(\.name))
-        pushProviders = Set(plan.providers.map(\.name))
+        audience = Mutex(Audience(plan))
         current = Mutex(Current(subject: subject))
         let relay = EventRelay()
         self.relay = relay
@@ -87,6 +86,8 @@ public final class EngagementClient: Sendable {
         }
         do {
             try await loop.start()
+        } catch let refusal as SwitchRefusal {
+            throw refusal
         } catch {
             throw CaptureError(storing: error)
         }
@@ -101,7 +102,7 @@ public final class EngagementClient: Sendable {
     /// - Throws: ``CaptureError`` if the client is closed.
     @discardableResult
     public func capture(_ operation: EngagementOperation) throws(CaptureError) -> Receipt {
-        let receipt = Receipt(id: operation.id, providers: operation.action.isPush ? pushProviders : providers)
+        let receipt = Receipt(id: operation.id, providers: audience.withLock { $0.providers(of: operation) })
         receipts.withLock { $0.add(receipt) }
         let entry = CaptureBuffer.Entry(capture: Engine.Capture(operation, uptime: host.uptime()), receipt: receipt)
         if try buffer.append(entry) { loop.noteCaptures() }

@@ -5,8 +5,8 @@ package import PatchbayOutbox
 
 /// Where everything went that one provider was to hear.
 ///
-/// Captured and created is always accepted, unchanged, superseded, rejected, dropped, erased, quarantined, moved and
-/// pending, and the numbers come from the outbox's file alone.
+/// Captured and created is always accepted, unchanged, superseded, rejected, dropped, erased, quarantined, moved,
+/// shadowed and pending, and the numbers come from the outbox's file alone.
 public struct ProviderAccounts: Hashable, Sendable {
     /// The provider.
     public var provider: String
@@ -20,6 +20,8 @@ public struct ProviderAccounts: Hashable, Sendable {
     public var parked: Finding?
     /// Why its lanes wait.
     public var waits: [Finding]
+    /// What a rehearsal found, the most frequent first; empty for a provider that was never a shadow.
+    public var rehearsal: [RehearsalLine] = []
 
     /// The sum of one term.
     public func total(_ term: String) -> Int { lines[term]?.values.reduce(0, +) ?? 0 }
@@ -47,7 +49,14 @@ public struct ProviderAccounts: Hashable, Sendable {
     /// The accounts of every provider in an outbox.
     package static func read(_ store: OutboxStore) throws -> [ProviderAccounts] {
         var lines: [String: [String: [String: Int]]] = [:]
+        var rehearsals: [String: [RehearsalLine]] = [:]
         for line in try store.accounts() {
+            if line.term == RehearsalLine.term {
+                if let found = RehearsalLine(accountCode: line.code, count: Int(line.count)) {
+                    rehearsals[line.provider, default: []].append(found)
+                }
+                continue
+            }
             lines[line.provider, default: [:]][line.term, default: [:]][line.code, default: 0] += Int(line.count)
         }
         let names = Set(lines.keys).union(try store.providers().map(\.name)).sorted()
@@ -60,7 +69,8 @@ public struct ProviderAccounts: Hashable, Sendable {
                 pending: try store.pendingCount(provider: name),
                 held: held,
                 parked: parked.flatMap { try? Finding(jsonBytes: $0) },
-                waits: []
+                waits: [],
+                rehearsal: rehearsals[name, default: []].sorted()
             )
         }
     }
@@ -72,7 +82,8 @@ public struct ProviderAccounts: Hashable, Sendable {
         }
         var json: JSONObject = ["provider": .string(provider)]
         for term in ["captured", "created"] + OperationOutcome.Term.allCases.map(\.rawValue) {
-            json[term] = .integer(total(term))
+            // Few outboxes ever saw a rehearsal.
+            if term != OperationOutcome.Term.shadowed.rawValue || total(term) > 0 { json[term] = .integer(total(term)) }
         }
         json["pending"] = .integer(pending)
         json["balances"] = .bool(balances)
@@ -87,6 +98,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         )
         if let parked { json["parked"] = parked.json }
         if !waits.isEmpty { json["waits"] = .array(waits.map(\.json)) }
+        if !rehearsal.isEmpty { json["rehearsal"] = .array(rehearsal.map(\.json)) }
         return .object(json)
     }
 }

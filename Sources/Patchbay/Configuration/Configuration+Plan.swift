@@ -5,14 +5,18 @@ extension Configuration {
     public var plan: RoutingPlan {
         RoutingPlan(
             providers: providers.map { provider in
-                RoutingPlan.Provider(
+                let route = routes.first { $0.provider == provider.name }
+                return RoutingPlan.Provider(
                     name: provider.name,
                     adapter: provider.adapter,
-                    mode: routes.first { $0.provider == provider.name }?.mode,
+                    mode: route?.mode,
+                    share: route?.share ?? .all,
+                    sendsShadow: route?.sends ?? false,
                     settingsDigest: provider.settingsDigest
                 )
             },
             onSwitch: onSwitch,
+            onLoss: onLoss,
             requiredConsent: requiredPurposes
         )
     }

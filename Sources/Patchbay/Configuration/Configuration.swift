@@ -59,13 +59,21 @@ public struct Configuration: Sendable {
         public let provider: String
         /// What becomes of operations.
         public let mode: Mode
+        /// The part of the contacts that a percentage route hears; everybody else is heard by none or by another.
+        public let share: Share
+        /// Whether a shadow's requests are sent, to the sandbox that the provider's settings name.
+        public let sends: Bool
 
         /// A route.
-        public init(to provider: String, mode: Mode = .live) { (self.provider, self.mode) = (provider, mode) }
+        public init(to provider: String, mode: Mode = .live, share: Share = .all, sends: Bool = false) {
+            (self.provider, self.mode, self.share, self.sends) = (provider, mode, share, sends)
+        }
     }
 
     /// What happens to pending work of a provider that is no longer routed.
     public typealias SwitchPolicy = RoutingPlan.SwitchPolicy
+    /// What happens when pending work moves and no provider would take it.
+    public typealias LossPolicy = RoutingPlan.LossPolicy
 
     /// Where operations are kept until every vendor has answered.
     public struct Outbox: Hashable, Sendable {
@@ -84,6 +92,8 @@ public struct Configuration: Sendable {
     public let routes: [Route]
     /// What happens to pending work of a provider that is no longer routed.
     public let onSwitch: SwitchPolicy
+    /// What happens when pending work moves and no provider would take it.
+    public let onLoss: LossPolicy
     /// What the attributes are.
     public let catalogue: AttributeCatalogue
     /// Purposes that a person must have granted before anything about them is sent.
@@ -98,12 +108,13 @@ public struct Configuration: Sendable {
         providers: [Provider],
         routes: [Route],
         onSwitch: SwitchPolicy = .drain,
+        onLoss: LossPolicy = .refuse,
         catalogue: AttributeCatalogue = AttributeCatalogue(),
         requiredPurposes: Set<Purpose> = [],
         outbox: Outbox,
         findings: [Finding] = []
     ) {
-        (self.providers, self.routes, self.onSwitch) = (providers, routes, onSwitch)
+        (self.providers, self.routes, self.onSwitch, self.onLoss) = (providers, routes, onSwitch, onLoss)
         (self.catalogue, self.requiredPurposes) = (catalogue, requiredPurposes)
         (self.outbox, self.findings) = (outbox, findings)
     }

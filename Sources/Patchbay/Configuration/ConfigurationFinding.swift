@@ -105,7 +105,49 @@ enum ConfigurationFinding {
         .error,
         .misconfigured,
         reason: "No route is live, so nothing would ever be sent",
-        remedy: "Set the mode of one route to \"live\"."
+        remedy: "Set the mode of one route to \"live\", or to \"percentage\"."
+    )
+    static let percentUnused = FindingRow(
+        "configuration.route.percent.unused",
+        .error,
+        .misconfigured,
+        reason: "Only a route of mode \"percentage\" has a share",
+        remedy: "Set the mode to \"percentage\", or remove the member."
+    )
+    static let percentRange = FindingRow(
+        "configuration.route.percent",
+        .error,
+        .invalid,
+        reason: "The share is no part of a hundred with two decimals at most",
+        remedy: "Give a number above 0, up to 100, such as 12.5."
+    )
+    static let percentSum = FindingRow(
+        "configuration.route.percent.sum",
+        .error,
+        .conflict,
+        reason: "The shares together are more than a hundred per cent",
+        remedy: "Lower them: each contact belongs to one of the percentage routes at most."
+    )
+    static let percentRest = FindingRow(
+        "configuration.route.percent.rest",
+        .warning,
+        .misconfigured,
+        reason: "Some contacts belong to no percentage route, and no route is live for all",
+        remedy: "Add a percentage route for the rest, or accept that nobody hears of them."
+    )
+    static let sendUnused = FindingRow(
+        "configuration.route.send.unused",
+        .error,
+        .misconfigured,
+        reason: "Only a route of mode \"shadow\" is sent to a sandbox",
+        remedy: "Set the mode to \"shadow\", or remove the member."
+    )
+    static let sendTwin = FindingRow(
+        "configuration.route.send.twin",
+        .error,
+        .conflict,
+        reason: "The shadow has the same adapter and settings as a provider that is served for real, and would send to it",
+        remedy: "Give the shadow the sandbox's settings, or remove \"send\"."
     )
     static let unsetVariable = FindingRow(
         "configuration.variable.unset",

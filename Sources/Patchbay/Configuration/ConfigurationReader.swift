@@ -54,15 +54,17 @@ struct ConfigurationReader {
 
     /// The configuration; nil only where there is no object to read. With an error among the findings it is not used.
     private mutating func configuration(_ json: JSONValue, file: String) -> Configuration? {
-        let known = ["outbox", "providers", "routes", "onSwitch", "attributes", "consent"]
+        let known = ["outbox", "providers", "routes", "onSwitch", "onLoss", "attributes", "consent"]
         guard let root = object(json, at: "", known: known) else { return nil }
         let catalogue = catalogue(root["attributes"])
         let providers = providers(root["providers"], catalogue: catalogue)
         let routes = routes(root["routes"], among: root["providers"]?.object?.names ?? [])
+        checkShadows(routes, of: providers)
         return Configuration(
             providers: providers,
             routes: routes,
             onSwitch: root["onSwitch"].flatMap { word($0, at: "onSwitch") } ?? .drain,
+            onLoss: root["onLoss"].flatMap { word($0, at: "onLoss") } ?? .refuse,
             catalogue: catalogue,
             requiredPurposes: requiredPurposes(root["consent"]),
             outbox: outbox(root["outbox"], file: file),
@@ -89,11 +91,19 @@ struct ConfigurationReader {
     private mutating func routes(_ json: JSONValue?, among providers: [String]) -> [Configuration.Route] {
         guard let elements = required(json, at: "routes").flatMap({ list($0, at: "routes") }) else { return [] }
         var routes: [Configuration.Route] = []
+        var taken = 0
         for (place, element) in elements.enumerated() {
             let path = "routes[\(place)]"
-            guard let members = object(element, at: path, known: ["provider", "mode"]) else { continue }
+            guard let members = object(element, at: path, known: ["provider", "mode", "percent", "send"]) else {
+                continue
+            }
             let mode = required(members["mode"], at: path.dot("mode"))
                 .flatMap { word($0, as: Configuration.Route.Mode.self, at: path.dot("mode")) }
+            let share = share(members, mode, after: &taken, at: path)
+            if members["send"] != nil, mode != .shadow {
+                findings.append(ConfigurationFinding.sendUnused.at(path.dot("send")))
+            }
+            let sends = members["send"].flatMap { typed($0, $0.bool, "true or false", at: path.dot("send")) } ?? false
             let name = required(members["provider"], at: path.dot("provider"))
                 .flatMap { text($0, at: path.dot("provider")) }
             guard let name else { continue }
@@ -104,12 +114,58 @@ struct ConfigurationReader {
                 findings.append(ConfigurationFinding.repeatedRoute.at(path.dot("provider")))
             }
             // A mode that can't be read was reported; as live it does not hide behind a second finding.
-            routes.append(Configuration.Route(to: name, mode: mode ?? .live))
+            routes.append(Configuration.Route(to: name, mode: mode ?? .live, share: share, sends: sends))
         }
-        if !routes.contains(where: { $0.mode == .live }) {
+        check(routes, taken)
+        return routes
+    }
+
+    /// The places that a percentage route takes, behind those of the routes before it.
+    private mutating func share(
+        _ members: JSONObject,
+        _ mode: Configuration.Route.Mode?,
+        after taken: inout Int,
+        at path: String
+    ) -> Share {
+        let place = path.dot("percent")
+        guard mode == .percentage else {
+            if members["percent"] != nil { findings.append(ConfigurationFinding.percentUnused.at(place)) }
+            return .all
+        }
+        guard let json = required(members["percent"], at: place),
+            let percent = typed(json, json.number?.double, "a number", at: place)
+        else { return .none }
+        let places = (percent * 100).rounded()
+        guard percent > 0, percent <= 100, abs(percent * 100 - places) < 1e-6 else {
+            findings.append(ConfigurationFinding.percentRange.at(place))
+            return .none
+        }
+        defer { taken += Int(places) }
+        return Share(taken..<taken + Int(places))
+    }
+
+    private mutating func check(_ routes: [Configuration.Route], _ taken: Int) {
+        let modes = Set(routes.map(\.mode))
+        if !modes.contains(.live), !modes.contains(.percentage) {
             findings.append(ConfigurationFinding.noLiveRoute.at("routes"))
         }
-        return routes
+        if taken > Share.count { findings.append(ConfigurationFinding.percentSum.at("routes")) }
+        if modes.contains(.percentage), !modes.contains(.live), (1..<Share.count).contains(taken) {
+            findings.append(ConfigurationFinding.percentRest.at("routes"))
+        }
+    }
+
+    /// A shadow that sends must not speak to the account that a real provider speaks to.
+    private mutating func checkShadows(_ routes: [Configuration.Route], of providers: [Configuration.Provider]) {
+        let isShadow = { (name: String) in routes.contains { $0.provider == name && $0.mode == .shadow } }
+        for (place, route) in routes.enumerated() where route.sends {
+            guard let shadow = providers.first(where: { $0.name == route.provider }) else { continue }
+            let twin = providers.first { other in
+                other.name != shadow.name && !isShadow(other.name) && other.adapterID == shadow.adapterID
+                    && other.settingsDigest == shadow.settingsDigest
+            }
+            if let twin { findings.append(ConfigurationFinding.sendTwin.at("routes[\(place)].send", detail: twin.name)) }
+        }
     }
 
     private mutating func catalogue(_ json: JSONValue?) -> AttributeCatalogue {

@@ -7,6 +7,10 @@ struct CaptureBatch {
     private let context: EngineContext
     private let runners: [any ProviderRunner]
     private let routed: [Int]
+    /// Which contacts each provider hears, by its position.
+    private let shares: [Share]
+    /// Providers that are rehearsed.
+    private let shadows: [Int]
     /// Providers without a route: they take the pushes that they know as their own, and nothing else.
     private let unrouted: [Int]
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
@@ -22,9 +26,10 @@ struct CaptureBatch {
 
     init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
         (self.context, self.runners) = (context, runners)
-        let routedNames = Set(plan.providers.filter(\.isRouted).map(\.name))
-        routed = runners.indices.filter { routedNames.contains(runners[$0].name) }
-        unrouted = runners.indices.filter { !routedNames.contains(runners[$0].name) }
+        routed = runners.indices.filter { plan.providers[$0].isRouted }
+        shadows = runners.indices.filter { plan.providers[$0].mode == .shadow }
+        unrouted = runners.indices.filter { plan.providers[$0].mode == nil }
+        shares = plan.providers.map(\.share)
     }
 
     mutating func add(_ operation: EngagementOperation, since: Instant) throws {
@@ -41,7 +46,12 @@ struct CaptureBatch {
         }
         let sequence = try context.store.insert(OutboxOperation(operation, since: since))
         isRouted = false
-        for position in routed { try enter(operation, sequence, position, mirror) }
+        var examined: [[Finding]] = []
+        for position in routed where shares[position].holds(operation.contact, on: operation.subject) {
+            examined.append(try enter(operation, sequence, position, mirror))
+        }
+        for position in routed where !shares[position].isAll { try changeSides(operation, position, before, mirror) }
+        for position in shadows { try rehearse(operation, sequence, position, mirror, examined) }
         if operation.action.isPush { for position in unrouted { try enterLate(operation, sequence, position, mirror) } }
         if !isRouted { try context.store.discardIfUnrouted(sequence) }
     }
@@ -60,12 +70,52 @@ struct CaptureBatch {
         _ sequence: Int64,
         _ position: Int,
         _ mirror: SubjectMirror
-    ) throws {
+    ) throws -> [Finding] {
         let runner = runners[position]
         let findings = runner.examine(operation)
         if let foreign = findings.first(where: { $0.severity == .foreign }) {
-            return context.emit([.passedOver(operation.id, provider: runner.name, foreign)])
+            context.emit([.passedOver(operation.id, provider: runner.name, foreign)])
+        } else {
+            try enter(operation, sequence, position, mirror, findings)
         }
+        return findings
+    }
+
+    /// A contact that a provider did not hear so far came to an installation, or one that it heard has left: the one side
+    /// hears the whole state, the other its farewell.
+    private mutating func changeSides(
+        _ operation: EngagementOperation,
+        _ position: Int,
+        _ before: SubjectMirror,
+        _ mirror: SubjectMirror
+    ) throws {
+        guard before != SubjectMirror() else { return }
+        let (subject, runner, share) = (operation.subject, runners[position], shares[position])
+        let (did, does) = (share.holds(before.contact, on: subject), share.holds(mirror.contact, on: subject))
+        if does, !did {
+            try context.takeBackFarewells(runner, of: subject)
+            try tellAgain(position, operation, mirror, only: nil)
+        } else if did, !does {
+            let entry = try context.create(.farewell, for: subject, before, because: "farewell", runner)
+            if let entry, let ready = entry.ready {
+                touched[position, default: [:]][entry.lane, default: []] += [ready]
+            }
+        }
+    }
+
+    /// Notes how an operation would fare with a provider that is rehearsed, beside the live ones.
+    private mutating func rehearse(
+        _ operation: EngagementOperation,
+        _ sequence: Int64,
+        _ position: Int,
+        _ mirror: SubjectMirror,
+        _ live: [[Finding]]
+    ) throws {
+        let runner = runners[position]
+        let findings = runner.examine(operation)
+        if findings.contains(where: { $0.severity == .foreign }) { return }
+        let lines = RehearsalLine.lines(of: operation, findings: findings, live: live)
+        try context.rehearsals.add(lines, provider: runner.name)
         try enter(operation, sequence, position, mirror, findings)
     }
 

@@ -8,9 +8,9 @@ package import PatchbayOutbox
 /// come back). The app's driver does so with real clocks and sockets, the simulator with virtual ones: the engine is the
 /// same. It belongs to one serial executor.
 package final class Engine {
-    private let context: EngineContext
-    private let plan: RoutingPlan
-    private var runners: [any ProviderRunner] = []
+    let context: EngineContext
+    let plan: RoutingPlan
+    private(set) var runners: [any ProviderRunner] = []
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
@@ -29,6 +29,7 @@ package final class Engine {
         for provider in plan.providers {
             let runner = provider.adapter.makeRunner(name: provider.name, context: context)
             runner.isPaused = provider.mode == .paused
+            runner.shadow = Rehearsal(provider)
             runners.append(runner)
         }
     }
@@ -47,6 +48,8 @@ package final class Engine {
     /// Takes the right to deliver, carries out a switch if the configuration changed, and takes up what is pending.
     ///
     /// Returns false while another process delivers; capturing works all the same.
+    ///
+    /// - Throws: ``SwitchRefusal`` if the switch would lose something; then nothing has changed.
     package func start() throws -> Bool {
         guard try takeLease() else { return false }
         do {
@@ -175,7 +178,7 @@ package final class Engine {
     ///
     /// One provider's failing storage does not stop the others: the first error is thrown when all have been planned.
     package func advance(_ send: (Dispatch) -> Void) throws {
-        guard delivers else { return runners.forEach { $0.expireReads() } }
+        guard delivers, !isQuiet else { return runners.forEach { $0.expireReads() } }
         var failure: (any Error)?
         for runner in runners where delivers {
             do {
@@ -204,7 +207,38 @@ package final class Engine {
 
     /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
     package var nextAdvance: Instant? {
-        runners.compactMap { delivers ? $0.nextPlan : $0.nextDeadline }.min()
+        runners.compactMap { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline }.min()
+    }
+
+    /// Whether nothing new is sent, because the configuration is about to change.
+    package var isQuiet = false
+
+    /// Gives everything to another engine over the same outbox, with the configuration that it has: call it when nothing is in
+    /// flight. If that engine refuses, this one goes on.
+    package func handOver(to next: Engine) throws {
+        let questions = runners.flatMap { $0.takeQuestions() }
+        do {
+            try stop()
+            _ = try next.start()
+        } catch {
+            isQuiet = false
+            ask(questions)
+            _ = try start()
+            throw error
+        }
+        next.ask(questions)
+    }
+
+    /// Takes over the questions of callers; one whose provider is gone is answered at once.
+    private func ask(_ questions: [Question]) {
+        for question in questions {
+            guard let runner = runners.first(where: { $0.name == question.provider }) else {
+                let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.providerGone.at())
+                context.emit([.answered(question.operation.id, provider: question.provider, outcome)])
+                continue
+            }
+            runner.read(question.operation, deadline: question.deadline)
+        }
     }
 
     /// Whether a request is in flight.
@@ -235,162 +269,13 @@ package final class Engine {
             )
         }
     }
+}
 
-    // MARK: Switch
-
-    /// Compares the configuration with what the outbox remembers, and moves what must move.
-    private func carryOutSwitch() throws {
-        let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
-        let routed = Dictionary(plan.providers.filter(\.isRouted).map { ($0.name, $0) }) { first, _ in first }
-        let leavers = known.values.filter { record in
-            routed[record.name] == nil && (record.state == "live" || record.state == "gone")
-        }
-        try context.transaction(.full) {
-            var welcomed: Set<String> = []
-            for runner in runners {
-                guard let provider = plan.providers.first(where: { $0.name == runner.name }) else { continue }
-                let record = known[runner.name]
-                if provider.isRouted, record?.state != "live" {
-                    try welcome(runner, record, provider)
-                    welcomed.insert(runner.name)
-                } else if var record, record.settingsDigest != provider.settingsDigest {
-                    try runner.placeAgain()
-                    record.settingsDigest = provider.settingsDigest
-                    try context.store.setProvider(record)
-                }
-            }
-            for record in leavers.sorted(by: { $0.name < $1.name }) {
-                try takeLeave(of: record, to: runners.filter { routed[$0.name] != nil }, welcomed: welcomed)
-            }
-        }
-    }
-
-    /// A new provider hears the whole state of every subject first.
-    private func welcome(
-        _ runner: any ProviderRunner,
-        _ record: ProviderRecord?,
-        _ provider: RoutingPlan.Provider
-    ) throws {
-        if record != nil { try takeBackFarewells(runner) }
-        try context.store.setProvider(
-            ProviderRecord(
-                name: runner.name,
-                adapter: runner.descriptor.id.rawValue,
-                stateVersion: record?.stateVersion ?? runner.descriptor.stateVersion,
-                state: "live",
-                parked: nil,
-                settingsDigest: provider.settingsDigest
-            )
-        )
-        try forEachMirror { subject, mirror in
-            for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
-                try context.create(action, for: subject, mirror, because: "mirror", runner)
-            }
-        }
-    }
-
-    /// A provider that comes back before its farewell left is not told one.
-    private func takeBackFarewells(_ runner: any ProviderRunner) throws {
-        let journaled = Set(try context.store.journal(provider: runner.name).flatMap(\.operations))
-        try context.store.forEachRow(provider: runner.name, subject: nil) { row in
-            guard row.step == nil, !journaled.contains(row.operation.id),
-                let operation = try? EngagementOperation(jsonBytes: row.operation.body),
-                case .farewell = operation.action
-            else { return }
-            let outcome = OperationOutcome(.superseded)
-            try context.store.end(
-                provider: runner.name,
-                sequence: row.operation.sequence,
-                term: outcome.term.rawValue,
-                code: "",
-                at: context.date.milliseconds
-            )
-            context.emit([.ended(operation.id, provider: runner.name, outcome)])
-        }
-    }
-
-    /// The old provider finishes what it has begun and says farewell; the rest goes where the policy says.
-    ///
-    /// One that the configuration no longer names at all can't be served; that is made up for when it is named again.
-    private func takeLeave(
-        of record: ProviderRecord,
-        to routed: [any ProviderRunner],
-        welcomed: Set<String>
-    ) throws {
-        let runner = runners.first { $0.name == record.name }
-        var record = record
-        record.state = runner == nil ? "gone" : "left"
-        try context.store.setProvider(record)
-        if plan.onSwitch == .retarget { try retarget(from: record.name, to: routed, welcomed: welcomed) }
-        guard let runner else {
-            guard try context.store.pendingCount(provider: record.name) > 0 else { return }
-            return context.emit([.noticed(provider: record.name, FindingRow.Engine.providerGone.at())])
-        }
-        try forEachMirror { subject, mirror in
-            try context.create(.farewell, for: subject, mirror, because: "farewell", runner)
-        }
-    }
-
-    /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.
-    ///
-    /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
-    ///
-    /// A newcomer gets everything, in order, and the mirror behind it. One that was there before has the state already, with
-    /// its own mirror or because it heard the operation: it gets what happened, and nothing that changes the state.
-    private func retarget(from old: String, to routed: [any ProviderRunner], welcomed: Set<String>) throws {
-        guard !routed.isEmpty else { return }
-        let journaled = Set(try context.store.journal(provider: old).flatMap(\.operations))
-        var heard: [String: Set<String>] = [:]
-        for runner in routed { heard[runner.name] = try heardOperations(runner.name) }
-        try context.store.forEachRow(provider: old, subject: nil) { row in
-            guard row.step == nil, !journaled.contains(row.operation.id),
-                let operation = try? EngagementOperation(jsonBytes: row.operation.body)
-            else { return }
-            if case .farewell = operation.action { return }
-            let sequence = row.operation.sequence
-            let mirror = try context.mirror(of: operation.subject)
-            let examined = routed.map { ($0, $0.examine(operation)) }
-            let takers = examined.filter { !$0.1.contains { $0.severity == .foreign } }
-            // A push of the old vendor's is nobody else's: it stays.
-            if takers.isEmpty { return }
-            for (runner, examination) in takers where heard[runner.name]?.contains(row.operation.id) != true {
-                var findings = examination
-                if !welcomed.contains(runner.name) {
-                    guard operation.action.kind == .track else { continue }
-                    // What one person did is not told of the next.
-                    if let contact = operation.contact, contact != mirror.contact {
-                        findings = [FindingRow.Engine.personLeft.at("contact")]
-                    }
-                }
-                try context.store.count(provider: runner.name, term: "created", code: "retargeted", by: 1)
-                _ = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
-            }
-            let outcome = OperationOutcome(.moved)
-            try context.store.end(
-                provider: old,
-                sequence: sequence,
-                term: outcome.term.rawValue,
-                code: routed.map(\.name).joined(separator: ","),
-                at: context.date.milliseconds
-            )
-            context.emit([.ended(operation.id, provider: old, outcome)])
-        }
-    }
-
-    /// The operations that are pending with a provider, or ended there otherwise than by moving away.
-    private func heardOperations(_ provider: String) throws -> Set<String> {
-        let endings = try context.store.history(provider: provider, limit: .max)
-        var heard = Set(endings.filter { $0.term != OperationOutcome.Term.moved.rawValue }.map(\.id))
-        try context.store.forEachRow(provider: provider, subject: nil) { heard.insert($0.operation.id) }
-        return heard
-    }
-
-    private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {
-        try context.store.forEachMirror { subject, bytes in
-            let subject = Subject(rawValue: subject)
-            if let mirror = try context.mirror(bytes, of: subject) { try body(subject, mirror) }
-        }
-    }
+/// A caller's question to a vendor that waits for its answer.
+struct Question: Sendable {
+    let operation: EngagementOperation
+    let provider: String
+    let deadline: Instant
 }
 
 /// How a provider stands.

@@ -7,6 +7,7 @@ final class EngineContext {
     let store: OutboxStore
     let host: any EngineHost
     let gate: ConsentGate
+    let rehearsals: RehearsalBook
     private let timeline: Timeline
     /// When the timeline's mark was last stored.
     private var lastMark: Instant?
@@ -23,6 +24,7 @@ final class EngineContext {
         credentials: @escaping (String, String?) -> Secret?
     ) throws {
         (self.store, self.host, self.gate, self.credentials) = (store, host, gate, credentials)
+        rehearsals = RehearsalBook(store)
         timeline = Timeline(after: try store.meta("timeline"), on: host)
         store.date = { host.date().milliseconds }
         store.onLoss = { [weak self] provider, id in
@@ -176,6 +178,28 @@ final class EngineContext {
         }
     }
 
+    /// A provider that hears a subject again before its farewell left is not told one.
+    func takeBackFarewells(_ runner: any ProviderRunner, of subject: Subject) throws {
+        var journaled: Set<String>?
+        try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
+            guard row.step == nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                operation.action == .farewell
+            else { return }
+            let inFlight = try journaled ?? Set(store.journal(provider: runner.name).flatMap(\.operations))
+            journaled = inFlight
+            guard !inFlight.contains(row.operation.id) else { return }
+            let outcome = OperationOutcome(.superseded)
+            try store.end(
+                provider: runner.name,
+                sequence: row.operation.sequence,
+                term: outcome.term.rawValue,
+                code: "",
+                at: date.milliseconds
+            )
+            emit([.ended(operation.id, provider: runner.name, outcome)])
+        }
+    }
+
     /// How an operation entered a route.
     struct Entry {
         let lane: String
@@ -206,6 +230,8 @@ final class EngineContext {
             case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())
             }
         }
+        if runner.shadow == .inside { end = end ?? OperationOutcome(.shadowed) }
+        end = end.map(runner.booked)
         try store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: hold)
         guard let end else {
             let ready = hold == nil ? LaneEntry(sequence: sequence, queue: place.queue) : nil

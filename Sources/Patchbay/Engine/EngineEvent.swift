@@ -22,6 +22,8 @@ public struct OperationOutcome: Hashable, Sendable {
         case quarantined
         /// It went to another provider at a switch.
         case moved
+        /// It was rehearsed: whatever came of it, no vendor counts as told.
+        case shadowed
     }
 
     /// The term.

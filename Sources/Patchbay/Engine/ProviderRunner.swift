@@ -10,6 +10,8 @@ protocol ProviderRunner: AnyObject {
     var descriptor: AdapterDescriptor { get }
     var parked: Finding? { get }
     var isPaused: Bool { get set }
+    /// Whether this is a rehearsal: then nothing of it counts as delivered.
+    var shadow: Rehearsal? { get set }
     /// Whether something is in flight.
     var isBusy: Bool { get }
     /// The earliest instant at which a lane wants to be planned; in the past if it wants to be planned now.
@@ -27,6 +29,7 @@ protocol ProviderRunner: AnyObject {
     func noteEntered(lane: String, _ entries: [LaneEntry])
     func plan(_ send: (Dispatch) -> Void) throws
     func expireReads()
+    func takeQuestions() -> [Question]
     func finish(_ ticket: Int, _ outcome: Outcome) throws
     func lookAround() throws
     func wake(lane: String?) throws
@@ -38,6 +41,27 @@ protocol ProviderRunner: AnyObject {
     /// What another hand changed in the outbox is read again.
     func reread(lane: String)
     func refuseReads(of subject: Subject, because: Finding)
+}
+
+/// How a provider is rehearsed.
+enum Rehearsal {
+    /// What it would hear is examined, and nothing leaves.
+    case inside
+    /// Its requests are sent, to the sandbox that its settings name.
+    case outside
+
+    init?(_ provider: RoutingPlan.Provider) {
+        guard provider.mode == .shadow else { return nil }
+        self = provider.sendsShadow ? .outside : .inside
+    }
+}
+
+extension ProviderRunner {
+    /// An outcome as it goes into the books: whatever a rehearsal comes to, nothing was delivered and nothing lost.
+    func booked(_ outcome: OperationOutcome) -> OperationOutcome {
+        guard shadow != nil, ![.erased, .quarantined, .moved].contains(outcome.term) else { return outcome }
+        return OperationOutcome(.shadowed, finding: outcome.finding, answer: outcome.answer)
+    }
 }
 
 /// An operation that was just stored in a lane, and is ready.

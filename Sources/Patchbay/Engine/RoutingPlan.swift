@@ -7,16 +7,31 @@ public struct RoutingPlan: Sendable {
     public enum Mode: String, NeutralWord {
         /// It hears everything that is captured.
         case live
+        /// It is rehearsed: what it would hear is examined and compared with what the live ones hear. Nothing counts as
+        /// delivered, and nothing leaves unless it is sent to a sandbox.
+        case shadow
+        /// It hears everything of its share of the contacts.
+        case percentage
         /// It hears everything, and nothing is sent for now.
         case paused
     }
 
-    /// What happens to the pending work of a provider that is no longer routed.
+    /// What happens to the pending work of a provider that is no longer routed, or not for that contact.
     public enum SwitchPolicy: String, NeutralWord {
         /// It is delivered to the old provider.
         case drain
         /// What the old provider has not begun goes to the new ones.
         case retarget
+        /// It is delivered to the old provider and goes to the new ones too.
+        case both
+    }
+
+    /// What happens when pending work moves and no provider would take it.
+    public enum LossPolicy: String, NeutralWord {
+        /// The switch is refused, with the list; nothing has changed then.
+        case refuse
+        /// It ends as rejected where it was to go, and is kept for replay.
+        case reject
     }
 
     /// One provider.
@@ -27,27 +42,50 @@ public struct RoutingPlan: Sendable {
         public var adapter: any VendorAdapter
         /// How it is served; nil without a route: it is drained, and hears of late pushes that it knows as its own.
         public var mode: Mode?
+        /// Which contacts it hears, where it is routed.
+        public var share: Share
+        /// Whether a shadow's requests are sent, to the sandbox that its settings name.
+        public var sendsShadow: Bool
         /// Tells one set of settings from another.
         public var settingsDigest: String
 
         /// A provider.
-        public init(name: String, adapter: any VendorAdapter, mode: Mode?, settingsDigest: String = "") {
+        public init(
+            name: String,
+            adapter: any VendorAdapter,
+            mode: Mode?,
+            share: Share = .all,
+            sendsShadow: Bool = false,
+            settingsDigest: String = ""
+        ) {
             (self.name, self.adapter, self.mode, self.settingsDigest) = (name, adapter, mode, settingsDigest)
+            (self.share, self.sendsShadow) = (share, sendsShadow)
         }
 
-        /// Whether it hears what is captured.
-        public var isRouted: Bool { mode != nil }
+        /// Whether it hears what is captured, for good.
+        public var isRouted: Bool { mode != nil && mode != .shadow }
+
+        /// Whether requests that count as nothing are sent for it.
+        var rehearsesOutside: Bool { mode == .shadow && sendsShadow }
     }
 
     /// The providers.
     public var providers: [Provider]
     /// What happens to pending work at a switch.
     public var onSwitch: SwitchPolicy
+    /// What happens when pending work moves and no provider would take it.
+    public var onLoss: LossPolicy
     /// Purposes that need the person's consent; others are taken as allowed.
     public var requiredConsent: Set<Purpose>
 
     /// A plan.
-    public init(providers: [Provider], onSwitch: SwitchPolicy = .drain, requiredConsent: Set<Purpose> = []) {
-        (self.providers, self.onSwitch, self.requiredConsent) = (providers, onSwitch, requiredConsent)
+    public init(
+        providers: [Provider],
+        onSwitch: SwitchPolicy = .drain,
+        onLoss: LossPolicy = .refuse,
+        requiredConsent: Set<Purpose> = []
+    ) {
+        (self.providers, self.onSwitch, self.onLoss) = (providers, onSwitch, onLoss)
+        self.requiredConsent = requiredConsent
     }
 }

@@ -111,6 +111,16 @@ extension Runner {
         }
     }
 
+    /// Hands the questions of callers over.
+    func takeQuestions() -> [Question] {
+        lanes.keys.sorted().flatMap { key in
+            update(key) { lane in
+                defer { lane.reads = [] }
+                return lane.reads.map { Question(operation: $0.operation, provider: name, deadline: $0.deadline) }
+            }
+        }
+    }
+
     func park(_ finding: Finding) throws {
         try store { try saveRecord { $0.parked = finding.jsonBytes } }
         parked = finding

@@ -161,8 +161,9 @@ extension Runner {
     ///
     /// False if it was not there any more, or its row was damaged: then that is its end, and told.
     @discardableResult
-    func end(_ sequence: Int64, _ outcome: OperationOutcome, isIndexed: Bool = false) throws -> Bool {
-        try context.store.end(
+    func end(_ sequence: Int64, _ ending: OperationOutcome, isIndexed: Bool = false) throws -> Bool {
+        let outcome = booked(ending)
+        return try context.store.end(
             provider: name,
             sequence: sequence,
             term: outcome.term.rawValue,

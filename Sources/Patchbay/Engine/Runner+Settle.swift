@@ -204,7 +204,7 @@ extension Runner {
         if lane.blocks.removeValue(forKey: pending.queue) != nil {
             try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
         }
-        return .ended(pending.id, provider: name, outcome)
+        return .ended(pending.id, provider: name, booked(outcome))
     }
 
     /// Notes how far an operation or a read got; returns it as it is now (nil: it has ended), and how long its queue is

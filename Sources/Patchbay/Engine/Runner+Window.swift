@@ -192,7 +192,7 @@ extension Runner {
     }
 
     func reject(_ unreadable: [OutboxRow]) throws {
-        let outcome = OperationOutcome(.rejected, finding: FindingRow.Engine.bodyUnreadable.at())
+        let outcome = booked(OperationOutcome(.rejected, finding: FindingRow.Engine.bodyUnreadable.at()))
         try store {
             try context.requireLease()
             for row in unreadable { try end(row.operation.sequence, outcome) }

@@ -15,6 +15,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     var flights: [Int: String] = [:]
     var parked: Finding?
     var isPaused = false
+    var shadow: Rehearsal?
 
     init(name: String, adapter: Adapter, context: EngineContext) {
         (self.name, self.adapter, self.context) = (name, adapter, context)

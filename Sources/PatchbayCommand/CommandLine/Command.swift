@@ -44,7 +44,8 @@ struct Command: Sendable {
 
     /// Every command, in the order of help.
     static let all: [Command] = [
-        adapters, check, map, simulate, send, outboxStats, outboxList, outboxVerify, migrateApply, sandbox, help,
+        adapters, check, map, shadow, simulate, send, outboxStats, outboxList, outboxVerify, outboxShadow, outboxRetarget,
+        migrateApply, sandbox, help,
     ]
 
     /// As a person types it, without the program's name: `outbox list`.

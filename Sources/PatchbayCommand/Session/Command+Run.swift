@@ -66,6 +66,9 @@ extension Command {
         case let error as SettingsError:
             for finding in error.findings { console.say("patchbay: \(finding)", .red) }
             return .configuration
+        case let error as SwitchRefusal:
+            console.say("patchbay: \(error)", .red)
+            return .configuration
         case let error as FileError where error.isBrokenPipe:
             return .signal(SIGPIPE)
         case let error as FileError: console.say("patchbay: \(error)", .red)

@@ -1,0 +1,47 @@
+public import PatchbayModel
+import PatchbayOutbox
+import Synchronization
+
+/// Who is to hear of an operation, by the configuration that is in force.
+struct Audience: Sendable {
+    /// The providers with a route, and all that may know a push as theirs.
+    private let routed, all: Set<String>
+
+    init(_ plan: RoutingPlan) {
+        routed = Set(plan.providers.filter(\.isRouted).map(\.name))
+        all = Set(plan.providers.filter { $0.mode != .shadow }.map(\.name))
+    }
+
+    /// The providers whose outcome may be asked for.
+    func providers(of operation: EngagementOperation) -> Set<String> { operation.action.isPush ? all : routed }
+}
+
+extension EngagementClient {
+    /// Goes on with another configuration, with work pending and requests in flight.
+    ///
+    /// What is in flight gets its verdict first, from whom it was sent to; then pending work goes where the new plan's policy
+    /// says, and newcomers hear the whole state. Captures never wait: what is captured meanwhile is switched with the rest. To
+    /// go back, call it with the old plan.
+    ///
+    /// - Parameters:
+    ///   - plan: providers and routes from now on.
+    ///   - credentials: gives a provider's credential for a contact, from now on.
+    /// - Throws: ``SwitchRefusal`` if the change would lose pending work: then the old configuration goes on. ``CaptureError`` if
+    ///   the client is closed or the outbox fails.
+    public func reconfigure(
+        _ plan: RoutingPlan,
+        credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
+    ) async throws {
+        let host = host
+        do {
+            try await loop.reconfigure { store in
+                try Engine(store: store, plan: plan, host: host, credentials: credentials)
+            }
+        } catch let refusal as SwitchRefusal {
+            throw refusal
+        } catch {
+            throw CaptureError(storing: error)
+        }
+        audience.withLock { $0 = Audience(plan) }
+    }
+}

@@ -1,0 +1,282 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// What the configuration changed since this outbox was last delivered: who hears whom, and what pending work does.
+extension Engine {
+    /// One provider, as the outbox remembers it and as the configuration wants it.
+    struct Change {
+        let name: String
+        var record: ProviderRecord?
+        let runner: (any ProviderRunner)?
+        let provider: RoutingPlan.Provider?
+        let old: Share
+        let new: Share
+
+        /// A subject, or an operation, whose contact it begins to hear.
+        func joins(_ contact: String?, _ subject: Subject) -> Bool {
+            new.holds(contact, on: subject) && !old.holds(contact, on: subject)
+        }
+
+        /// A subject, or an operation, whose contact it ceases to hear.
+        func leaves(_ contact: String?, _ subject: Subject) -> Bool {
+            old.holds(contact, on: subject) && !new.holds(contact, on: subject)
+        }
+
+        /// What the outbox is to remember of the route from now on.
+        var state: String {
+            switch (runner, provider) {
+            case (nil, _): "gone"
+            case (_, .some(let provider)) where provider.isRouted: "live"
+            case (_, .some(let provider)) where provider.rehearsesOutside: "shadow"
+            default: "left"
+            }
+        }
+    }
+
+    /// Compares the configuration with what the outbox remembers, and moves what must move: all of it, or nothing.
+    func carryOutSwitch() throws {
+        try context.transaction(.full) {
+            let changes = try findChanges()
+            let newcomers = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
+            for change in changes where change.record?.state == "shadow" && change.state != "shadow" {
+                try endRehearsal(change)
+            }
+            for change in changes { try adopt(change) }
+            var lost = Losses()
+            for change in changes.sorted(by: { $0.name < $1.name }) where !change.old.isNone {
+                try takeLeave(change, to: newcomers, &lost)
+            }
+            if let refusal = lost.refusal { throw refusal }
+        }
+    }
+
+    /// Moves what a provider has not begun to the others that are routed, whatever the configuration says of that provider.
+    ///
+    /// - Returns: how many operations it held back no more.
+    /// - Throws: ``SwitchRefusal`` if nobody would take some of them; then nothing has moved.
+    package func retarget(from name: String) throws -> Int {
+        let before = try context.store.pendingCount(provider: name)
+        try context.transaction(.full) {
+            try context.requireLease()
+            let others = try findChanges().filter { $0.name != name }
+            let leaver = Change(name: name, runner: nil, provider: nil, old: .all, new: .none)
+            var lost = Losses()
+            try retarget(leaver, to: Dictionary(uniqueKeysWithValues: others.map { ($0.name, $0) }), .retarget, &lost)
+            if let refusal = lost.refusal { throw refusal }
+        }
+        return try before - context.store.pendingCount(provider: name)
+    }
+
+    private func findChanges() throws -> [Change] {
+        let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
+        let configured = zip(runners, plan.providers).map { ($0 as (any ProviderRunner)?, $1 as RoutingPlan.Provider?) }
+        let gone = known.keys.sorted().filter { name in !runners.contains { $0.name == name } }
+        let candidates = configured.map { ($0.1?.name ?? "", $0.0, $0.1) } + gone.map { ($0, nil, nil) }
+        return try candidates.map { name, runner, provider in
+            let record = known[name]
+            // Whoever was gone from the configuration has not heard its farewell yet.
+            let wasHeard = record?.state == "live" || (record?.state == "gone" && provider?.isRouted != true)
+            let remembered = try context.store.meta(Self.shareKey(name)).flatMap(Share.init(text:)) ?? .all
+            return Change(
+                name: name,
+                record: record,
+                runner: runner,
+                provider: provider,
+                old: wasHeard ? remembered : .none,
+                new: provider.map { $0.isRouted ? $0.share : .none } ?? .none
+            )
+        }
+    }
+
+    private static func shareKey(_ provider: String) -> String { "share.\(provider)" }
+
+    /// Remembers a provider as it is now; whoever begins to hear somebody hears the whole state first.
+    private func adopt(_ change: Change) throws {
+        guard let runner = change.runner, let provider = change.provider else { return }
+        let isNew = change.record?.state != change.state
+        let joins = !change.new.isNone && change.old != change.new
+        guard provider.isRouted || provider.rehearsesOutside else {
+            try placeAgainIfChanged(change)
+            return
+        }
+        if provider.rehearsesOutside, isNew, change.record != nil {
+            let pending = try context.store.pendingCount(provider: change.name)
+            if pending > 0 { throw SwitchRefusal(rehearsing: change.name, pending: pending) }
+        }
+        guard isNew || joins else { return try placeAgainIfChanged(change) }
+        try placeAgainIfChanged(change)
+        try context.store.setProvider(
+            ProviderRecord(
+                name: change.name,
+                adapter: runner.descriptor.id.rawValue,
+                stateVersion: change.record?.stateVersion ?? runner.descriptor.stateVersion,
+                state: change.state,
+                parked: isNew ? nil : change.record?.parked,
+                settingsDigest: provider.settingsDigest
+            )
+        )
+        try context.store.setMeta(Self.shareKey(change.name), change.new.text)
+        try forEachMirror { subject, mirror in
+            guard provider.rehearsesOutside || change.joins(mirror.contact, subject) else { return }
+            try context.takeBackFarewells(runner, of: subject)
+            for action in mirror.replay.flatMap({ context.portions(of: $0, for: subject, mirror, runner) }) {
+                try context.create(action, for: subject, mirror, because: "mirror", runner)
+            }
+        }
+    }
+
+    private func placeAgainIfChanged(_ change: Change) throws {
+        guard let runner = change.runner, let provider = change.provider, var record = change.record,
+            record.settingsDigest != provider.settingsDigest
+        else { return }
+        try runner.placeAgain()
+        record.settingsDigest = provider.settingsDigest
+        try context.store.setProvider(record)
+    }
+
+    /// The old provider finishes what it has begun and says farewell; the rest goes where the policy says.
+    ///
+    /// One that the configuration no longer names at all can't be served; that is made up for when it is named again.
+    private func takeLeave(_ change: Change, to all: [String: Change], _ lost: inout Losses) throws {
+        guard change.old != change.new else { return }
+        if change.new.isNone, var record = change.record {
+            record.state = change.state
+            if let provider = change.provider { record.settingsDigest = provider.settingsDigest }
+            try context.store.setProvider(record)
+        }
+        if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
+        guard let runner = change.runner else {
+            guard try context.store.pendingCount(provider: change.name) > 0 else { return }
+            return context.emit([.noticed(provider: change.name, FindingRow.Engine.providerGone.at())])
+        }
+        try forEachMirror { subject, mirror in
+            guard change.leaves(mirror.contact, subject) else { return }
+            try context.create(.farewell, for: subject, mirror, because: "farewell", runner)
+        }
+    }
+
+    /// Moves what the old provider has not begun; what another refuses is rejected there, with its reason.
+    ///
+    /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
+    ///
+    /// A newcomer gets everything, in order, and the mirror behind it. One that was there before has the state already, with
+    /// its own mirror or because it heard the operation: it gets what happened, and nothing that changes the state.
+    private func retarget(
+        _ change: Change,
+        to all: [String: Change],
+        _ policy: RoutingPlan.SwitchPolicy,
+        _ lost: inout Losses
+    ) throws {
+        let takers = runners.compactMap { runner in all[runner.name].map { (runner, $0) } }
+            .filter { !$0.1.new.isNone && $0.1.name != change.name }
+        guard !takers.isEmpty else { return }
+        let journaled = Set(try context.store.journal(provider: change.name).flatMap(\.operations))
+        var heard: [String: Set<String>] = [:]
+        for (runner, _) in takers {
+            heard[runner.name] = try context.store.heard(by: runner.name, amongPendingOf: change.name)
+        }
+        try context.store.forEachRow(provider: change.name, subject: nil) { row in
+            guard row.step == nil, !journaled.contains(row.operation.id),
+                let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                operation.action != .farewell, change.leaves(operation.contact, operation.subject)
+            else { return }
+            let mirror = try context.mirror(of: operation.subject)
+            let examined = takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
+                .map { (runner: $0.0, change: $0.1, findings: $0.0.examine(operation)) }
+                .filter { !$0.findings.contains { $0.severity == .foreign } }
+            // A push of the old vendor's is nobody else's: it stays.
+            if examined.isEmpty { return }
+            let hasTaker = examined.contains { taker in
+                heard[taker.runner.name]?.contains(row.operation.id) == true
+                    || !taker.findings.contains { $0.severity == .error }
+            }
+            if !hasTaker, policy == .retarget, plan.onLoss == .refuse {
+                lost.add(operation, from: change.name, examined.map { ($0.runner.name, $0.findings) })
+            }
+            for taker in examined where heard[taker.runner.name]?.contains(row.operation.id) != true {
+                try move(operation, row.operation.sequence, to: taker, mirror)
+            }
+            if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
+        }
+    }
+
+    private func move(
+        _ operation: EngagementOperation,
+        _ sequence: Int64,
+        to taker: (runner: any ProviderRunner, change: Change, findings: [Finding]),
+        _ mirror: SubjectMirror
+    ) throws {
+        var findings = taker.findings
+        if !taker.change.joins(operation.contact, operation.subject) {
+            guard operation.action.kind == .track else { return }
+            // What one person did is not told of the next.
+            if let contact = operation.contact, contact != mirror.contact {
+                findings = [FindingRow.Engine.personLeft.at("contact")]
+            }
+        }
+        try context.store.count(provider: taker.runner.name, term: "created", code: "retargeted", by: 1)
+        _ = try context.enter(operation, sequence, taker.runner, mirror, findings: findings, keepsRejects: true)
+    }
+
+    private func end(
+        _ row: OutboxRow,
+        _ operation: EngagementOperation,
+        from old: String,
+        _ takers: [String]
+    ) throws {
+        try context.store.end(
+            provider: old,
+            sequence: row.operation.sequence,
+            term: OperationOutcome.Term.moved.rawValue,
+            code: takers.joined(separator: ","),
+            at: context.date.milliseconds
+        )
+        context.emit([.ended(operation.id, provider: old, OperationOutcome(.moved))])
+    }
+
+    /// A rehearsal is over: what waits ends as nothing, and what the sandbox made the adapter remember is forgotten.
+    private func endRehearsal(_ change: Change) throws {
+        try context.store.forEachRow(provider: change.name, subject: nil) { row in
+            try context.store.end(
+                provider: change.name,
+                sequence: row.operation.sequence,
+                term: OperationOutcome.Term.shadowed.rawValue,
+                code: "over",
+                at: context.date.milliseconds
+            )
+        }
+        try context.store.clearProviderState(change.name)
+    }
+
+    private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {
+        try context.store.forEachMirror { subject, bytes in
+            let subject = Subject(rawValue: subject)
+            if let mirror = try context.mirror(bytes, of: subject) { try body(subject, mirror) }
+        }
+    }
+}
+
+/// Pending operations that a switch would lose.
+private struct Losses {
+    private var operations: [SwitchRefusal.Operation] = []
+    private var count = 0
+
+    mutating func add(_ operation: EngagementOperation, from provider: String, _ examined: [(String, [Finding])]) {
+        count += 1
+        guard operations.count < SwitchRefusal.limit else { return }
+        let refusals = examined.compactMap { name, findings in
+            findings.first { $0.severity == .error }.map { (name, $0) }
+        }
+        operations.append(
+            SwitchRefusal.Operation(
+                id: operation.id,
+                kind: operation.action.kind,
+                provider: provider,
+                refusals: Dictionary(refusals) { first, _ in first }
+            )
+        )
+    }
+
+    var refusal: SwitchRefusal? { count > 0 ? SwitchRefusal(lost: operations, count: count) : nil }
+}

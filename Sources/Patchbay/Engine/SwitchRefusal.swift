@@ -1,0 +1,59 @@
+public import PatchbayAdapterKit
+public import PatchbayModel
+
+/// A change of configuration that can't be carried out without loss. Nothing has changed: the old configuration still works.
+public struct SwitchRefusal: Error, Hashable, Sendable {
+    /// A pending operation that would be lost.
+    public struct Operation: Hashable, Sendable {
+        /// Which.
+        public let id: OperationID
+        /// What it is.
+        public let kind: Action.Kind
+        /// The provider that it waits for.
+        public let provider: String
+        /// Why each of those that would take over refuses it, by provider.
+        public let refusals: [String: Finding]
+    }
+
+    /// The operations, a hundred at most.
+    public let operations: [Operation]
+    /// How many there are.
+    public let count: Int
+    /// What is the case.
+    public let reason: String
+    /// What to do about it.
+    public let remedy: String
+
+    /// So many operations are named.
+    static let limit = 100
+
+    /// Pending work that nobody would take.
+    init(lost operations: [Operation], count: Int) {
+        (self.operations, self.count) = (operations, count)
+        reason = "\(count) pending operations would be lost: every provider that would take them over refuses them."
+        remedy = """
+            Set "onSwitch" to "drain" or "both", so that the old provider still gets them, or "onLoss" to "reject", which keeps \
+            them among the rejects.
+            """
+    }
+
+    /// A rehearsal under a name that real work waits under.
+    init(rehearsing provider: String, pending count: Int) {
+        (operations, self.count) = ([], count)
+        reason = "\(provider) can't be a shadow that sends: \(count) of its operations are still pending for real."
+        remedy = "Give the shadow a provider of its own, with the sandbox's settings."
+    }
+}
+
+extension SwitchRefusal: CustomStringConvertible {
+    /// The reason and the remedy, and a line for each operation that is named.
+    public var description: String {
+        let lines = operations.map { operation in
+            let reasons = operation.refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            return "  \(operation.id.rawValue) \(operation.kind.rawValue), pending at \(operation.provider); "
+                + reasons.joined(separator: "; ")
+        }
+        let more = count > operations.count && !operations.isEmpty ? ["  and \(count - operations.count) more"] : []
+        return (["\(reason) \(remedy)"] + lines + more).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,356 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+extension RoutingPlan.Provider {
+    /// A probe on a route.
+    static func route(
+        _ name: String,
+        _ mode: RoutingPlan.Mode?,
+        _ percent: Range<Int> = 0..<100,
+        sends: Bool = false,
+        courtesy: Int = 0
+    ) -> RoutingPlan.Provider {
+        var settings = ProbeDevice.Settings()
+        settings.courtesy = courtesy
+        return RoutingPlan.Provider(
+            name: name,
+            adapter: ProbeDevice(settings: settings),
+            mode: mode,
+            share: Share(percent.lowerBound * 100..<percent.upperBound * 100),
+            sendsShadow: sends
+        )
+    }
+}
+
+extension RoutingPlan {
+    static func routes(
+        _ policy: SwitchPolicy = .drain,
+        _ providers: Provider...,
+        onLoss: LossPolicy = .refuse
+    ) -> RoutingPlan {
+        RoutingPlan(providers: providers, onSwitch: policy, onLoss: onLoss)
+    }
+}
+
+extension VirtualWorld {
+    /// The kinds of operations that left for a provider, in order.
+    func heard(_ provider: String) -> [String] {
+        sent.filter { $0.provider == provider }.compactMap { $0.request.url.split(separator: "/").last.map(String.init) }
+    }
+
+    /// The ids that left for a provider.
+    func ids(_ provider: String) -> [String] {
+        sent.filter { $0.provider == provider }.compactMap { $0.request[header: "Operation"] }
+    }
+
+    func expectSound() throws {
+        for account in try accounts() { #expect(account.balances, "\(account.provider)") }
+        #expect(try store.verify().isSound)
+    }
+}
+
+@Suite("Shadow routes") struct EngineObligationShadow {
+    @Test func `a shadow is examined beside the live one: nothing leaves, nothing counts (E19)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("live", .live), .route("next", .shadow)))
+        let good = try world.capture(.event("good"))
+        let bad = try world.capture(.event("bad"))
+        #expect(try world.drain())
+        #expect(world.heard("next").isEmpty)
+        let account = try world.account("next")
+        #expect(account.total("captured") == 2)
+        #expect(account.total("shadowed") == 2)
+        #expect(account.lines["shadowed"] == ["": 1, "probe.refused": 1])
+        #expect(account.total("accepted") == 0)
+        #expect(world.outcome(of: good.id, on: "next")?.term == .shadowed)
+        #expect(world.outcome(of: bad.id, on: "next")?.finding?.code == "probe.refused")
+        #expect(try world.store.rejects(provider: "next", limit: 9).isEmpty)
+        try world.expectSound()
+    }
+
+    @Test func `the report counts kinds, and tells what only the new one refuses from what all refuse`() throws {
+        let world = try VirtualWorld()
+        let picky = RoutingPlan.Provider(name: "next", adapter: PickyDevice(settings: .init()), mode: .shadow)
+        try world.start(.routes(.drain, .route("live", .live), picky))
+        try world.capture(.event("good"))
+        try world.capture(.event("bad"))
+        try world.capture(.changeTags(TagChange(add: ["homeless"])))
+        try world.capture(.set("city", .string("Turku")))
+        try world.capture(.set("city", .string("Oulu")))
+        #expect(
+            try world.account("next").rehearsal == [
+                RehearsalLine(.taken, "track", count: 2),
+                RehearsalLine(.taken, "changeTags", count: 1),
+                RehearsalLine(.refused, "changeAttributes", count: 2),
+                RehearsalLine(.onlyHere, "action.changes.city", code: "picky.refused", count: 2),
+                RehearsalLine(.onlyLive, "action.event.name", code: "probe.refused", count: 1),
+                RehearsalLine(.onlyLive, "action.tags.add", code: "probe.refused", count: 1),
+            ]
+        )
+    }
+
+    @Test func `a shadow that sends speaks to its sandbox, and what it hears there counts as nothing (E19)`() throws {
+        let world = try VirtualWorld()
+        world.network = { sent in
+            .outcome(.replied(WireResponse(sent.provider == "next" && sent.number > 2 ? 400 : 200)))
+        }
+        try world.start(.routes(.drain, .route("live", .live), .route("next", .shadow, sends: true)))
+        try world.capture(.event("first"))
+        try world.advance(by: .seconds(1))
+        let second = try world.capture(.event("second"))
+        #expect(try world.drain())
+        #expect(world.heard("next") == ["track", "track"])
+        #expect(world.outcome(of: second.id, on: "next")?.term == .shadowed)
+        #expect(world.outcome(of: second.id, on: "next")?.finding?.code == "probe.refused")
+        #expect(try world.account("next").total("shadowed") == 2)
+        #expect(try world.account("next").total("rejected") == 0)
+        try world.expectSound()
+    }
+
+    @Test(arguments: [false, true])
+    func `a shadow that goes live begins anew: the whole state, an empty memory, nothing of the rehearsal (E13, E19)`(
+        sends: Bool
+    ) throws {
+        let world = try VirtualWorld()
+        let shadow = RoutingPlan.Provider.route("next", .shadow, sends: sends, courtesy: 3_600_000)
+        try world.start(.routes(.drain, .route("live", .live), shadow))
+        try world.capture(.set("city", .string("Turku")))
+        try world.capture(.event("rehearsed"))
+        try world.advance(by: .seconds(1))
+        try world.reconfigure(.routes(.drain, .route("live", .live), .route("next", .live)))
+        #expect(try world.drain())
+        #expect(world.heard("next") == ["changeAttributes"])
+        #expect(try world.account("next").total("accepted") == 1)
+        try world.expectSound()
+    }
+
+    @Test func `real work that waits under a name can't become a rehearsal`() throws {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("a", .live, courtesy: 3_600_000)))
+        try world.capture(.event("real"))
+        let refusal = #expect(throws: SwitchRefusal.self) {
+            try world.reconfigure(.routes(.drain, .route("b", .live), .route("a", .shadow, sends: true)))
+        }
+        #expect(refusal?.count == 1)
+        #expect(try world.drain())
+        #expect(world.heard("a") == ["track"])
+    }
+}
+
+/// A vendor that has no attributes and takes the rest.
+struct PickyDevice: VendorAdapter {
+    struct Settings: AdapterSettings {
+        static let table = SettingsTable<Settings>([])
+    }
+
+    struct Memory: AdapterMemory {}
+    enum Endpoint: String, AdapterEndpoint { case plain }
+    enum Step: Codable, Sendable, Equatable { case only }
+
+    static let refused = FindingRow("picky.refused", .error, .unsupported, reason: "No attributes", remedy: "None.")
+    static let descriptor = AdapterDescriptor(
+        id: "picky",
+        title: "Picky",
+        window: 1,
+        capabilities: [.operation(.track): .native()],
+        rules: [],
+        findings: [refused],
+        replies: ReplyTable([], otherwise: .otherwise(.refused, refused, rule: RuleID("picky", "1")))
+    )
+
+    init(settings: Settings) {}
+
+    func examine(_ operation: EngagementOperation) -> [Finding] {
+        guard case .changeAttributes(let changes) = operation.action else { return [] }
+        return changes.keys.sorted().map { Self.refused.at("action.changes.\($0.rawValue)") }
+    }
+
+    func place(_ operation: EngagementOperation) -> Place { Place(lane: "", queue: "") }
+
+    func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        .send(Transmission(.plain, WireRequest("POST", "http://picky.test/"), carrying: [pending[0]]))
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { _ in .accepted() }
+    }
+}
+
+@Suite("Percentage routes") struct PercentageTests {
+    /// Contacts on either side of ten per cent, found by trying.
+    private func contact(in share: Share) throws -> String {
+        try #require((0..<1000).map { "member-\($0)" }.first { share.holds($0, on: "any") })
+    }
+
+    private let small = Share(0..<1000)
+    private let large = Share(1000..<10_000)
+
+    @Test(arguments: [
+        ("", 1652), ("member-1", 1769), ("aino@example.org", 2885), ("Åbo", 820),
+    ])
+    func `a contact's place is the one that other programs compute`(contact: String, place: Int) {
+        #expect(Share.place(of: contact) == place)
+    }
+
+    @Test func `each contact has one side, the same for every installation, and the shares come out`() {
+        let contacts = (0..<20_000).map { "member-\($0)" }
+        let first = contacts.filter { small.holds($0, on: "one") }
+        #expect(first == contacts.filter { small.holds($0, on: "another") })
+        #expect(first.allSatisfy { !large.holds($0, on: "one") })
+        #expect((1_800...2_200).contains(first.count))
+    }
+
+    private func plan(_ policy: RoutingPlan.SwitchPolicy = .drain, at border: Int, courtesy: Int = 0) -> RoutingPlan {
+        .routes(
+            policy,
+            .route("new", .percentage, 0..<border, courtesy: courtesy),
+            .route("old", .percentage, border..<100, courtesy: courtesy)
+        )
+    }
+
+    @Test func `an operation goes to its contact's side alone`() throws {
+        let world = try VirtualWorld()
+        try world.start(plan(at: 10))
+        let (few, many) = (try contact(in: small), try contact(in: large))
+        let a = try world.capture(.event("a"), subject: "s-1", contact: few)
+        let b = try world.capture(.event("b"), subject: "s-2", contact: many)
+        #expect(try world.drain())
+        #expect(world.ids("new") == [a.id.rawValue])
+        #expect(world.ids("old") == [b.id.rawValue])
+        try world.expectSound()
+    }
+
+    @Test func `who logs in on the other side's installation takes the state along, and the one side hears farewell`()
+        throws
+    {
+        let world = try VirtualWorld()
+        try world.start(plan(at: 10))
+        let (few, many) = (try contact(in: small), try contact(in: large))
+        // The installation itself stands on the side of the many.
+        let subject = Subject(rawValue: many)
+        try world.capture(.set("city", .string("Turku")), subject: subject)
+        try world.capture(.event("before"), subject: subject)
+        let login = ContactSwitch(.logIn, identifiers: [Identifier(.external, few)])
+        try world.capture(.switchContact(login), subject: subject, contact: few)
+        try world.capture(.event("after"), subject: subject, contact: few)
+        #expect(try world.drain())
+        #expect(world.heard("old").last == "farewell")
+        #expect(world.heard("old").count == 3)
+        #expect(Set(world.heard("new")) == ["switchContact", "second", "identify", "changeAttributes", "track"])
+        #expect(world.heard("new").filter { $0 == "track" }.count == 1)
+        try world.expectSound()
+    }
+
+    @Test(arguments: [RoutingPlan.SwitchPolicy.drain, .retarget, .both])
+    func `a larger share moves exactly the contacts between the two borders`(policy: RoutingPlan.SwitchPolicy) throws {
+        let world = try VirtualWorld()
+        try world.start(plan(policy, at: 10, courtesy: 3_600_000))
+        let middle = try contact(in: Share(1000..<5000))
+        let others = [try contact(in: small), try contact(in: Share(5000..<10_000))]
+        let moved = try world.capture(.event("moves"), subject: "m", contact: middle)
+        let stays = try others.map { try world.capture(.event("stays"), subject: Subject(rawValue: $0), contact: $0) }
+        try world.reconfigure(plan(policy, at: 50))
+        #expect(try world.drain())
+        #expect(world.ids("new").contains(moved.id.rawValue) == (policy != .drain))
+        #expect(world.ids("old").contains(moved.id.rawValue) == (policy != .retarget))
+        #expect(world.ids("new").contains(stays[0].id.rawValue))
+        #expect(world.ids("old").contains(stays[1].id.rawValue))
+        #expect(world.heard("old").filter { $0 == "farewell" }.count == 1)
+        #expect(world.heard("new").filter { $0 == "farewell" }.isEmpty)
+        try world.reconfigure(plan(policy, at: 10))
+        #expect(try world.drain())
+        #expect(world.heard("new").filter { $0 == "farewell" }.count == 1)
+        try world.expectSound()
+    }
+}
+
+@Suite("Changing the configuration while work is pending") struct EngineObligationReconfigure {
+    @Test func `what is in flight gets its verdict from whom it was sent to, once, and the rest moves (E13)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.replied(WireResponse(200)), after: .seconds(3)) }
+        try world.start(.routes(.retarget, .route("a", .live)))
+        let first = try world.capture(.event("in flight"))
+        let second = try world.capture(.event("waits"))
+        try world.reconfigure(.routes(.retarget, .route("a", nil), .route("b", .live)))
+        #expect(try world.drain())
+        #expect(world.outcome(of: first.id, on: "a")?.term == .accepted)
+        #expect(world.ids("a").filter { $0 == first.id.rawValue }.count == 1)
+        #expect(!world.ids("b").contains(first.id.rawValue))
+        #expect(world.ids("b").filter { $0 == second.id.rawValue }.count == 1)
+        #expect(!world.ids("a").contains(second.id.rawValue))
+        try world.expectSound()
+    }
+
+    @Test func `both: the old one is drained, and the new one gets it too (E13)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.routes(.both, .route("a", .live, courtesy: 60_000)))
+        let operation = try world.capture(.event("pending"))
+        try world.reconfigure(.routes(.both, .route("a", nil, courtesy: 60_000), .route("b", .live)))
+        #expect(try world.drain())
+        for name in ["a", "b"] { #expect(world.ids(name).filter { $0 == operation.id.rawValue }.count == 1) }
+        #expect(world.heard("a").last == "farewell")
+        #expect(try world.account("a").total("moved") == 0)
+        try world.expectSound()
+    }
+
+    @Test(arguments: [false, true])
+    func `a switch that would lose pending work is refused with the list, and nothing has changed (E13)`(
+        atStart: Bool
+    ) throws {
+        let world = try VirtualWorld()
+        let old = RoutingPlan.routes(.drain, .route("a", .live, courtesy: 60_000))
+        try world.start(old)
+        let picky = RoutingPlan.Provider(name: "b", adapter: PickyDevice(settings: .init()), mode: .live)
+        let taken = try world.capture(.event("taken"))
+        let lost = try world.capture(.set("city", .string("Turku")))
+        let next = RoutingPlan.routes(.retarget, .route("a", nil), picky)
+        let refusal = #expect(throws: SwitchRefusal.self) {
+            if atStart { try world.restart(next) } else { try world.reconfigure(next) }
+        }
+        #expect(refusal?.operations.map(\.id) == [lost.id])
+        #expect(refusal?.operations.first?.refusals["b"]?.code == "picky.refused")
+        #expect(refusal?.description.contains("onLoss") == true)
+        #expect(try world.store.providers().map(\.name) == ["a"])
+        if atStart { try world.restart(old) }
+        #expect(try world.drain())
+        #expect(Set(world.ids("a")) == [taken.id.rawValue, lost.id.rawValue])
+        try world.expectSound()
+    }
+
+    @Test func `the policy may say otherwise: then it is kept among the rejects`() throws {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("a", .live, courtesy: 60_000)))
+        let picky = RoutingPlan.Provider(name: "b", adapter: PickyDevice(settings: .init()), mode: .live)
+        let lost = try world.capture(.set("city", .string("Turku")))
+        try world.reconfigure(.routes(.retarget, .route("a", nil), picky, onLoss: .reject))
+        #expect(try world.drain())
+        #expect(try world.store.rejects(provider: "b", limit: 9).map(\.operation.id).contains(lost.id.rawValue))
+        try world.expectSound()
+    }
+
+    @Test func `a question that waits is asked again by the next, or answered that nobody is there to ask`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .silence }
+        try world.start(.routes(.drain, .route("a", .live), .route("b", .live)))
+        func ask(_ provider: String) throws -> OperationID {
+            let question = EngagementOperation(
+                id: world.host.makeID(),
+                subject: "installation-1",
+                capturedAt: world.host.date(),
+                action: .readBack(ReadRequest("profile"))
+            )
+            try world.read(question, from: provider, timeout: .seconds(300))
+            return question.id
+        }
+        let (kept, gone) = (try ask("a"), try ask("b"))
+        world.network = { _ in .outcome(.replied(WireResponse(200))) }
+        try world.reconfigure(.routes(.drain, .route("a", .live)))
+        try world.advance(by: .seconds(60))
+        #expect(world.outcome(of: kept, on: "a")?.term == .accepted)
+        #expect(world.outcome(of: gone, on: "b") != nil)
+    }
+}

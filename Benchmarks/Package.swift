@@ -9,9 +9,11 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "Patchbay", path: "..")],
     targets: [
+        .systemLibrary(name: "SQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "SQLite",
                 .product(name: "Patchbay", package: "Patchbay"),
                 .product(name: "PatchbayAdapterKit", package: "Patchbay"),
             ]

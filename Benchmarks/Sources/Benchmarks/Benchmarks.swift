@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Measures what an app feels. Arguments name scenes (`capture`, `delivery`, `opening`); none is all.
+/// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
 ///
-/// `fill VENDOR COUNT FILE` and `drain VENDOR FILE` do one part alone, for a profiler.
+/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE` and `begin VENDOR FILE COUNT` do one part alone, for a profiler.
 @main struct Benchmarks {
     /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
     static func main() {
@@ -29,13 +29,24 @@ import Foundation
             if arguments[1] == "drain" {
                 return print(try await Stage(vendor: vendor, path: arguments[3]).drain(), "accepted")
             }
+            if arguments[1] == "begin", arguments.count == 5, let count = Int(arguments[4]) {
+                return print(try await Stage(vendor: vendor, path: arguments[3]).begin(count), Child.peakMemory)
+            }
         }
         let chosen = arguments.dropFirst()
+        func isChosen(_ scene: String) -> Bool { chosen.isEmpty || chosen.contains(scene) }
         var scenes = Scenes(workplace: try Workplace())
-        if chosen.isEmpty || chosen.contains("capture") { try await scenes.capture() }
-        if chosen.isEmpty || chosen.contains("delivery") { try await scenes.delivery() }
-        if chosen.isEmpty || chosen.contains("opening") { try await scenes.opening() }
-        print(scenes.report.markdown)
-        scenes.workplace.remove()
+        defer { scenes.workplace.remove() }
+        let machine = Machine()
+        if isChosen("capture") { try await scenes.capture() }
+        if isChosen("delivery") { try await scenes.delivery() }
+        if isChosen("opening") { try await scenes.opening() }
+        if isChosen("start") { try await scenes.start() }
+        if isChosen("mapping") { try await scenes.mapping() }
+        let text = machine.words + "\n\n" + scenes.report.markdown + "\n"
+        print(text)
+        if chosen.isEmpty, let path = ProcessInfo.processInfo.environment["PATCHBAY_RESULTS"] {
+            try Results.write(text, to: path)
+        }
     }
 }

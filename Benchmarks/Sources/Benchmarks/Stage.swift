@@ -10,13 +10,38 @@ struct Stage {
 
     /// A client on the file; `isPaused` takes everything and sends nothing.
     func client(isPaused: Bool) async throws -> EngagementClient {
+        try await client(isPaused: isPaused, vendor.makeTransport())
+    }
+
+    /// Opens the file, says in milliseconds when the first request left, and goes on until so many have been accepted.
+    func begin(_ count: Int) async throws -> Double {
         let transport = try vendor.makeTransport()
+        var opened = ContinuousClock.now
+        let client = try await client(isPaused: false, transport) { opened = ContinuousClock.now }
+        var accepted = 0
+        while accepted < count {
+            try await Task.sleep(for: .milliseconds(500))
+            try await client.flush()
+            accepted = try await client.accounts().first?.total("accepted") ?? 0
+        }
+        await client.close()
+        guard let first = transport.firstRequest else { throw WrongResult("Nothing was sent.") }
+        return (first - opened) / .milliseconds(1)
+    }
+
+    private func client(
+        isPaused: Bool,
+        _ transport: any ListeningTransport,
+        _ begin: () -> Void = {}
+    ) async throws -> EngagementClient {
         if !isPaused {
             // The vendor has met this installation before.
             let introduction = try await client(on: .memory, transport)
             try await introduce(introduction)
             await introduction.close()
         }
+        transport.listen()
+        begin()
         return try await client(on: .file(path), transport, isPaused: isPaused)
     }
 
@@ -74,7 +99,6 @@ struct Stage {
             let accounts = try await client.accounts().first
             if let parked = accounts?.parked { throw WrongResult("The provider is stopped: \(parked.code).") }
             if accounts?.pending == 0 { return }
-            if let wait = accounts?.waits.first { print(wait.code) }
         }
         throw WrongResult("It does not end.")
     }

@@ -28,7 +28,7 @@ struct Vendor: Sendable {
     let title: String
     let adapter: String
     let settings: JSONObject
-    let makeTransport: @Sendable () throws -> any Transport
+    let makeTransport: @Sendable () throws -> any ListeningTransport
     var talk = Talk.events
     /// Which pace is promised: requests that carry many operations, or one each.
     let isBatched: Bool
@@ -106,6 +106,12 @@ struct Vendor: Sendable {
             isBatched: false
         ),
     ]
+
+    /// Its answers, without a transport.
+    func makeAnswers() throws -> (WireRequest) -> WireResponse {
+        let transport = try makeTransport()
+        return { transport.answer($0) }
+    }
 
     static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 

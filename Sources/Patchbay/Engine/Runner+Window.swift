@@ -12,18 +12,23 @@ extension Runner {
         private(set) var sequences: ArraySlice<Int64> = []
         private var contacts: ArraySlice<String?> = []
         private(set) var operations: ArraySlice<Pending<Adapter>> = []
+        /// What was shown earlier, and waits: its queue is closed, or others went before it.
+        private var aside: [Int64: Pending<Adapter>] = [:]
         /// What the app gave at the last plan.
         private var credentials: [String?: Secret?] = [:]
 
+        var count: Int { sequences.count + aside.count }
+
         /// An operation that is kept.
         func operation(_ sequence: Int64) -> Pending<Adapter>? {
-            sequences.offset(of: sequence).map { operations[operations.startIndex + $0] }
+            guard let offset = sequences.offset(of: sequence) else { return aside[sequence] }
+            return operations[operations.startIndex + offset]
         }
 
         /// An operation ended.
         mutating func leave(_ pending: Pending<Adapter>) {
             index.leave(pending.sequence, queue: pending.queue)
-            guard let offset = sequences.offset(of: pending.sequence) else { return }
+            guard let offset = sequences.offset(of: pending.sequence) else { return aside[pending.sequence] = nil }
             guard offset > 0 else {
                 sequences.removeFirst()
                 contacts.removeFirst()
@@ -37,33 +42,44 @@ extension Runner {
 
         /// The same operation, as it is now.
         mutating func replace(_ pending: Pending<Adapter>) {
-            guard let offset = sequences.offset(of: pending.sequence) else { return }
+            guard let offset = sequences.offset(of: pending.sequence) else {
+                return aside[pending.sequence] = pending
+            }
             operations[operations.startIndex + offset] = pending
         }
 
         /// Keeps these from now on, in this order: from what was kept before, and from what was read for it.
-        mutating func show(_ shown: [Int64], reading news: [Int64: Pending<Adapter>]) {
+        mutating func show(_ shown: [Int64], reading news: [Int64: Pending<Adapter>], limit: Int) {
             let start = shown.first.flatMap(sequences.offset(of:)) ?? sequences.count
             let kept = sequences.count - start
             // Mostly some at the front are gone and some are new at the end.
             guard sequences.dropFirst(start).elementsEqual(shown.prefix(kept)) else {
-                var next: ArraySlice<Pending<Adapter>> = []
-                next.reserveCapacity(shown.count)
-                for sequence in shown { (news[sequence] ?? operation(sequence)).map { next.append($0) } }
-                operations = next
-                sequences = ArraySlice(next.map { $0.sequence })
-                contacts = ArraySlice(next.map { $0.operation.contact })
-                return
+                for pending in operations { aside[pending.sequence] = pending }
+                (sequences, contacts, operations) = ([], [], [])
+                return append(shown[...], reading: news, limit: limit)
             }
+            for pending in operations.prefix(start) { aside[pending.sequence] = pending }
             sequences.removeFirst(start)
             contacts.removeFirst(start)
             operations.removeFirst(start)
-            for sequence in shown.dropFirst(kept) {
-                guard let new = news[sequence] else { continue }
+            append(shown.dropFirst(kept), reading: news, limit: limit)
+        }
+
+        private mutating func append(
+            _ shown: ArraySlice<Int64>,
+            reading news: [Int64: Pending<Adapter>],
+            limit: Int
+        ) {
+            for sequence in shown {
+                guard let pending = news[sequence] ?? aside[sequence] else { continue }
+                // What waited aside may bear an old credential.
+                if news[sequence] == nil { credentials = [:] }
+                aside[sequence] = nil
                 sequences.append(sequence)
-                contacts.append(new.operation.contact)
-                operations.append(new)
+                contacts.append(pending.operation.contact)
+                operations.append(pending)
             }
+            if count > 2 * limit { aside = [:] }
         }
 
         /// Gives every operation the credential that the app gives now for its contact.
@@ -171,7 +187,7 @@ extension Runner {
             return nil
         }
         window.index = index
-        window.show(sequences, reading: news)
+        window.show(sequences, reading: news, limit: descriptor.window)
         if descriptor.usesCredentials { window.sign(desk) }
         operations += window.operations
         keep(window, lane: key)
@@ -182,12 +198,12 @@ extension Runner {
     private func keep(_ window: KeptWindow, lane key: String) {
         windows[key] = window
         guard windows.count > 1 else { return }
-        var count = windows.values.reduce(0) { $0 + $1.sequences.count }
+        var count = windows.values.reduce(0) { $0 + $1.count }
         guard count > Self.capacity else { return }
         let byAge = windows.keys.filter { $0 != key }
             .sorted { (lanes[$0]?.lastPlan ?? context.now, $0) < (lanes[$1]?.lastPlan ?? context.now, $1) }
         for other in byAge where count > Self.capacity {
-            count -= windows.removeValue(forKey: other)?.sequences.count ?? 0
+            count -= windows.removeValue(forKey: other)?.count ?? 0
         }
     }
 

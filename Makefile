@@ -83,8 +83,10 @@ sanitize: tools ## the test suite under the thread and the address sanitizer: SU
 	@.ci/sanitize thread '$(SUITES)'
 	@.ci/sanitize address '$(SUITES)'
 
-bench: tools ## measures, in a package of its own
-	swift run -c release --package-path Benchmarks
+bench: tools ## measures, in a package of its own, beside the disk and plain SQLite; writes Benchmarks/RESULTS.md
+	swift build -c release --static-swift-stdlib --scratch-path .build/static --product patchbay
+	PATCHBAY_STATIC="$(CURDIR)/.build/static/release/patchbay" PATCHBAY_RESULTS="$(CURDIR)/Benchmarks/RESULTS.md" \
+		swift run -c release --package-path Benchmarks
 
 clean: ## removes what was built
 	rm -rf .build .venv Examples/*/.build

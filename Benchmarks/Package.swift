@@ -2,16 +2,18 @@
 import PackageDescription
 
 /// One entry a vendor, as in the package itself; `Vendors.swift` says what each is asked to deliver.
-let vendors = ["Altcraft", "Salesforce"]
+let vendors = ["Acoustic", "Adobe", "Altcraft", "DES", "Salesforce"]
 
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "Patchbay", path: "..")],
     targets: [
+        .systemLibrary(name: "SQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "SQLite",
                 .product(name: "Patchbay", package: "Patchbay"),
                 .product(name: "PatchbayAdapterKit", package: "Patchbay"),
             ]

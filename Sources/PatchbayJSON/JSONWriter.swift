@@ -21,6 +21,12 @@ public struct JSONWriter: Sendable {
     /// A writer with an empty buffer.
     public init(style: Style = .compact) { self.style = style }
 
+    /// A compact writer with room for so many bytes; more are no mistake.
+    public init(expecting count: Int) {
+        style = .compact
+        bytes.reserveCapacity(count)
+    }
+
     /// What was written so far, as text.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 

@@ -12,6 +12,8 @@ struct ScalarString: Hashable {
     }
 
     static func equal(_ left: String, _ right: String) -> Bool {
-        left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+        guard left.utf8.count == right.utf8.count else { return false }
+        // Texts of one length that are canonically equivalent may still differ; texts that are not, surely do.
+        return left == right && (left.utf8.allSatisfy { $0 < 0x80 } || left.utf8.elementsEqual(right.utf8))
     }
 }

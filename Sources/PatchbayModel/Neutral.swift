@@ -20,7 +20,7 @@ extension NeutralValue {
 
     /// The JSON form as bytes, compact.
     public var jsonBytes: [UInt8] {
-        var writer = JSONWriter()
+        var writer = JSONWriter(expecting: 512)
         write(to: &writer)
         return writer.bytes
     }

@@ -79,9 +79,30 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// RFC 3339 in UTC with exactly that many digits of a second (0 to 9), the rest cut.
     public func text(fractionDigits: Int) -> String {
         let time = Int(seconds.dividedRoundingDown(by: 86_400).remainder)
-        let clock = "\(padded(time / 3600, 2)):\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2))"
-        let fraction = fractionDigits == 0 ? "" : "." + padded(nanoseconds, 9).prefix(fractionDigits)
-        return "\(date.text)T\(clock)\(fraction)Z"
+        let date = date
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        func put(_ number: Int, _ count: Int, _ mark: Unicode.Scalar) {
+            var divisor = 1
+            for _ in 1..<count { divisor *= 10 }
+            for _ in 0..<count {
+                text.append(UInt8(truncatingIfNeeded: 48 + number / divisor % 10))
+                divisor /= 10
+            }
+            text.append(UInt8(ascii: mark))
+        }
+        put(date.year, 4, "-")
+        put(date.month, 2, "-")
+        put(date.day, 2, "T")
+        put(time / 3600, 2, ":")
+        put(time / 60 % 60, 2, ":")
+        put(time % 60, 2, fractionDigits == 0 ? "Z" : ".")
+        if fractionDigits > 0 {
+            var fraction = Int(nanoseconds)
+            for _ in fractionDigits..<9 { fraction /= 10 }
+            put(fraction, fractionDigits, "Z")
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Earlier first.

@@ -13,6 +13,8 @@ final class Connection {
     let name: String
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// By query, which is held too: its place in memory is its name.
+    private var queries: [ObjectIdentifier: (query: Query, statement: Statement)] = [:]
 
     /// Opens a database file that exists, or a private one in memory.
     init(_ location: OutboxLocation, _ mode: Mode) throws(OutboxError) {
@@ -55,6 +57,7 @@ final class Connection {
 
     deinit {
         statements.removeAll()
+        queries.removeAll()
         sqlite3_close_v2(handle)
     }
 
@@ -68,14 +71,33 @@ final class Connection {
         return made
     }
 
-    /// Runs a statement to its end and gives the number of rows it changed.
-    @discardableResult
-    func run(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int { try run(sql, values) }
+    /// The statement for a query that is made once, prepared once.
+    ///
+    /// The caller resets it when done.
+    func statement(_ query: Query) throws(OutboxError) -> Statement {
+        if let known = queries[ObjectIdentifier(query)] { return known.statement }
+        let made = try Statement(query.text, on: handle, name)
+        queries[ObjectIdentifier(query)] = (query, made)
+        return made
+    }
 
     /// Runs a statement to its end and gives the number of rows it changed.
     @discardableResult
-    func run(_ sql: String, _ values: [SQLValue]) throws(OutboxError) -> Int {
-        let statement = try statement(sql)
+    func run(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int { try run(statement(sql), values) }
+
+    /// Runs a statement to its end and gives the number of rows it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: [SQLValue]) throws(OutboxError) -> Int { try run(statement(sql), values) }
+
+    /// Runs a statement to its end and gives the number of rows it changed.
+    @discardableResult
+    func run(_ query: Query, _ values: SQLValue...) throws(OutboxError) -> Int { try run(statement(query), values) }
+
+    /// Runs a statement to its end and gives the number of rows it changed.
+    @discardableResult
+    func run(_ query: Query, _ values: [SQLValue]) throws(OutboxError) -> Int { try run(statement(query), values) }
+
+    private func run(_ statement: Statement, _ values: [SQLValue]) throws(OutboxError) -> Int {
         defer { statement.reset() }
         try statement.bind(values)
         while try statement.step() {}
@@ -90,7 +112,15 @@ final class Connection {
 
     /// The first column of the first row as a number; nil without a row or for NULL.
     func number(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> Int64? {
-        let statement = try statement(sql)
+        try number(statement(sql), values)
+    }
+
+    /// The first column of the first row as a number; nil without a row or for NULL.
+    func number(_ query: Query, _ values: SQLValue...) throws(OutboxError) -> Int64? {
+        try number(statement(query), values)
+    }
+
+    private func number(_ statement: Statement, _ values: [SQLValue]) throws(OutboxError) -> Int64? {
         defer { statement.reset() }
         try statement.bind(values)
         return try statement.step() ? statement.optionalInteger(0) : nil

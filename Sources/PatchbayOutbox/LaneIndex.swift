@@ -99,6 +99,8 @@ extension OutboxStore {
 
     /// Changes when another process has committed something, or may have while the store was suspended, and only then.
     package func foreignVersion() throws(OutboxError) -> Int64 {
-        try foreignCommits << 32 + (connection.number("PRAGMA data_version") ?? 0)
+        try foreignCommits << 32 + (connection.number(Self.dataVersion) ?? 0)
     }
+
+    private static let dataVersion = Query("PRAGMA data_version")
 }

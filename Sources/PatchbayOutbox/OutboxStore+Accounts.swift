@@ -10,22 +10,43 @@ enum AccountTerm {
 }
 
 extension OutboxStore {
-    /// Adds to a line of a provider's balance.
+    /// Adds to a line of a provider's balance; it is written once, before the transaction commits.
     package func count(provider: String, term: String, code: String, by number: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            let sql = """
-                INSERT INTO account (provider, term, code, count, checksum) VALUES (?1, ?2, ?3, ?4, \(Table.account.boundChecksum))
-                ON CONFLICT (provider, term, code) DO UPDATE SET count = count + ?4,
-                    checksum = row_checksum('account', provider, term, code, count + ?4)
-                WHERE \(Table.account.isSound())
-                """
-            let values: [SQLValue] = [.text(provider), .text(term), .text(code), .integer(number)]
-            if try connection.run(sql, values) > 0 { return }
-            // The line is damaged. Reading the accounts sets it aside; then it starts anew, and the commit balances the books.
-            _ = try accounts()
-            try connection.run(sql, values)
+            for place in unwrittenCounts.indices
+            where unwrittenCounts[place].code == code && unwrittenCounts[place].term == term
+                && unwrittenCounts[place].provider == provider
+            {
+                unwrittenCounts[place].count += number
+                return
+            }
+            unwrittenCounts.append(AccountLine(provider: provider, term: term, code: code, count: number))
         }
     }
+
+    /// Writes what was counted in this transaction.
+    func writeCounts() throws(OutboxError) {
+        while let line = unwrittenCounts.popLast() {
+            let values: [SQLValue] = [.text(line.provider), .text(line.term), .text(line.code), .integer(line.count)]
+            let row = values + [Table.account.checksum(of: values)]
+            if try connection.run(Self.addToAccount, row) > 0 { continue }
+            // The line is damaged. Reading the accounts sets it aside; then it starts anew, and the commit balances the books.
+            let others = unwrittenCounts
+            unwrittenCounts = []
+            _ = try accounts()
+            try connection.run(Self.addToAccount, row)
+            unwrittenCounts += others
+        }
+    }
+
+    private static let addToAccount = Query(
+        """
+        INSERT INTO account (provider, term, code, count, checksum) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (provider, term, code) DO UPDATE SET count = count + ?4,
+            checksum = row_checksum('account', provider, term, code, count + ?4)
+        WHERE \(Table.account.isSound())
+        """
+    )
 
     /// Every line of every balance.
     package func accounts() throws(OutboxError) -> [AccountLine] {
@@ -34,6 +55,7 @@ extension OutboxStore {
                 AccountLine(provider: row.text(0), term: row.text(1), code: row.text(2), count: row.integer(3))
             }
         }
+        if connection.isInTransaction { try writeCounts() }
         let before = damagedSoFar
         let found = try lines()
         return damagedSoFar == before || isReadOnly ? found : try lines()

@@ -8,12 +8,12 @@ extension OutboxStore {
             if let lastSequence {
                 last = lastSequence
             } else {
-                last = try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'operation'") ?? 0
+                last = try connection.number(Self.lastOperation) ?? 0
             }
             guard last < .max else { throw OutboxError(.corrupt, "The count of sequences is damaged.") }
             let sequence = last + 1
-            try connection.run(
-                Table.operation.insert,
+            try add(
+                .operation,
                 .integer(sequence),
                 .text(operation.id),
                 .text(operation.subject),
@@ -28,6 +28,8 @@ extension OutboxStore {
         }
     }
 
+    private static let lastOperation = Query("SELECT seq FROM sqlite_sequence WHERE name = 'operation'")
+
     /// Puts an operation on its way to a provider.
     package func enter(
         _ sequence: Int64,
@@ -37,8 +39,8 @@ extension OutboxStore {
         hold: String?
     ) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            _ = try connection.run(
-                Table.route.insert,
+            try add(
+                .route,
                 .integer(sequence),
                 .text(provider),
                 .text(lane),
@@ -56,7 +58,7 @@ extension OutboxStore {
     /// Deletes an operation that is on its way to nobody.
     package func discardIfUnrouted(_ sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            try deleteOperation(sequence, where: "NOT EXISTS (SELECT 1 FROM route WHERE sequence = ?1)")
+            try deleteOperation(sequence)
         }
     }
 }

@@ -102,8 +102,8 @@ extension OutboxStore {
     package func recordConsent(_ record: ConsentRecord) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
             let number = (try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'consent'") ?? 0) + 1
-            try connection.run(
-                Table.consent.insert,
+            try add(
+                .consent,
                 .integer(number),
                 .integer(record.at),
                 .text(record.subject),

@@ -48,10 +48,12 @@ extension OutboxStore {
     package func leaseEpoch() throws(OutboxError) -> Int64 { try lease()?.epoch ?? 0 }
 
     private func lease() throws(OutboxError) -> (owner: String, epoch: Int64, expiresAt: Int64)? {
-        try soundRows(.lease, where: "number = 1", order: "number") { row in
+        try soundRows(.lease, Self.onlyLease) { row in
             (owner: row.text(1), epoch: row.integer(2), expiresAt: row.integer(3))
         }.first
     }
+
+    private static let onlyLease = Query(Table.lease.select(where: "number = 1", order: "number"))
 
     private func setLease(owner: String, epoch: Int64, expiresAt: Int64) throws(OutboxError) {
         try put(.lease, .integer(1), .text(owner), .integer(epoch), .integer(expiresAt))

@@ -38,19 +38,45 @@ extension OutboxStore {
     /// Sets a route, or its operation, aside if its checksum does not hold; true when that was so.
     @discardableResult
     func quarantineIfDamaged(provider: String, sequence: Int64) throws(OutboxError) -> Bool {
-        let sound = try connection.number(
-            """
-            SELECT \(Table.route.isSound("route.")) * 2 + ifnull(\(Table.operation.isSound("operation.")), 0)
-            FROM route LEFT JOIN operation ON operation.sequence = route.sequence
-            WHERE route.sequence = ?1 AND route.provider = ?2
-            """,
-            .integer(sequence),
-            .text(provider)
+        guard let found = try soundness(provider: provider, sequence: sequence) else { return false }
+        return try quarantine(found, provider: provider, sequence: sequence)
+    }
+
+    /// Whether a route and its operation are sound, and the operation's id.
+    struct Soundness {
+        let isRouteSound, isOperationSound: Bool
+        let id: String?
+    }
+
+    /// Looks at a route and its operation; nil if there is no such route.
+    func soundness(provider: String, sequence: Int64) throws(OutboxError) -> Soundness? {
+        let statement = try connection.statement(Self.soundnessOfRoute)
+        defer { statement.reset() }
+        try statement.bind([.integer(sequence), .text(provider)])
+        guard try statement.step() else { return nil }
+        return Soundness(
+            isRouteSound: statement.bool(0),
+            isOperationSound: statement.bool(1),
+            id: statement.optionalText(2)
         )
-        switch sound {
-        case nil, 3: return false
-        case 0, 2: noteDamaged(DamagedRow(table: Table.operation.name, number: sequence))
-        default: noteDamaged(DamagedRow(table: Table.route.name, number: sequence, provider: provider))
+    }
+
+    private static let soundnessOfRoute = Query(
+        """
+        SELECT \(Table.route.isSound("route.")), ifnull(\(Table.operation.isSound("operation.")), 0), operation.id
+        FROM route LEFT JOIN operation ON operation.sequence = route.sequence
+        WHERE route.sequence = ?1 AND route.provider = ?2
+        """
+    )
+
+    /// Sets a route, or its operation, aside if it was found damaged; true when that was so.
+    func quarantine(_ found: Soundness, provider: String, sequence: Int64) throws(OutboxError) -> Bool {
+        if !found.isOperationSound {
+            noteDamaged(DamagedRow(table: Table.operation.name, number: sequence))
+        } else if !found.isRouteSound {
+            noteDamaged(DamagedRow(table: Table.route.name, number: sequence, provider: provider))
+        } else {
+            return false
         }
         try quarantineDamagedRows()
         return true
@@ -66,7 +92,7 @@ extension OutboxStore {
             .integer(sequence)
         )
         for provider in try routeProviders(sequence) { try quarantineRoute(sequence, provider: provider) }
-        try deleteOperation(sequence)
+        try deleteOperation(sequence, evenRouted: true)
         // What it counted for before it was damaged is not known.
         mustRecount = true
     }
@@ -176,6 +202,7 @@ extension OutboxStore {
     ///
     /// Zero when the balance holds, above it when rows are missing.
     func balances() throws(OutboxError) -> [String: Int64] {
+        if connection.isInTransaction { try writeCounts() }
         let sources = AccountTerm.sources.map { "'\($0)'" }.joined(separator: ", ")
         let endings = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")
         let statement = try connection.statement(

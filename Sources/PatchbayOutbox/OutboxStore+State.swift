@@ -2,7 +2,7 @@ extension OutboxStore {
     /// Stores one row of a table with a key; the newest word replaces the one before.
     func put(_ table: Table, _ values: SQLValue...) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            _ = try connection.run(table.replace, values)
+            _ = try connection.run(table.replace, values + [table.checksum(of: values)])
         }
     }
 
@@ -25,42 +25,56 @@ extension OutboxStore {
         make: (Statement) -> Element
     ) throws(OutboxError) -> [Element] {
         try guarded { () throws(OutboxError) in
-            var found: [Element] = []
-            let last = Int32(table.columns.count)
-            do {
-                let statement = try connection.statement(
-                    """
-                    SELECT \(table.list()), \(table.isSound()), \(table.rowid) FROM \(table.name)
-                    WHERE \(condition) ORDER BY \(order)
-                    """
-                )
-                defer { statement.reset() }
-                try statement.bind(values)
-                while try statement.step() {
-                    if statement.bool(last) {
-                        found.append(make(statement))
-                    } else {
-                        noteDamaged(DamagedRow(table: table.name, number: statement.integer(last + 1)))
-                    }
+            let statement = try connection.statement(table.select(where: condition, order: order))
+            return try soundRows(table, statement, values, make)
+        }
+    }
+
+    /// Reads rows of one table, with what its `select` made.
+    func soundRows<Element>(
+        _ table: Table,
+        _ query: Query,
+        _ values: SQLValue...,
+        make: (Statement) -> Element
+    ) throws(OutboxError) -> [Element] {
+        try guarded { () throws(OutboxError) in
+            try soundRows(table, connection.statement(query), values, make)
+        }
+    }
+
+    private func soundRows<Element>(
+        _ table: Table,
+        _ statement: Statement,
+        _ values: [SQLValue],
+        _ make: (Statement) -> Element
+    ) throws(OutboxError) -> [Element] {
+        var found: [Element] = []
+        let last = Int32(table.columns.count)
+        do {
+            defer { statement.reset() }
+            try statement.bind(values)
+            while try statement.step() {
+                if statement.bool(last) {
+                    found.append(make(statement))
+                } else {
+                    noteDamaged(DamagedRow(table: table.name, number: statement.integer(last + 1)))
                 }
             }
-            try setDamagedRowsAside()
-            return found
         }
+        try setDamagedRowsAside()
+        return found
     }
 
     // MARK: Memory
 
     /// What an adapter remembers for a lane.
     package func memory(provider: String, lane: String) throws(OutboxError) -> (version: Int, body: [UInt8])? {
-        try soundRows(
-            .memory,
-            where: "provider = ?1 AND lane = ?2",
-            order: "rowid",
-            .text(provider),
-            .text(lane)
-        ) { row in (version: Int(row.integer(2)), body: row.blob(3)) }.first
+        try soundRows(.memory, Self.memoryOfLane, .text(provider), .text(lane)) { row in
+            (version: Int(row.integer(2)), body: row.blob(3))
+        }.first
     }
+
+    private static let memoryOfLane = Query(Table.memory.select(where: "provider = ?1 AND lane = ?2", order: "rowid"))
 
     /// Replaces what an adapter remembers for a lane.
     package func setMemory(provider: String, lane: String, version: Int, body: [UInt8]) throws(OutboxError) {
@@ -142,8 +156,10 @@ extension OutboxStore {
 
     /// The last neutral state of a subject.
     package func mirror(subject: String) throws(OutboxError) -> [UInt8]? {
-        try soundRows(.mirror, where: "subject = ?1", order: "rowid", .text(subject)) { row in row.blob(1) }.first
+        try soundRows(.mirror, Self.mirrorOfSubject, .text(subject)) { row in row.blob(1) }.first
     }
+
+    private static let mirrorOfSubject = Query(Table.mirror.select(where: "subject = ?1", order: "rowid"))
 
     /// Replaces the last neutral state of a subject.
     package func setMirror(subject: String, body: [UInt8]) throws(OutboxError) {

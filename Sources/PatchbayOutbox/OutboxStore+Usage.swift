@@ -61,11 +61,7 @@ extension OutboxStore {
         if !mustRecount {
             guard usageChange != OutboxUsage() else { return }
             let changed = try connection.run(
-                """
-                UPDATE usage SET operations = operations + ?1, bytes = bytes + ?2, rejects = rejects + ?3,
-                    checksum = row_checksum('usage', number, operations + ?1, bytes + ?2, rejects + ?3)
-                WHERE number = 1 AND \(Table.usage.isSound())
-                """,
+                Self.changeUsage,
                 .integer(usageChange.operations),
                 .integer(usageChange.bytes),
                 .integer(usageChange.rejects)
@@ -73,8 +69,8 @@ extension OutboxStore {
             if changed > 0 { return }
         }
         let usage = try countedUsage()
-        try connection.run(
-            Table.usage.replace,
+        try put(
+            .usage,
             .integer(1),
             .integer(usage.operations),
             .integer(usage.bytes),
@@ -82,11 +78,25 @@ extension OutboxStore {
         )
     }
 
-    /// Deletes an operation, if that holds.
-    func deleteOperation(_ sequence: Int64, where condition: String = "TRUE") throws(OutboxError) {
-        let statement = try connection.statement(
-            "DELETE FROM operation WHERE sequence = ?1 AND \(condition) RETURNING length(body)"
-        )
+    private static let changeUsage = Query(
+        """
+        UPDATE usage SET operations = operations + ?1, bytes = bytes + ?2, rejects = rejects + ?3,
+            checksum = row_checksum('usage', number, operations + ?1, bytes + ?2, rejects + ?3)
+        WHERE number = 1 AND \(Table.usage.isSound())
+        """
+    )
+
+    private static let delete = Query("DELETE FROM operation WHERE sequence = ?1 RETURNING length(body)")
+    private static let deleteUnrouted = Query(
+        """
+        DELETE FROM operation WHERE sequence = ?1 AND NOT EXISTS (SELECT 1 FROM route WHERE sequence = ?1)
+        RETURNING length(body)
+        """
+    )
+
+    /// Deletes an operation; one that is still on its way to somebody only if that does not matter.
+    func deleteOperation(_ sequence: Int64, evenRouted: Bool = false) throws(OutboxError) {
+        let statement = try connection.statement(evenRouted ? Self.delete : Self.deleteUnrouted)
         defer { statement.reset() }
         try statement.bind([.integer(sequence)])
         while try statement.step() {

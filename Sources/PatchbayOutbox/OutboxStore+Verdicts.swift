@@ -12,11 +12,7 @@ extension OutboxStore {
     ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
             let changed = try connection.run(
-                """
-                UPDATE route SET step = ?3, failures = ?4, refusals = ?5,
-                    checksum = row_checksum('route', sequence, provider, lane, queue, hold, ?3, ?4, ?5)
-                WHERE sequence = ?1 AND provider = ?2 AND \(Table.route.isSound())
-                """,
+                Self.progressRoute,
                 .integer(sequence),
                 .text(provider),
                 .optional(step),
@@ -27,6 +23,14 @@ extension OutboxStore {
             return changed > 0
         }
     }
+
+    private static let progressRoute = Query(
+        """
+        UPDATE route SET step = ?3, failures = ?4, refusals = ?5,
+            checksum = row_checksum('route', sequence, provider, lane, queue, hold, ?3, ?4, ?5)
+        WHERE sequence = ?1 AND provider = ?2 AND \(Table.route.isSound())
+        """
+    )
 
     /// Ends an operation's way to one provider and books it.
     ///
@@ -48,17 +52,9 @@ extension OutboxStore {
         isIndexed: Bool = false
     ) throws(OutboxError) -> Bool {
         try atomically { () throws(OutboxError) in
-            guard
-                try connection.number(
-                    "SELECT 1 FROM route WHERE sequence = ?1 AND provider = ?2",
-                    .integer(sequence),
-                    .text(provider)
-                ) != nil
-            else { return false }
-            if try quarantineIfDamaged(provider: provider, sequence: sequence) { return false }
-            if let id = try connection.text("SELECT id FROM operation WHERE sequence = ?1", .integer(sequence)) {
-                try remember(provider: provider, id: id, term: term, code: code, at: at)
-            }
+            guard let found = try soundness(provider: provider, sequence: sequence) else { return false }
+            if try quarantine(found, provider: provider, sequence: sequence) { return false }
+            if let id = found.id { try remember(provider: provider, id: id, term: term, code: code, at: at) }
             if let reject {
                 try connection.run(
                     """
@@ -88,15 +84,7 @@ extension OutboxStore {
         let last: Int64
         if let lastHistoryNumber { last = lastHistoryNumber } else { last = try historyEnd() }
         guard last < .max else { throw OutboxError(.corrupt, "The count of endings is damaged.") }
-        try connection.run(
-            Table.history.insert,
-            .integer(last + 1),
-            .text(provider),
-            .text(id),
-            .text(term),
-            .text(code),
-            .integer(at)
-        )
+        try add(.history, .integer(last + 1), .text(provider), .text(id), .text(term), .text(code), .integer(at))
         lastHistoryNumber = last + 1
     }
 
@@ -109,11 +97,14 @@ extension OutboxStore {
     }
 
     private func removeRoute(provider: String, sequence: Int64) throws(OutboxError) {
-        _ = try connection.run(
-            "DELETE FROM route WHERE sequence = ?1 AND provider = ?2",
-            .integer(sequence),
-            .text(provider)
-        )
+        _ = try connection.run(Self.deleteRoute, .integer(sequence), .text(provider))
+    }
+
+    private static let deleteRoute = Query("DELETE FROM route WHERE sequence = ?1 AND provider = ?2")
+
+    /// Adds a row with its checksum.
+    func add(_ table: Table, _ values: SQLValue...) throws(OutboxError) {
+        _ = try connection.run(table.insert, values + [table.checksum(of: values)])
     }
 
     /// Gives the row just added its checksum, now that its number is known; returns the number.
@@ -126,9 +117,11 @@ extension OutboxStore {
 
     /// Forgets the oldest endings beyond `historyLimit`, if this transaction added any.
     func trimHistory() throws(OutboxError) {
-        guard let lastHistoryNumber else { return }
-        try connection.run("DELETE FROM history WHERE number <= ?1", .integer(lastHistoryNumber - Int64(historyLimit)))
+        guard let lastHistoryNumber, lastHistoryNumber > Int64(historyLimit) else { return }
+        try connection.run(Self.deleteOldHistory, .integer(lastHistoryNumber - Int64(historyLimit)))
     }
+
+    private static let deleteOldHistory = Query("DELETE FROM history WHERE number <= ?1")
 
     // MARK: Blocks
 

@@ -75,7 +75,8 @@ extension OutboxStore {
             lane: lane,
             limit: limit,
             closedQueues: closedQueues,
-            index: &index
+            index: &index,
+            known: []
         ) { sequence in
             rows[sequence] = try row(sequence, provider: provider)
             return rows[sequence].map { .row(group: $0.operation.group) } ?? .nothing
@@ -92,14 +93,16 @@ extension OutboxStore {
 
     /// What may be planned next in a lane, for a caller that keeps the index of the lane and the rows from window to window.
     ///
-    /// `index` is what is known of the lane; it is read on where it is not enough, and built anew where it is stale. `load` gets
-    /// a row that is to be shown: from what the caller kept, or with `row(_:provider:)`. Sequences come in order.
+    /// `index` is what is known of the lane; it is read on where it is not enough, and built anew where it is stale. `known`
+    /// are rows that the caller kept, in order. `load` gets a row that is to be shown and is not among them, or whose group
+    /// matters: from what the caller kept, or with `row(_:provider:)`. Sequences come in order.
     package func window(
         provider: String,
         lane: String,
         limit: Int,
         closedQueues: Set<String>,
         index: inout LaneIndex,
+        known: ArraySlice<Int64>,
         load: (Int64) throws -> Loaded
     ) throws -> (sequences: [Int64], hasMore: Bool) {
         guard limit > 0 else { return ([], true) }
@@ -119,7 +122,7 @@ extension OutboxStore {
             }
             var sequences: [Int64] = []
             for place in selection.queues.indices {
-                try sequences.append(contentsOf: take(from: &selection, place, load))
+                try sequences.append(contentsOf: take(from: &selection, place, known, load))
             }
             let hasMore = try guarded { () throws(OutboxError) in
                 if try selection.hasMore() { return true }
@@ -140,11 +143,19 @@ extension OutboxStore {
     private func take(
         from selection: inout QueueSelection,
         _ place: Int,
+        _ known: ArraySlice<Int64>,
         _ load: (Int64) throws -> Loaded
     ) throws -> [Int64] {
         var sequences: [Int64] = []
         var last: String?
-        for sequence in selection.taken(place) {
+        var next = known.startIndex
+        let taken = selection.taken(place)
+        for sequence in taken {
+            while next < known.endIndex, known[next] < sequence { next += 1 }
+            if next < known.endIndex, known[next] == sequence, sequence != taken.last {
+                sequences.append(sequence)
+                continue
+            }
             last = nil
             guard case .row(let group) = try load(sequence) else { continue }
             last = group
@@ -161,7 +172,7 @@ extension OutboxStore {
 
     /// One row by its key; nil when it is not there or is damaged, which is then noted.
     package func row(_ sequence: Int64, provider: String) throws(OutboxError) -> OutboxRow? {
-        let statement = try connection.statement(RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2")
+        let statement = try connection.statement(RowReader.one)
         defer { statement.reset() }
         try statement.bind([.integer(sequence), .text(provider)])
         return try statement.step() ? RowReader.read(statement, noting: noteDamaged) : nil
@@ -240,6 +251,8 @@ enum RowReader {
         """
     /// Routes first; an operation that is missing leaves its columns NULL.
     static let select = columns + "FROM route r LEFT JOIN operation o ON o.sequence = r.sequence "
+    /// The row of a sequence and a provider.
+    static let one = Query(select + "WHERE r.sequence = ?1 AND r.provider = ?2")
     /// Operations of a subject first.
     static let selectBySubject = columns + "FROM operation o CROSS JOIN route r ON r.sequence = o.sequence "
 

@@ -39,6 +39,8 @@ package final class OutboxStore {
     /// The highest sequence given out in this transaction.
     var lastSequence: Int64?
     var lastHistoryNumber: Int64?
+    /// What was counted in this transaction and is not written yet.
+    var unwrittenCounts: [AccountLine] = []
     /// The number of the last ending that this store has committed; 0 before the first.
     package private(set) var newestHistoryNumber: Int64 = 0
     var damaged: Set<DamagedRow> = []
@@ -80,21 +82,25 @@ package final class OutboxStore {
             try connection.script("PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             synchronous = durability
         }
-        try guarded { () throws(OutboxError) in try connection.script("BEGIN IMMEDIATE") }
+        try guarded { () throws(OutboxError) in _ = try connection.run(Self.begin) }
         lastSequence = nil
         lastHistoryNumber = nil
         mustBalance = false
-        (usageChange, mustRecount) = (OutboxUsage(), false)
+        (usageChange, mustRecount, unwrittenCounts) = (OutboxUsage(), false, [])
         let result: T
         do {
             try quarantineDamagedRows()
             result = try body()
             try trimHistory()
             try trimRejects()
-            if mustBalance { try balance() }
+            try guarded(writeCounts)
+            if mustBalance {
+                try balance()
+                try guarded(writeCounts)
+            }
             try storeUsage()
             try faultPoint?(.beforeCommit(durability))
-            try guarded { () throws(OutboxError) in try connection.script("COMMIT") }
+            try guarded { () throws(OutboxError) in _ = try connection.run(Self.commit) }
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
             (usageChange, heardEnd) = (OutboxUsage(), nil)
@@ -105,6 +111,9 @@ package final class OutboxStore {
         try faultPoint?(.afterCommit(durability))
         return result
     }
+
+    private static let begin = Query("BEGIN IMMEDIATE")
+    private static let commit = Query("COMMIT")
 
     /// Runs `body` in the transaction at hand, or in one of its own.
     func atomically<T>(_ body: () throws(OutboxError) -> T) throws(OutboxError) -> T {

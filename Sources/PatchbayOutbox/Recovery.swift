@@ -140,8 +140,9 @@ struct Recovery {
     private mutating func keep(_ row: TableScan.Row, of table: Table, in store: OutboxStore) throws(OutboxError) {
         if row.isSound {
             // OR IGNORE: a row that both ways of reading found is kept once.
-            let sql = table.insert.replacingPrefix("INSERT", with: "INSERT OR IGNORE")
-            if try store.connection.run(sql, row.values) > 0 { report.saved[table.name, default: 0] += 1 }
+            let sql = table.insert.text.replacingPrefix("INSERT", with: "INSERT OR IGNORE")
+            let values = row.values + [table.checksum(of: row.values)]
+            if try store.connection.run(sql, values) > 0 { report.saved[table.name, default: 0] += 1 }
         } else if seen.insert(DamagedRow(table: table.name, number: row.number, provider: row.provider)).inserted {
             report.rejected[table.name, default: 0] += 1
             try store.connection.run(

@@ -84,13 +84,25 @@ struct Table {
     let columns: [String]
     /// The whole number by which rows are read range by range.
     let rowid: String
+    /// Adds a row; its values are bound in the order of the columns, its checksum behind them.
+    let insert: Query
+    /// Adds a row, or writes it over the one with the same key; bound as for `insert`.
+    let replace: Query
     /// It only sums up what other tables hold: after a loss it is made anew.
     var isDerived: Bool { name == Self.usage.name }
 
-    init(_ name: String, rowid: String = "rowid", _ columns: String...) {
+    /// A table whose first columns, `key` of them, name a row; 0 where rows are never replaced.
+    init(_ name: String, rowid: String = "rowid", key: Int = 0, _ columns: String...) {
         self.name = name
         self.rowid = rowid
         self.columns = columns
+        let places = (1...columns.count + 1).map { "?\($0)" }.joined(separator: ", ")
+        let insert = "INSERT INTO \(name) (\(columns.joined(separator: ", ")), checksum) VALUES (\(places))"
+        let news = (columns.dropFirst(key) + ["checksum"]).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        self.insert = Query(insert)
+        replace = Query(
+            "\(insert) ON CONFLICT (\(columns.prefix(key).joined(separator: ", "))) DO UPDATE SET \(news)"
+        )
     }
 
     /// Lists the columns, each with a prefix such as `route.`.
@@ -99,20 +111,20 @@ struct Table {
     /// The checksum that a row of these columns must have.
     func checksum(_ prefix: String = "") -> String { "row_checksum('\(name)', \(list(prefix)))" }
 
+    /// The checksum of a row with these values, in the order of the columns.
+    func checksum(of values: [SQLValue]) -> SQLValue {
+        var image = ChecksumImage()
+        image.append(.text(name))
+        for value in values { image.append(value) }
+        return .integer(Int64(image.checksum.value))
+    }
+
     /// True for a row whose checksum holds.
     func isSound(_ prefix: String = "") -> String { "(\(prefix)checksum = \(checksum(prefix)))" }
 
-    /// The checksum of the bound values `?1 …`, in the order of the columns.
-    var boundChecksum: String { "row_checksum('\(name)', \(boundValues))" }
-
-    var boundValues: String { columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ") }
-
-    /// Adds a row; its values are bound in the order of the columns.
-    var insert: String { "INSERT INTO \(name) (\(list()), checksum) VALUES (\(boundValues), \(boundChecksum))" }
-
-    /// Adds a row, or replaces the one with the same key.
-    var replace: String {
-        "INSERT OR REPLACE INTO \(name) (\(list()), checksum) VALUES (\(boundValues), \(boundChecksum))"
+    /// Reads the rows that fulfil a condition, each with its soundness and its number behind the columns.
+    func select(where condition: String, order: String) -> String {
+        "SELECT \(list()), \(isSound()), \(rowid) FROM \(name) WHERE \(condition) ORDER BY \(order)"
     }
 
     static let operation = Table(
@@ -138,14 +150,15 @@ struct Table {
         "failures",
         "refusals"
     )
-    static let account = Table("account", "provider", "term", "code", "count")
-    static let block = Table("block", "provider", "lane", "queue", "until", "or_woken")
-    static let memory = Table("memory", "provider", "lane", "version", "body")
-    static let journal = Table("journal", "provider", "lane", "endpoint", "operations", "request", "started_at")
-    static let mirror = Table("mirror", "subject", "body")
-    static let meta = Table("meta", "key", "value")
+    static let account = Table("account", key: 3, "provider", "term", "code", "count")
+    static let block = Table("block", key: 3, "provider", "lane", "queue", "until", "or_woken")
+    static let memory = Table("memory", key: 2, "provider", "lane", "version", "body")
+    static let journal = Table("journal", key: 2, "provider", "lane", "endpoint", "operations", "request", "started_at")
+    static let mirror = Table("mirror", key: 1, "subject", "body")
+    static let meta = Table("meta", key: 1, "key", "value")
     static let provider = Table(
         "provider",
+        key: 1,
         "name",
         "adapter",
         "state_version",
@@ -184,8 +197,8 @@ struct Table {
         "operation",
         "effects"
     )
-    static let lease = Table("lease", rowid: "number", "number", "owner", "epoch", "expires_at")
-    static let usage = Table("usage", rowid: "number", "number", "operations", "bytes", "rejects")
+    static let lease = Table("lease", rowid: "number", key: 1, "number", "owner", "epoch", "expires_at")
+    static let usage = Table("usage", rowid: "number", key: 1, "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums, what others refer to first.
     static let all = [

@@ -34,8 +34,10 @@ final class Statement {
     deinit { sqlite3_finalize(handle) }
 
     func bind(_ values: [SQLValue]) throws(OutboxError) {
-        for (index, value) in values.enumerated() {
-            let result = bind(value, at: Int32(index + 1))
+        var place: Int32 = 0
+        for value in values {
+            place += 1
+            let result = bind(value, at: place)
             if result != SQLITE_OK { throw sqliteError(connection, result, name) }
         }
     }

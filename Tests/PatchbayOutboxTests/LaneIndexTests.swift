@@ -36,7 +36,8 @@ import Testing
                 lane: "device",
                 limit: limit,
                 closedQueues: closed,
-                index: &index
+                index: &index,
+                known: []
             ) { sequence in
                 loads += 1
                 return try store.row(sequence, provider: "acoustic").map { .row(group: $0.operation.group) } ?? .nothing

@@ -56,8 +56,8 @@ struct MatchingClaim {
     ///
     /// - Throws: what of it is missing, by name.
     init(_ token: Secret) throws(Held) {
-        let parts = token.value.split(separator: ".", omittingEmptySubsequences: false)
-        guard Authorization.isWritable(token.value), parts.count >= 2, let payload = Base64URL.decode(parts[1]) else {
+        let parts = token.value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard Authorization.isWritable(token.value), parts.count >= 2, let payload = Base64URL.decode(Substring(parts[1])) else {
             throw Self.unreadable("not a JWT")
         }
         guard payload.count < Self.longestPayload else {
@@ -102,7 +102,10 @@ enum Base64URL {
         var bytes: [UInt8] = []
         var buffer: UInt32 = 0
         var bits: UInt32 = 0
-        for character in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
+        var characters = Array(text.utf8)
+        while characters.last == UInt8(ascii: "=") { characters.removeLast() }
+        bytes.reserveCapacity(characters.count)
+        for character in characters {
             guard let value = value(of: character) else { return nil }
             buffer = buffer << 6 | value
             bits += 6

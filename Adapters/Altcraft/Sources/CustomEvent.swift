@@ -84,7 +84,9 @@ struct Form {
             return (name: member.name, isJSON: isJSON, text: event.written(member))
         }
         var boundary = "Boundary-" + RequestID.text(for: id)
-        while parts.contains(where: { $0.text.contains(boundary) }) { boundary += "-0" }
+        // A part that is shorter holds none; to search it would take longer than to write it.
+        let suspects = parts.filter { $0.text.utf8.count >= boundary.utf8.count }
+        while suspects.contains(where: { $0.text.contains(boundary) }) { boundary += "-0" }
         self.boundary = boundary
         let text = parts.map { part in
             let type = part.isJSON ? "application/json" : "text/plain"

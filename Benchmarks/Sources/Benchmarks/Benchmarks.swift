@@ -1,14 +1,52 @@
+import Dispatch
 import Foundation
 
-/// Measures what an app feels. Arguments name scenes (`capture`, `delivery`, `opening`); none is all.
+/// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
+///
+/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE` and `begin VENDOR FILE COUNT` do one part alone, for a profiler.
 @main struct Benchmarks {
-    static func main() async throws {
-        let chosen = CommandLine.arguments.dropFirst()
+    /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
+    static func main() {
+        let end = DispatchSemaphore(value: 0)
+        Task.detached {
+            do {
+                try await run()
+            } catch {
+                FileHandle.standardError.write(Data("\(error)\n".utf8))
+                exit(1)
+            }
+            end.signal()
+        }
+        end.wait()
+    }
+
+    private static func run() async throws {
+        let arguments = CommandLine.arguments
+        if arguments.count > 3, let vendor = Vendor.all.first(where: { $0.name == arguments[2] }) {
+            if arguments[1] == "fill", arguments.count == 5, let count = Int(arguments[3]) {
+                return try await Stage(vendor: vendor, path: arguments[4]).fill(count)
+            }
+            if arguments[1] == "drain" {
+                return print(try await Stage(vendor: vendor, path: arguments[3]).drain(), "accepted")
+            }
+            if arguments[1] == "begin", arguments.count == 5, let count = Int(arguments[4]) {
+                return print(try await Stage(vendor: vendor, path: arguments[3]).begin(count), Child.peakMemory)
+            }
+        }
+        let chosen = arguments.dropFirst()
+        func isChosen(_ scene: String) -> Bool { chosen.isEmpty || chosen.contains(scene) }
         var scenes = Scenes(workplace: try Workplace())
-        if chosen.isEmpty || chosen.contains("capture") { try await scenes.capture() }
-        if chosen.isEmpty || chosen.contains("delivery") { try await scenes.delivery() }
-        if chosen.isEmpty || chosen.contains("opening") { try await scenes.opening() }
-        print(scenes.report.markdown)
-        scenes.workplace.remove()
+        defer { scenes.workplace.remove() }
+        let machine = Machine()
+        if isChosen("capture") { try await scenes.capture() }
+        if isChosen("delivery") { try await scenes.delivery() }
+        if isChosen("opening") { try await scenes.opening() }
+        if isChosen("start") { try await scenes.start() }
+        if isChosen("mapping") { try await scenes.mapping() }
+        let text = machine.words + "\n\n" + scenes.report.markdown + "\n"
+        print(text)
+        if chosen.isEmpty, let path = ProcessInfo.processInfo.environment["PATCHBAY_RESULTS"] {
+            try Results.write(text, to: path)
+        }
     }
 }

@@ -59,18 +59,24 @@ struct Workplace {
     func remove() { try? FileManager.default.removeItem(at: folder) }
 }
 
-/// What one program writes: rows of a Markdown table.
+/// What one program writes: a row a goal, and rows that others stand beside.
 struct Report {
-    private var rows: [(what: String, figure: String, beside: String)] = []
+    private struct Row {
+        var goal, what, wanted, figure, reached: String
+    }
 
-    mutating func add(_ what: String, _ figure: String, beside: String = "") {
-        rows.append((what, figure, beside))
-        FileHandle.standardError.write(Data("\(what): \(figure) \(beside)\n".utf8))
+    private var rows: [Row] = []
+
+    /// A figure that a goal asks for; `isReached` is nil where the figure only stands beside others.
+    mutating func add(_ goal: String, _ what: String, wanted: String = "", _ figure: String, isReached: Bool? = nil) {
+        let reached = isReached.map { $0 ? "yes" : "**no**" } ?? ""
+        rows.append(Row(goal: goal, what: what, wanted: wanted, figure: figure, reached: reached))
+        FileHandle.standardError.write(Data("\(goal) \(what): \(figure) \(wanted) \(reached)\n".utf8))
     }
 
     var markdown: String {
-        let lines = rows.map { "| \($0.what) | \($0.figure) | \($0.beside) |" }
-        return (["| what | figure | beside |", "|---|---|---|"] + lines).joined(separator: "\n")
+        let lines = rows.map { "| \($0.goal) | \($0.what) | \($0.wanted) | \($0.figure) | \($0.reached) |" }
+        return (["| goal | what | wanted | figure | reached |", "|---|---|---|---|---|"] + lines).joined(separator: "\n")
     }
 }
 

@@ -4,8 +4,15 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Synchronization
 
+/// A transport that notes when it was used first.
+protocol ListeningTransport: Transport {
+    func listen()
+    var firstRequest: ContinuousClock.Instant? { get }
+    func answer(_ request: WireRequest) -> WireResponse
+}
+
 /// A vendor that costs nothing: its simulator answers the first request to each path, later ones get the same answer.
-final class Parrot<Simulator: VendorSimulator>: Transport {
+final class Parrot<Simulator: VendorSimulator>: ListeningTransport {
     private struct State {
         var vendor: Simulator.State
         var answers: [String: WireResponse] = [:]
@@ -19,9 +26,20 @@ final class Parrot<Simulator: VendorSimulator>: Transport {
         state = Mutex(State(vendor: simulator.initialState))
     }
 
+    /// When the first request since the last `listen` arrived.
+    private let heard = Mutex<ContinuousClock.Instant?>(nil)
+
+    func listen() { heard.withLock { $0 = nil } }
+    var firstRequest: ContinuousClock.Instant? { heard.withLock { $0 } }
+
     func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
+        heard.withLock { $0 = $0 ?? ContinuousClock.now }
+        return .replied(answer(request))
+    }
+
+    func answer(_ request: WireRequest) -> WireResponse {
         let path = request.method + request.url.prefix { $0 != "?" }
-        let answer = state.withLock { state in
+        return state.withLock { state in
             if let known = state.answers[path] { return known }
             let made = simulator.respond(
                 to: request,
@@ -31,6 +49,5 @@ final class Parrot<Simulator: VendorSimulator>: Transport {
             state.answers[path] = made
             return made
         }
-        return .replied(answer)
     }
 }

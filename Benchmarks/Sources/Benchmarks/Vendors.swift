@@ -1,61 +1,134 @@
 import Foundation
 import Patchbay
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
 import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAdobeSimulator
 import PatchbayAltcraft
 import PatchbayAltcraftSimulator
+import PatchbayDES
+import PatchbayDESSimulator
 import PatchbayJSON
 import PatchbayModel
 import PatchbaySalesforce
 import PatchbaySalesforceSimulator
 
-/// A vendor as the benchmark serves it: its settings, who plays it, and what the app says.
-struct Vendor {
+/// A device door as the benchmark serves it: its settings, who plays it, and what the app says.
+struct Vendor: Sendable {
+    /// What its operations are about.
+    enum Talk: Sendable {
+        /// The app's own events.
+        case events
+        /// Taps on a push message with this payload.
+        case taps(JSONObject)
+    }
+
     let name: String
-    let provider: JSONValue
-    let modules: [AdapterModule]
-    let makeTransport: @Sendable () throws -> any Transport
+    let title: String
+    let adapter: String
+    let settings: JSONObject
+    let makeTransport: @Sendable () throws -> any ListeningTransport
+    var talk = Talk.events
     /// Which pace is promised: requests that carry many operations, or one each.
-    let goal: Int
+    let isBatched: Bool
+
+    var goal: Int { isBatched ? 50_000 : 20_000 }
 
     static let all: [Vendor] = [
         Vendor(
-            name: "Altcraft, one event per request",
-            provider: [
-                "adapter": "altcraft",
-                "settings": ["apiUrl": "http://vendor.test", "pixel": "bench"],
-                "credentials": ["default": "${ALTCRAFT_TOKEN}"],
-            ],
-            modules: [.altcraft],
-            makeTransport: { Parrot(try AltcraftSimulator(settings: [:])) },
-            goal: 20_000
+            name: "acoustic",
+            title: "Acoustic, events in batches",
+            adapter: "acoustic",
+            settings: ["baseUrl": "http://vendor.test", "appKey": "gcb4hVDsXq", "registration": "requested"],
+            makeTransport: { Parrot(try AcousticSimulator(settings: ["knowsEveryUser": true])) },
+            isBatched: true
         ),
         Vendor(
-            name: "Salesforce, events in batches",
-            provider: [
-                "adapter": "salesforce",
-                "settings": [
-                    "endpoint": "http://vendor.test", "applicationId": "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11",
-                    "accessToken": "${SALESFORCE_TOKEN}",
-                ],
+            name: "des",
+            title: "DES, events in batches",
+            adapter: "des",
+            settings: [
+                "applicationCode": "ABCD1-234E6", "contactFieldId": 2575, "clientServiceUrl": "http://vendor.test",
+                "eventServiceUrl": "http://vendor.test",
             ],
-            modules: [.salesforce],
+            makeTransport: { Parrot(try DESSimulator(settings: ["applicationCodes": ["ABCD1-234E6"]])) },
+            isBatched: true
+        ),
+        Vendor(
+            name: "salesforce",
+            title: "Salesforce, events in batches",
+            adapter: "salesforce",
+            settings: [
+                "endpoint": "http://vendor.test", "applicationId": "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11",
+                "accessToken": "k3jq8w1xv5nb2mz7ht9rd4fa",
+            ],
             makeTransport: { Parrot(try SalesforceSimulator(settings: [:])) },
-            goal: 50_000
+            isBatched: true
+        ),
+        Vendor(
+            name: "altcraft",
+            title: "Altcraft, an event per request",
+            adapter: "altcraft",
+            settings: ["apiUrl": "http://vendor.test", "pixel": "bench"],
+            makeTransport: { Parrot(try AltcraftSimulator(settings: [:])) },
+            isBatched: false
+        ),
+        Vendor(
+            name: "adobe",
+            title: "Adobe Standard, a tap per request",
+            adapter: "adobe",
+            settings: [
+                "server": "shop.campaign.example", "testAddress": "http://vendor.test", "pkey": "b7e2f0c4d91a",
+                "organizationId": "ACME1234@AdobeOrg", "identifierFields": ["external": "cusCustomerNumber"],
+            ],
+            makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
+            talk: .taps([
+                "aps": ["alert": "Your size is here", "content-available": 1, "category": "DEFAULT"],
+                "_mId": "h2f0aa1", "_dId": "c81e4", "_acsDeliveryTracking": "on",
+            ]),
+            isBatched: false
+        ),
+        Vendor(
+            name: "adobe-classic",
+            title: "Adobe Classic, a tap per request",
+            adapter: "adobe-classic",
+            settings: [
+                "marketingServer": "mkt.shop.example", "trackingServer": "trk.shop.example",
+                "testAddress": "http://vendor.test", "integrationKey": "0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3",
+            ],
+            makeTransport: {
+                Parrot(
+                    try AdobeClassicSimulator(settings: ["integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]])
+                )
+            },
+            talk: .taps(["aps": ["alert": "Your size is here"], "_mId": "987654", "_dId": "c81e4"]),
+            isBatched: false
         ),
     ]
 
+    /// Its answers, without a transport.
+    func makeAnswers() throws -> (WireRequest) -> WireResponse {
+        let transport = try makeTransport()
+        return { transport.answer($0) }
+    }
+
+    static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+
     /// Providers and routes, and how to ask for credentials; `isPaused` takes everything and sends nothing.
     func setup(isPaused: Bool) throws -> (plan: RoutingPlan, configuration: Configuration) {
+        var provider: JSONObject = ["adapter": .string(adapter), "settings": .object(settings)]
+        if adapter == "altcraft" { provider["credentials"] = ["default": .string(Self.altcraftCredential)] }
         let json: JSONValue = [
             "outbox": ["path": "unused.sqlite"],
-            "providers": ["vendor": provider],
+            "providers": ["vendor": .object(provider)],
             "routes": [["provider": "vendor", "mode": "live"]],
         ]
         let configuration = try Configuration.load(
             bytes: Array(json.text.utf8),
             path: "benchmark",
-            environment: ["ALTCRAFT_TOKEN": Self.altcraftCredential, "SALESFORCE_TOKEN": "k3jq8w1xv5nb2mz7ht9rd4fa"],
-            modules: modules
+            environment: [:],
+            modules: Self.modules
         )
         var plan = configuration.plan
         if isPaused { plan.providers[0].mode = .paused }
@@ -64,6 +137,7 @@ struct Vendor {
 
     /// What the app says first, so that the vendor knows the installation.
     static let introduction: [Action] = [
+        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "member-480013")])),
         .registerDevice(
             Device(
                 pushToken: PushToken("7c1f3ad09be24c5588aa10d2f6e7b3941d0c5e8f72ab46c98e03d1f5a6b7c8d9"),
@@ -72,12 +146,29 @@ struct Vendor {
                     platformVersion: "19.3",
                     model: "iPhone17,3",
                     locale: "fi_FI",
+                    timeZone: "Europe/Helsinki",
+                    utcOffsetSeconds: 7200,
                     appVersion: "5.2.0"
                 )
             )
         ),
-        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "member-480013")])),
     ]
+
+    /// What the app says again and again.
+    func action(_ number: Int) -> Action {
+        switch talk {
+        case .taps(let payload): .track(.push(.tapped, payload: payload))
+        case .events:
+            .track(
+                .custom(
+                    name: "OrderPlaced",
+                    attributes: [
+                        "order": .integer(Int64(number)), "total": .string("49.90"), "branch": .string("Helsinki"),
+                    ]
+                )
+            )
+        }
+    }
 
     private static var altcraftCredential: String {
         let claim: JSONValue = ["db_id": 1, "matching": "email", "email": "bench@example.org"]

@@ -18,6 +18,8 @@ struct CaptureBatch {
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
     var touched: [Int: [String: [LaneEntry]]] = [:]
     private var captured: [String: Int64] = [:]
+    /// Whether the operation at hand is on its way to anybody.
+    private var isRouted = false
     /// Lanes whose memory was emptied, by position of the runner, and people who said no to being asked about.
     var forgotten: [(position: Int, lane: String)] = []
     /// What the erasures of this transaction did.
@@ -44,6 +46,7 @@ struct CaptureBatch {
         default: break
         }
         let sequence = try context.store.insert(OutboxOperation(operation, since: since))
+        isRouted = false
         var examined: [[Finding]] = []
         for position in routed where shares[position].holds(operation.contact, on: operation.subject) {
             examined.append(try enter(operation, sequence, position, mirror))
@@ -56,7 +59,7 @@ struct CaptureBatch {
         for position in shadows { try rehearse(operation, sequence, position, mirror, examined) }
         if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
         if operation.action.isPush { for position in unrouted { try enterLate(operation, sequence, position, mirror) } }
-        try context.store.discardIfUnrouted(sequence)
+        if !isRouted { try context.store.discardIfUnrouted(sequence) }
     }
 
     mutating func finish() throws {
@@ -176,6 +179,7 @@ struct CaptureBatch {
         )
         if operation.action == .erase { try noteErasure(operation, position, entry) }
         if entry.end == nil {
+            isRouted = true
             touched[position, default: [:]][entry.lane, default: []] += entry.ready.map { [$0] } ?? []
         }
         context.emit(

@@ -9,6 +9,8 @@ final class EngineContext {
     let gate: ConsentGate
     let rehearsals: RehearsalBook
     private let timeline: Timeline
+    /// When the timeline's mark was last stored.
+    private var lastMark: Instant?
     private let credentials: (_ provider: String, _ contact: String?) -> Secret?
     private var ticket = 0
     private(set) var events: [EngineEvent] = []
@@ -50,16 +52,19 @@ final class EngineContext {
         return ticket
     }
 
-    /// One transaction, with the timeline's mark in it.
+    /// One transaction, with the timeline's mark in it: always where something is synced, else once a second.
     ///
-    /// What it emits is told only if it commits.
+    /// Within a boot any mark leads to the same time, an older one too. What it emits is told only if it commits.
     func transaction(_ durability: Durability, _ body: () throws -> Void) throws {
         let told = events.count
+        let now = now
+        let isMarked = durability == .full || lastMark.map { now - $0 >= .seconds(1) } ?? true
         do {
             try store.transaction(durability) {
                 try body()
-                try store.setMeta("timeline", timeline.mark(on: host))
+                if isMarked { try store.setMeta("timeline", timeline.mark(on: host)) }
             }
+            if isMarked { lastMark = now }
         } catch {
             events.removeLast(events.count - told)
             throw error

@@ -91,16 +91,15 @@ public struct SystemHost: EngineHost {
 
     /// The text form of a UUID of these bits.
     static func uuid(_ high: UInt64, _ low: UInt64) -> String {
-        let digits = [high, low].map { half in
-            let text = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - text.utf8.count) + text
-        }.joined()
-        var text = ""
-        for (position, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(position) { text.append("-") }
-            text.append(digit)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for position in 0..<32 {
+            if position >= 8, position <= 20, position % 4 == 0 { text.append(UInt8(ascii: "-")) }
+            let half = position < 16 ? high : low
+            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (position % 16))) & 15
+            text.append(digit < 10 ? 48 + digit : 87 + digit)
         }
-        return text
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func read(_ clock: clockid_t) -> Instant {

@@ -152,8 +152,16 @@ extension Runner {
         by transmission: Transmission<Adapter>,
         of pending: PendingOperations<Adapter>
     ) -> [Pending<Adapter>] {
-        let carried = Set(transmission.operations)
         var operations: [Pending<Adapter>] = []
+        operations.reserveCapacity(transmission.operations.count)
+        for candidate in pending {
+            guard operations.count < transmission.operations.count else { return operations }
+            if candidate.id == transmission.operations[operations.count] { operations.append(candidate) }
+        }
+        guard operations.count < transmission.operations.count else { return operations }
+        // It names them in another order.
+        operations = []
+        let carried = Set(transmission.operations)
         for candidate in pending {
             guard operations.count < transmission.operations.count else { break }
             if carried.contains(candidate.id) { operations.append(candidate) }

@@ -78,19 +78,22 @@ extension Runner {
         hasLearnt: Bool,
         lane key: String
     ) throws {
-        let carried = Set(operations.map(\.id))
-        guard meaning.verdicts.keys.allSatisfy(carried.contains),
-            meaning.followUps.allSatisfy({ carried.contains($0.cause) })
-        else { return try park(FindingRow.Engine.adapterStranger.at()) }
-        let progressed =
-            operations.isEmpty
-            ? hasLearnt
-            : operations.contains { pending in
-                switch meaning.verdicts[pending.id] {
-                case .underway(_, let when), .retry(let when): !when.isNow
-                default: true
-                }
+        var judged = 0
+        var progressed = operations.isEmpty && hasLearnt
+        for pending in operations {
+            switch meaning.verdicts[pending.id] {
+            case .underway(_, let when)?, .retry(let when)?:
+                judged += 1
+                progressed = progressed || !when.isNow
+            case nil: progressed = true
+            default:
+                judged += 1
+                progressed = true
             }
+        }
+        guard judged == meaning.verdicts.count,
+            meaning.followUps.allSatisfy({ followUp in operations.contains { $0.id == followUp.cause } })
+        else { return try park(FindingRow.Engine.adapterStranger.at()) }
         let barren = update(key) { lane in
             lane.barren = progressed ? 0 : lane.barren + 1
             return lane.barren
@@ -177,7 +180,7 @@ extension Runner {
         lane.wokenInFlight = false
         lanes[key] = lane
         for (pending, verdict) in verdicts where verdict.outcome != nil { windows[key]?.leave(pending) }
-        for pending in advanced where !pending.isImmediate { windows[key]?.rows[pending.sequence] = pending }
+        for pending in advanced where !pending.isImmediate { windows[key]?.replace(pending) }
         if let park = meaning.park {
             parked = park
             events.append(.parked(provider: name, park))

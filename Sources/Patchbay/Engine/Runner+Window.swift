@@ -8,31 +8,97 @@ extension Runner {
     /// What is kept of one lane's window between plans.
     struct KeptWindow {
         var index = LaneIndex()
-        /// The rows that were shown, decoded, by sequence.
-        var rows = Shelf()
+        /// What was shown last and has not ended, by sequence; beside it the contacts and the operations, decoded.
+        private(set) var sequences: ArraySlice<Int64> = []
+        private var contacts: ArraySlice<String?> = []
+        private(set) var operations: ArraySlice<Pending<Adapter>> = []
+        /// What was shown earlier, and waits: its queue is closed, or others went before it.
+        private var aside: [Int64: Pending<Adapter>] = [:]
+        /// What the app gave at the last plan.
+        private var credentials: [String?: Secret?] = [:]
+
+        var count: Int { sequences.count + aside.count }
+
+        /// An operation that is kept.
+        func operation(_ sequence: Int64) -> Pending<Adapter>? {
+            guard let offset = sequences.offset(of: sequence) else { return aside[sequence] }
+            return operations[operations.startIndex + offset]
+        }
 
         /// An operation ended.
         mutating func leave(_ pending: Pending<Adapter>) {
             index.leave(pending.sequence, queue: pending.queue)
-            rows[pending.sequence] = nil
-        }
-    }
-
-    /// Decoded rows by sequence. Inside they are plain objects: generic code searches such a table much faster.
-    struct Shelf {
-        private var objects: [Int64: AnyObject] = [:]
-
-        var count: Int { objects.count }
-
-        subscript(sequence: Int64) -> Pending<Adapter>? {
-            get { objects[sequence].map { unsafeDowncast($0, to: Pending<Adapter>.self) } }
-            set { objects[sequence] = newValue }
+            guard let offset = sequences.offset(of: pending.sequence) else { return aside[pending.sequence] = nil }
+            guard offset > 0 else {
+                sequences.removeFirst()
+                contacts.removeFirst()
+                operations.removeFirst()
+                return
+            }
+            sequences.remove(at: sequences.startIndex + offset)
+            contacts.remove(at: contacts.startIndex + offset)
+            operations.remove(at: operations.startIndex + offset)
         }
 
-        /// Forgets all but these.
-        mutating func keep(_ sequences: [Int64]) {
-            let kept = Set(sequences)
-            objects = objects.filter { kept.contains($0.key) }
+        /// The same operation, as it is now.
+        mutating func replace(_ pending: Pending<Adapter>) {
+            guard let offset = sequences.offset(of: pending.sequence) else {
+                return aside[pending.sequence] = pending
+            }
+            operations[operations.startIndex + offset] = pending
+        }
+
+        /// Keeps these from now on, in this order: from what was kept before, and from what was read for it.
+        mutating func show(_ shown: [Int64], reading news: [Int64: Pending<Adapter>], limit: Int) {
+            let start = shown.first.flatMap(sequences.offset(of:)) ?? sequences.count
+            let kept = sequences.count - start
+            // Mostly some at the front are gone and some are new at the end.
+            guard sequences.dropFirst(start).elementsEqual(shown.prefix(kept)) else {
+                for pending in operations { aside[pending.sequence] = pending }
+                (sequences, contacts, operations) = ([], [], [])
+                return append(shown[...], reading: news, limit: limit)
+            }
+            for pending in operations.prefix(start) { aside[pending.sequence] = pending }
+            sequences.removeFirst(start)
+            contacts.removeFirst(start)
+            operations.removeFirst(start)
+            append(shown.dropFirst(kept), reading: news, limit: limit)
+        }
+
+        private mutating func append(
+            _ shown: ArraySlice<Int64>,
+            reading news: [Int64: Pending<Adapter>],
+            limit: Int
+        ) {
+            for sequence in shown {
+                guard let pending = news[sequence] ?? aside[sequence] else { continue }
+                // What waited aside may bear an old credential.
+                if news[sequence] == nil { credentials = [:] }
+                aside[sequence] = nil
+                sequences.append(sequence)
+                contacts.append(pending.operation.contact)
+                operations.append(pending)
+            }
+            if count > 2 * limit { aside = [:] }
+        }
+
+        /// Gives every operation the credential that the app gives now for its contact.
+        mutating func sign(_ desk: CredentialDesk) {
+            var last: String??
+            var isNew = false
+            for (offset, contact) in contacts.enumerated() {
+                if last != .some(contact) {
+                    last = .some(contact)
+                    isNew = credentials[contact] != .some(desk.credential(of: contact))
+                }
+                guard isNew else { continue }
+                let place = operations.startIndex + offset
+                let credential = desk.credential(of: contact)
+                if operations[place].credential != credential {
+                    operations[place] = operations[place].with(credential)
+                }
+            }
+            credentials = desk.known
         }
     }
 
@@ -83,23 +149,30 @@ extension Runner {
     ) throws -> Bool? {
         // Taken out while it changes: if reading fails, nothing half known is kept.
         var window = windows.removeValue(forKey: key) ?? KeptWindow()
+        var news: [Int64: Pending<Adapter>] = [:]
         var unreadable: [OutboxRow] = []
         var hasUnreadableStep = false
+        var index = window.index
+        window.index = LaneIndex()
+        let desk = CredentialDesk(context: context, provider: name)
         let (sequences, hasMore) = try context.store.window(
             provider: name,
             lane: key,
             limit: descriptor.window,
             closedQueues: closed,
-            index: &window.index
+            index: &index,
+            known: window.sequences
         ) { sequence in
-            if let known = window.rows[sequence] { return .row(group: known.operation.group) }
+            if let known = news[sequence] ?? window.operation(sequence) {
+                return .row(group: known.operation.group)
+            }
             guard let row = try context.store.row(sequence, provider: name) else { return .nothing }
             if let operation = try? EngagementOperation(jsonBytes: row.operation.body) {
                 guard let step = step(of: row) else {
                     hasUnreadableStep = true
                     return .row(group: row.operation.group)
                 }
-                window.rows[sequence] = pending(row, operation, step)
+                news[sequence] = pending(row, operation, step, desk)
             } else {
                 unreadable.append(row)
             }
@@ -113,20 +186,10 @@ extension Runner {
             try reject(unreadable)
             return nil
         }
-        let credentials = CredentialDesk(context: context, provider: name)
-        operations.reserveCapacity(operations.count + sequences.count)
-        for sequence in sequences {
-            guard var pending = window.rows[sequence] else { continue }
-            if descriptor.usesCredentials {
-                let credential = credentials.credential(of: pending.operation.contact)
-                if pending.credential != credential {
-                    pending = pending.with(credential)
-                    window.rows[sequence] = pending
-                }
-            }
-            operations.append(pending)
-        }
-        if window.rows.count > 2 * descriptor.window { window.rows.keep(sequences) }
+        window.index = index
+        window.show(sequences, reading: news, limit: descriptor.window)
+        if descriptor.usesCredentials { window.sign(desk) }
+        operations += window.operations
         keep(window, lane: key)
         return hasMore
     }
@@ -135,12 +198,12 @@ extension Runner {
     private func keep(_ window: KeptWindow, lane key: String) {
         windows[key] = window
         guard windows.count > 1 else { return }
-        var count = windows.values.reduce(0) { $0 + $1.rows.count }
+        var count = windows.values.reduce(0) { $0 + $1.count }
         guard count > Self.capacity else { return }
         let byAge = windows.keys.filter { $0 != key }
             .sorted { (lanes[$0]?.lastPlan ?? context.now, $0) < (lanes[$1]?.lastPlan ?? context.now, $1) }
         for other in byAge where count > Self.capacity {
-            count -= windows.removeValue(forKey: other)?.rows.count ?? 0
+            count -= windows.removeValue(forKey: other)?.count ?? 0
         }
     }
 
@@ -162,8 +225,14 @@ extension Runner {
         return .some(step)
     }
 
-    func pending(_ row: OutboxRow, _ operation: EngagementOperation, _ step: Adapter.Step?) -> Pending<Adapter> {
-        Pending(
+    func pending(
+        _ row: OutboxRow,
+        _ operation: EngagementOperation,
+        _ step: Adapter.Step?,
+        _ desk: CredentialDesk? = nil
+    ) -> Pending<Adapter> {
+        let desk = desk ?? CredentialDesk(context: context, provider: name)
+        return Pending(
             operation: operation,
             sequence: row.operation.sequence,
             since: Instant(milliseconds: row.operation.since),
@@ -171,7 +240,7 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
-            credential: descriptor.usesCredentials ? context.credential(name, operation.contact) : nil
+            credential: descriptor.usesCredentials ? desk.credential(of: operation.contact) : nil
         )
     }
 
@@ -191,18 +260,30 @@ extension Runner {
 }
 
 /// Asks the app for each contact's credential once a plan.
-private final class CredentialDesk {
+final class CredentialDesk {
     private let context: EngineContext
     private let provider: String
-    private var known: [String?: Secret?] = [:]
+    private(set) var known: [String?: Secret?] = [:]
 
     init(context: EngineContext, provider: String) { (self.context, self.provider) = (context, provider) }
 
     func credential(of contact: String?) -> Secret? {
         if let credential = known[contact] { return credential }
         let credential = context.credential(provider, contact)
-        known[contact] = credential
+        known[contact] = .some(credential)
         return credential
+    }
+}
+
+extension ArraySlice<Int64> {
+    /// How far behind the start a number stands; they rise.
+    func offset(of number: Int64) -> Int? {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < endIndex && self[low] == number ? low - startIndex : nil
     }
 }
 

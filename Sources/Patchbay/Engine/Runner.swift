@@ -42,7 +42,13 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         return [pastGate([due, nextAdmission].compactMap { $0 }.min()), nextDeadline].compactMap { $0 }.min()
     }
 
-    var nextDeadline: Instant? { lanes.values.flatMap(\.reads).map(\.deadline).min() }
+    var nextDeadline: Instant? {
+        var next: Instant?
+        for lane in lanes.values where !lane.reads.isEmpty {
+            for read in lane.reads { next = min(next ?? read.deadline, read.deadline) }
+        }
+        return next
+    }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }

@@ -40,7 +40,8 @@ public struct Transmission<Adapter: VendorAdapter>: Sendable, Equatable {
         _ request: WireRequest,
         carrying operations: some Sequence<Pending<Adapter>>
     ) {
-        (self.endpoint, self.request, self.operations) = (endpoint, request, operations.map(\.id))
+        // A key path of a generic type is made anew at every call; a closure is not.
+        (self.endpoint, self.request, self.operations) = (endpoint, request, operations.map { $0.id })
     }
 
     /// A chore: a request on nobody's behalf, which one lane does for all that share the memory.

@@ -364,7 +364,15 @@ public struct SettingRow<Settings: Sendable>: Sendable {
 extension StringProtocol {
     /// The text without Unicode white space and line breaks at both ends.
     public var trimmed: String {
+        // Mostly there is nothing to trim: no white space begins or ends with a visible ASCII character.
+        let text = String(self)
+        if let first = text.utf8.first, let last = text.utf8.last, first.isVisible, last.isVisible { return text }
         let start = self.drop { $0.isWhitespace }
         return String(start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)])
     }
+}
+
+extension UInt8 {
+    /// Whether it is an ASCII character that is seen.
+    fileprivate var isVisible: Bool { (0x21...0x7E).contains(self) }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Windows are kept between plans (E7)") struct KeptWindowTests {
     private func readingCost(_ world: VirtualWorld) throws -> Int {
-        try world.store.connection.statement(RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2").takeSteps()
+        try world.store.connection.statement(RowReader.one).takeSteps()
     }
 
     @Test func `each row is read once, however many plans show it`() throws {

@@ -1,0 +1,186 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension Scenes {
+    /// The built command's start, beside the start of another language; `PATCHBAY_STATIC` names the command.
+    mutating func start() async throws {
+        guard let command = ProcessInfo.processInfo.environment["PATCHBAY_STATIC"] else {
+            return report.add("S1", "start of the command", "PATCHBAY_STATIC names no command")
+        }
+        let configuration = workplace.newFile()
+        let operation = workplace.newFile()
+        try Data(Self.configuration.utf8).write(to: URL(fileURLWithPath: configuration))
+        try Data(Self.operation.utf8).write(to: URL(fileURLWithPath: operation))
+        func milliseconds(_ words: [String]) throws -> Double {
+            try Child.run(words)
+            return Spread(try (0..<21).map { _ in try Child.run(words).milliseconds }).median
+        }
+        let python = try milliseconds([
+            "/usr/bin/env", "python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", configuration,
+        ])
+        report.add("", "python3 that loads 5 kB of JSON, start to end", "\(python.short) ms")
+        let starts = [
+            ("--version", ["--version"]),
+            ("map of one operation", ["map", "--config", configuration, "--provider", "crm", operation]),
+        ]
+        for (name, words) in starts {
+            let took = try milliseconds([command] + words)
+            report.add(
+                "S1",
+                "\(name), start to end",
+                wanted: "≤ 0.6 × python3",
+                "\(took.short) ms, \((took / python).short) ×",
+                isReached: took <= 0.6 * python
+            )
+        }
+    }
+
+    /// About 5 kB.
+    private static let configuration: String = {
+        let names: JSONObject = JSONObject(
+            (0..<60).map { ("attribute_number_\($0)", ["type": "string", "owner": "device"]) }
+        )
+        let json: JSONValue = [
+            "outbox": ["path": "outbox.sqlite"],
+            "providers": [
+                "crm": [
+                    "adapter": "salesforce",
+                    "settings": [
+                        "endpoint": "https://mc.device.test", "applicationId": "3f2a1c9e-6b5d-4e8f-9a70-1b2c3d4e5f60",
+                        "accessToken": "k3jq8w1xv5nb2mz7ht9rd4fa",
+                    ],
+                ]
+            ],
+            "routes": [["provider": "crm", "mode": "live"]],
+            "attributes": .object(names),
+        ]
+        return json.text
+    }()
+
+    private static let operation = EngagementOperation(
+        id: "019a0000-0000-7000-8000-000000000000",
+        subject: "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90",
+        capturedAt: Instant(milliseconds: 1_930_800_000_000),
+        action: Vendor.all[0].action(1)
+    ).json.text + "\n"
+
+    /// What an adapter needs for one operation: to examine it, and to plan its request alone.
+    mutating func mapping() async throws {
+        for vendor in Vendor.all {
+            let (plan, configuration) = try vendor.setup(isPaused: false)
+            let each = try Self.microsecondsOfMapping(
+                plan.providers[0].adapter,
+                vendor,
+                configuration.credential("vendor", nil)
+            )
+            report.add("S2", vendor.title, wanted: "≤ 5 µs", "\(each.short) µs", isReached: each <= 5)
+        }
+    }
+
+    private static func microsecondsOfMapping<Adapter: VendorAdapter>(
+        _ adapter: Adapter,
+        _ vendor: Vendor,
+        _ credential: Secret?
+    ) throws -> Double {
+        var bench = Bench(adapter: adapter, credential: credential)
+        let transport = try vendor.makeAnswers()
+        try bench.settle(Vendor.introduction, transport)
+        let operations = (0..<2_000).map { bench.operation(vendor.action($0)) }
+        var findings = 0
+        let figures = try (0..<5).map { _ in
+            try microseconds {
+                for operation in operations {
+                    findings += adapter.examine(operation).count
+                    guard case .send = bench.plan([operation]) else {
+                        throw WrongResult("\(vendor.title): nothing is sent.")
+                    }
+                }
+            } / Double(operations.count)
+        }
+        return Spread(figures).median
+    }
+}
+
+/// One adapter, its memory, and nothing of the engine.
+private struct Bench<Adapter: VendorAdapter> {
+    let adapter: Adapter
+    let credential: Secret?
+    var memory = Adapter.Memory()
+    private let moment = Moment(
+        now: Instant(milliseconds: 1_930_800_100_000),
+        date: Instant(milliseconds: 1_930_800_100_000),
+        flush: true,
+        chance: 0.5
+    )
+    private var count = 0
+
+    init(adapter: Adapter, credential: Secret?) { (self.adapter, self.credential) = (adapter, credential) }
+
+    mutating func operation(_ action: Action) -> EngagementOperation {
+        count += 1
+        let number = String(count, radix: 16)
+        return EngagementOperation(
+            id: OperationID(
+                rawValue: "019a0000-0000-7000-8000-" + String(repeating: "0", count: 12 - number.count) + number
+            ),
+            subject: "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90",
+            capturedAt: moment.date,
+            appState: .active,
+            action: action
+        )
+    }
+
+    private func pending(_ operation: EngagementOperation, _ sequence: Int, _ step: Adapter.Step?) -> Pending<Adapter> {
+        Pending(
+            operation: operation,
+            sequence: Int64(sequence),
+            since: Instant(milliseconds: 1_930_800_000_000),
+            queue: adapter.place(operation).queue,
+            step: step,
+            credential: credential
+        )
+    }
+
+    func plan(_ operations: [EngagementOperation]) -> Plan<Adapter> {
+        adapter.plan(
+            PendingOperations(operations.enumerated().map { pending($1, $0, nil) }),
+            memory: memory,
+            at: moment
+        )
+    }
+
+    /// Brings actions to their end.
+    mutating func settle(_ actions: [Action], _ answer: (WireRequest) -> WireResponse) throws {
+        var open = actions.enumerated().map { ($0.offset, operation($0.element), Adapter.Step?.none) }
+        for _ in 0..<100 where !open.isEmpty {
+            let window = open.map { pending($0.1, $0.0, $0.2) }
+            var verdicts: [OperationID: Verdict<Adapter>] = [:]
+            switch adapter.plan(PendingOperations(window), memory: memory, at: moment) {
+            case .settle(let settled, let remembered):
+                verdicts = settled
+                memory = remembered ?? memory
+            case .send(let transmission):
+                let exchange = Exchange<Adapter>(
+                    endpoint: transmission.endpoint,
+                    operations: window.filter { transmission.operations.contains($0.id) },
+                    request: transmission.request,
+                    outcome: .replied(answer(transmission.request)),
+                    startedAt: moment.now,
+                    moment: moment
+                )
+                verdicts = adapter.interpret(exchange, memory: &memory).verdicts
+            case .wait: return
+            }
+            open = open.compactMap { number, operation, step in
+                switch verdicts[operation.id] {
+                case .underway(let next, _)?: (number, operation, next)
+                case .retry?, nil: (number, operation, step)
+                default: nil
+                }
+            }
+        }
+    }
+}

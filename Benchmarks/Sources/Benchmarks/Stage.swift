@@ -1,0 +1,111 @@
+import Foundation
+import Patchbay
+import PatchbayModel
+
+/// One vendor behind the client that apps use, an outbox in a file, and no network.
+struct Stage {
+    let vendor: Vendor
+    let path: String
+    private static let subject: Subject = "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90"
+
+    /// A client on the file; `isPaused` takes everything and sends nothing.
+    func client(isPaused: Bool) async throws -> EngagementClient {
+        try await client(isPaused: isPaused, vendor.makeTransport())
+    }
+
+    /// Opens the file, says in milliseconds when the first request left, and goes on until so many have been accepted.
+    func begin(_ count: Int) async throws -> Double {
+        let transport = try vendor.makeTransport()
+        var opened = ContinuousClock.now
+        let client = try await client(isPaused: false, transport) { opened = ContinuousClock.now }
+        var accepted = 0
+        while accepted < count {
+            try await Task.sleep(for: .milliseconds(500))
+            try await client.flush()
+            accepted = try await client.accounts().first?.total("accepted") ?? 0
+        }
+        await client.close()
+        guard let first = transport.firstRequest else { throw WrongResult("Nothing was sent.") }
+        return (first - opened) / .milliseconds(1)
+    }
+
+    private func client(
+        isPaused: Bool,
+        _ transport: any ListeningTransport,
+        _ begin: () -> Void = {}
+    ) async throws -> EngagementClient {
+        if !isPaused {
+            // The vendor has met this installation before.
+            let introduction = try await client(on: .memory, transport)
+            try await introduce(introduction)
+            await introduction.close()
+        }
+        transport.listen()
+        begin()
+        return try await client(on: .file(path), transport, isPaused: isPaused)
+    }
+
+    private func client(
+        on outbox: EngagementClient.Outbox,
+        _ transport: any Transport,
+        isPaused: Bool = false
+    ) async throws -> EngagementClient {
+        let (plan, configuration) = try vendor.setup(isPaused: isPaused)
+        return try await EngagementClient(
+            outbox: outbox,
+            subject: Self.subject,
+            plan: plan,
+            transport: transport,
+            credentials: configuration.credential
+        )
+    }
+
+    private func introduce(_ client: EngagementClient) async throws {
+        for action in Vendor.introduction { try client.capture(action) }
+        try await Self.drain(client)
+    }
+
+    /// The vendor learns of the installation; then so many operations are stored and not sent.
+    func fill(_ count: Int) async throws {
+        let introduction = try await client(isPaused: false)
+        try await introduce(introduction)
+        await introduction.close()
+        let client = try await client(isPaused: true)
+        var last: Receipt?
+        for number in 0..<count {
+            last = try client.capture(vendor.action(number))
+            // A million at once would be a million in memory.
+            if number % 10_000 == 9_999 { try await last?.durable() }
+        }
+        try await last?.durable()
+        await client.close()
+    }
+
+    /// Sends what is pending and says how many were accepted.
+    func drain() async throws -> Int {
+        let client = try await client(isPaused: false)
+        let before = try await client.accounts().first?.total("accepted") ?? 0
+        try await Self.drain(client)
+        let accounts = try await client.accounts().first
+        await client.close()
+        guard accounts?.balances == true else { throw WrongResult("The books don't balance.") }
+        return (accounts?.total("accepted") ?? 0) - before
+    }
+
+    private static func drain(_ client: EngagementClient) async throws {
+        for _ in 0..<100 {
+            try await client.flush()
+            await client.idle()
+            let accounts = try await client.accounts().first
+            if let parked = accounts?.parked { throw WrongResult("The provider is stopped: \(parked.code).") }
+            if accounts?.pending == 0 { return }
+        }
+        throw WrongResult("It does not end.")
+    }
+}
+
+/// What was measured is not what was to be measured.
+struct WrongResult: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -131,6 +131,8 @@ extension Runner {
             provider: name,
             endpoint: transmission.endpoint.rawValue,
             request: transmission.request,
+            lane: key,
+            operations: transmission.operations,
             timeout: descriptor.timeout
         )
     }

@@ -9,7 +9,7 @@ COMMAND := .build/debug/patchbay
 EVIDENCE := $(CURDIR)/.build/evidence
 ROUNDS ?= 50
 SEED ?= 1
-SEEDS ?= 1-2000
+SEEDS ?= 1-10000
 FROM ?= salesforce
 TO ?= altcraft
 empty :=
@@ -71,8 +71,9 @@ end-to-end: tools ## the built command over HTTP: providers, migration, bad inpu
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/end_to_end.py
 
-simulate: tools ## the fault simulator: SEEDS=first-last
-	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
+simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS=n or first-last
+	swift build -c release --product patchbay
+	@.build/release/patchbay faults $(SEEDS)
 
 soak: tools ## kills the real process ROUNDS=n times and recounts: SEED=n
 	swift build --product patchbay

@@ -297,6 +297,9 @@ public final class VirtualWorld {
     /// The engine's timeline; nil without a process.
     public var now: Instant? { engine?.now }
 
+    /// When the engine wants to look at its lanes again, on its timeline; nil is not before something happens.
+    public var nextAdvance: Instant? { engine?.nextAdvance }
+
     /// Operations that have not ended, over all providers that the process serves.
     public var pendingCount: Int {
         get throws { try engine?.standings().reduce(0) { $0 + $1.pending } ?? 0 }

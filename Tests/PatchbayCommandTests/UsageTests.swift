@@ -29,6 +29,7 @@ import Testing
         Row("send --config=", "--config needs a value"),
         Row("send --config a --config b", "--config stands twice: keep one."),
         Row("send --config a --until-idle soon", "--until-idle takes a whole number from 0 to 604800 as SECONDS."),
+        Row("faults 9-3", "SEEDS is a number, or first-last, from 1."),
         Row("sandbox --port 70000", "--port takes a whole number from 0 to 65535 as N."),
         Row("sandbox --vendor nobody", "--vendor: there is no vendor \"nobody\". Known are: "),
         Row(
@@ -64,7 +65,7 @@ import Testing
     }
 
     static let commands = [
-        "adapters", "check", "map", "simulate", "send", "outbox stats", "outbox list", "outbox verify", "migrate apply",
+        "adapters", "check", "map", "simulate", "faults", "send", "outbox stats", "outbox list", "outbox verify", "migrate apply",
         "sandbox", "help",
     ]
 

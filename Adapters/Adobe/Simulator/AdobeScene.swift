@@ -44,7 +44,6 @@ public struct AdobeScene: VendorScene {
             }
         }
         guard story.isWhole else { return problems }
-        problems += account.violations.map { "the vendor's rules: \($0)" }
         let profile = account.profiles.max { $0.lastAt < $1.lastAt }
         for (name, value) in story.attributes {
             guard let text = value?.plainText, !hasChangedPerson(story) else { continue }

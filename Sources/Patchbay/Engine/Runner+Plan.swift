@@ -9,7 +9,7 @@ extension Runner {
     /// A lane whose storage fails does not stop the others. The first error is thrown when all have been planned.
     func plan(_ send: (Dispatch) -> Void) throws {
         expireReads()
-        guard parked == nil, !isPaused else { return }
+        guard parked == nil, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
         var failure: (any Error)?
         for key in lanesDue() {
             guard parked == nil, flights.count < descriptor.concurrency else { break }
@@ -27,7 +27,8 @@ extension Runner {
     func lanesDue() -> [String] {
         let now = context.now
         let due: [(since: Instant, key: String)] = lanes.compactMap { key, lane in
-            guard lane.flight == nil, let due = lane.due, due <= now else { return nil }
+            let isFree = lane.flight == nil || DeliberateFault.laneNotWaited.isPresent
+            guard isFree, let due = lane.due, due <= now else { return nil }
             return (due, key)
         }
         return due.sorted { ($0.since, $0.key) < ($1.since, $1.key) }.map(\.key)
@@ -98,7 +99,7 @@ extension Runner {
             }
             return nil
         }
-        if transmission.endpoint.isJournaled {
+        if transmission.endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
             try context.transaction(.full) {
                 try context.requireLease()
                 try context.store.setJournal(

@@ -24,6 +24,16 @@ public struct FaultDoor: Sendable {
         self = try Self.open(scene, doors)
     }
 
+    /// The same door with another adapter.
+    package func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> FaultDoor {
+        FaultDoor(self, change(adapter))
+    }
+
+    private init(_ door: FaultDoor, _ adapter: any VendorAdapter) {
+        (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
+        (credential, say, closing, law) = (door.credential, door.say, door.closing, door.law)
+    }
+
     private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter) throws {
         id = Scene.Simulator.id.rawValue
         self.adapter = adapter

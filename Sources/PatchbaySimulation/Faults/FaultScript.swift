@@ -32,7 +32,7 @@ struct FaultScript {
 
     /// Mostly a vendor is well: what is deep is reached that way.
     private mutating func weather() -> FaultWeather {
-        guard setup.deadProvider == nil else { return .fair }
+        guard setup.deadProvider == nil else { return .fine }
         return random.pick([.fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, .lying])
     }
 
@@ -40,6 +40,8 @@ struct FaultScript {
         switch random.below(32) {
         case 0..<13: return capture()
         case 13..<19: return .pass(.milliseconds(1 + random.below(90_000)))
+        // Whoever asks a dead vendor every half minute is not made to do so for days.
+        case 19..<22 where setup.deadProvider != nil: return .pass(.seconds(60 + random.below(1200)))
         case 19, 20: return .pass(.seconds(600 + random.below(20_000)))
         case 21: return .pass(.seconds(3600 + random.below(200_000)))
         case 22: return random.below(4) > 0 ? .jump(.seconds(random.below(4_000_000) - 2_000_000)) : .epoch
@@ -48,7 +50,7 @@ struct FaultScript {
         case 25: return .kill
         case 26, 27: return .die(afterPoints: random.below(8))
         case 28: return .storageFails(afterPoints: random.below(8), times: 1 + random.below(3))
-        case 29: return .reboot(after: .seconds(random.below(100_000)))
+        case 29: return .reboot(after: .seconds(random.below(setup.deadProvider == nil ? 100_000 : 600)))
         case 30 where setup.plans.count > 1: return .configure(random.below(setup.plans.count))
         default:
             let provider = random.below(providers)

@@ -34,6 +34,7 @@ extension FaultSimulation {
             if hasArrived { answer(sent, "processed, and the process dies") } else { describe(sent, "the process dies") }
             tally.crashes += 1
             isFirst = true
+            noteWake()
             return .death
         case .lie(let lie, let isProcessed, let delay): return tell(lie, sent, isProcessed: isProcessed, after: delay)
         }

@@ -76,6 +76,8 @@ public final class FaultSimulation {
     var ghosts: Set<Int> = []
     /// Requests that were the first of their process.
     var firsts: Set<Int> = []
+    /// What a person allowed, or nobody has to allow: captured or made under a yes, or followed by one, and by no no.
+    var permitted: Set<OperationID> = []
     /// What is said and stored, by subject.
     var mirrors: [Subject: SubjectMirror] = [:]
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
@@ -149,6 +151,7 @@ public final class FaultSimulation {
             // What a driver does every few seconds, once the storage has failed: it tries again.
             if hasFailed {
                 hasFailed = false
+                noteWake()
                 try world.keepHouse()
             }
             try perform(step.what)
@@ -207,8 +210,7 @@ public final class FaultSimulation {
 
     private func capture(_ actions: [Action], subject: Int, isGroup: Bool) throws {
         let subject = Self.subjects[subject]
-        let before = mirrors[subject] ?? SubjectMirror()
-        var (mirror, contact) = (before, before.contact)
+        var contact = mirrors[subject]?.contact
         let operations = actions.map { action in
             captureCount += 1
             if case .switchContact(let change) = action { contact = change.identifiers.first?.value }
@@ -221,14 +223,12 @@ public final class FaultSimulation {
                 appState: .active,
                 action: action
             )
-            mirror.apply(operation)
             if action == .erase { contact = nil }
             return operation
         }
-        mirrors[subject] = mirror
         noteWake()
-        let wasForgotten = forgotten
-        enroll(operations)
+        let before = (mirrors, permitted, forgotten)
+        for operation in operations { enroll(operation) }
         do {
             try world.capture(operations)
             acknowledged += operations
@@ -237,22 +237,42 @@ public final class FaultSimulation {
             if try isStored(operations) {
                 acknowledged += operations
             } else {
-                (mirrors[subject], forgotten) = (before, wasForgotten)
+                (mirrors, permitted, forgotten) = before
             }
             throw error
         }
         if actions.contains(where: { $0.kind == .setConsent }) { try learnWhatWasCreated() }
     }
 
-    private func enroll(_ operations: [EngagementOperation]) {
-        let routed = Set(plan.providers.filter(\.isRouted).map(\.name))
-        for operation in operations {
-            if operation.action == .erase {
-                forgotten.formUnion(known.values.filter { $0.subject == operation.subject }.map(\.id))
+    /// Notes an operation that is captured, and what a person's word means for those before it.
+    private func enroll(_ operation: EngagementOperation) {
+        let subject = operation.subject
+        var mirror = mirrors[subject] ?? SubjectMirror()
+        mirror.apply(operation)
+        mirrors[subject] = mirror
+        switch operation.action {
+        case .erase: forgotten.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
+        case .setConsent(let consent):
+            for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose {
+                switch consent.state {
+                case .granted: permitted.insert(id)
+                case .denied: permitted.remove(id)
+                default: break
+                }
             }
-            (known[operation.id], heardBy[operation.id]) = (operation, routed)
-            arrivals.append(operation.id)
+        default: break
         }
+        note(operation)
+        heardBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
+    }
+
+    /// Notes an operation that is new.
+    private func note(_ operation: EngagementOperation) {
+        known[operation.id] = operation
+        arrivals.append(operation.id)
+        let purpose = Self.purpose(of: operation.action).flatMap { setup.requiredConsent.contains($0) ? $0 : nil }
+        let state = purpose.map { mirrors[operation.subject]?.consent(for: $0) ?? .unknown } ?? .granted
+        if state == .granted { permitted.insert(operation.id) }
     }
 
     /// Whether any of these is in the outbox; of what is captured together all is, or nothing.
@@ -274,8 +294,7 @@ public final class FaultSimulation {
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in
                 let id = OperationID(rawValue: row.operation.id)
                 guard known[id] == nil else { return }
-                known[id] = try EngagementOperation(jsonBytes: row.operation.body)
-                arrivals.append(id)
+                note(try EngagementOperation(jsonBytes: row.operation.body))
             }
         }
     }
@@ -291,7 +310,7 @@ public final class FaultSimulation {
             appState: .active,
             action: .readBack(question)
         )
-        known[operation.id] = operation
+        note(operation)
         noteWake()
         try world.read(operation, from: provider, timeout: .seconds(30))
     }
@@ -345,7 +364,11 @@ public final class FaultSimulation {
         isHealthy = true
         world.host.jump(by: world.host.trueDate - world.host.date())
         try begin()
-        if !setup.closing.isEmpty { try capture(setup.closing, subject: 0, isGroup: false) }
+        let asked = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
+            .map { Action.setConsent(Consent(purpose: $0, state: .granted)) }
+        for subject in 0..<setup.subjects where !setup.closing.isEmpty {
+            try capture(asked + setup.closing, subject: subject, isGroup: false)
+        }
         for provider in plan.providers { try world.resume(provider.name) }
         try world.drain(atMost: .seconds(90 * 86_400))
         try learnWhatWasCreated()

@@ -3,6 +3,8 @@ import PatchbayModel
 
 /// How a vendor behaves for a while.
 public enum FaultWeather: String, Sendable, CaseIterable {
+    /// Everything is well.
+    case fine
     /// Almost everything is well.
     case fair
     /// Errors, lost requests, lost answers and silences, one in two.
@@ -45,6 +47,7 @@ public enum FaultWeather: String, Sendable, CaseIterable {
     func deed(_ random: inout SeededGenerator, date: Instant) -> Deed {
         let delay = Duration.milliseconds(1 + random.below(3000))
         switch self {
+        case .fine: return .process(after: delay)
         case .fair: return random.below(24) > 0 ? .process(after: delay) : Self.trouble(&random, delay, date)
         case .rough: return random.below(2) > 0 ? .process(after: delay) : Self.trouble(&random, delay, date)
         case .down:

@@ -19,7 +19,7 @@ enum FaultScenes {
         SalesforceScene.self,
     ]
 
-    static func table() throws -> FaultTable {
-        FaultTable(doors: try scenes.map { try FaultDoor($0, among: modules.flatMap(\.doors)) })
-    }
+    static func doors() throws -> [FaultDoor] { try scenes.map { try FaultDoor($0, among: modules.flatMap(\.doors)) } }
+
+    static func table() throws -> FaultTable { FaultTable(doors: try doors()) }
 }

@@ -9,7 +9,7 @@ COMMAND := .build/debug/patchbay
 EVIDENCE := $(CURDIR)/.build/evidence
 ROUNDS ?= 100
 SEED ?= 1
-SEEDS ?= 1-2000
+SEEDS ?= 1-10000
 SUITES ?= .
 FROM ?= salesforce
 TO ?= altcraft
@@ -72,8 +72,9 @@ end-to-end: tools ## the built command over HTTP: providers, migration, bad inpu
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/end_to_end.py
 
-simulate: tools ## the fault simulator: SEEDS=first-last
-	PATCHBAY_SEEDS=$(SEEDS) swift test --disable-xctest --filter FaultSimulationTests
+simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS=n or first-last
+	swift build -c release --product patchbay
+	@.build/release/patchbay faults $(SEEDS)
 
 soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
 	swift build --product patchbay

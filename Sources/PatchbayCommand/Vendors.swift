@@ -20,4 +20,10 @@ enum Vendors {
         AcousticSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self, AltcraftSimulator.self,
         DESSimulator.self, SalesforceSimulator.self,
     ]
+
+    /// What an app says to each in random runs of faults, and what must hold there.
+    static let scenes: [any VendorScene.Type] = [
+        AcousticScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self, DESScene.self,
+        SalesforceScene.self,
+    ]
 }

@@ -71,7 +71,8 @@ extension OutboxStore {
                 _ = try seal(.reject)
                 usageChange.rejects += 1
             }
-            try count(provider: provider, term: term, code: code, by: 1)
+            try count(provider: provider, term: term, code: code, by: DeliberateFault.endingCountedTwice.isPresent ? 2 : 1)
+            if DeliberateFault.routeLeftBehind.isPresent { return true }
             try removeRoute(provider: provider, sequence: sequence)
             if !isIndexed { noteUpheaval() }
             if !keepingOperation { try discardIfUnrouted(sequence) }
@@ -81,6 +82,7 @@ extension OutboxStore {
 
     /// Adds an ending to the history.
     func remember(provider: String, id: String, term: String, code: String, at: Int64) throws(OutboxError) {
+        if DeliberateFault.endingNotRemembered.isPresent { return }
         let last: Int64
         if let lastHistoryNumber { last = lastHistoryNumber } else { last = try historyEnd() }
         guard last < .max else { throw OutboxError(.corrupt, "The count of endings is damaged.") }
@@ -133,6 +135,7 @@ extension OutboxStore {
         until: Int64?,
         orWoken: Bool
     ) throws(OutboxError) {
+        if DeliberateFault.blockNotStored.isPresent { return }
         try put(.block, .text(provider), .text(lane), .text(queue), .optional(until), .integer(orWoken ? 1 : 0))
     }
 

@@ -135,6 +135,7 @@ extension OutboxStore {
             }
             index = selection.index
             sequences.sort()
+            if DeliberateFault.newestFirst.isPresent { sequences.reverse() }
             return (sequences, hasMore)
         }
     }

@@ -1,4 +1,5 @@
 public import Patchbay
+import PatchbayAdapterKit
 public import PatchbayModel
 import Synchronization
 
@@ -82,26 +83,4 @@ public final class VirtualHost: EngineHost {
             state.wallOffset = date - state.uptime
         }
     }
-}
-
-/// Random numbers that are the same everywhere for the same seed (SplitMix64).
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    /// A generator.
-    public init(seed: UInt64) { state = seed }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// A number from 0 up to `bound`.
-    public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
-
-    /// One of several, which must not be empty.
-    public mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

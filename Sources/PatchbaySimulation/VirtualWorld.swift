@@ -20,8 +20,24 @@ public final class VirtualWorld {
         public let vendorDate: Instant
         /// For which provider.
         public let provider: String
+        /// What kind of request, in the adapter's word.
+        public let endpoint: String
+        /// The lane that waits for its outcome.
+        public let lane: String
+        /// What it carries.
+        public let operations: [OperationID]
+        /// The number of the last ending that was stored when it left.
+        public let endedBefore: Int64
         /// The request.
         public let request: WireRequest
+    }
+
+    /// What the engine was told of a request, and stored.
+    public struct Settled: Sendable {
+        /// When, by the engine's timeline.
+        public let now: Instant
+        /// What.
+        public let outcome: Outcome
     }
 
     /// What the network does with a request.
@@ -48,6 +64,8 @@ public final class VirtualWorld {
     public let host: VirtualHost
     /// Every request that left.
     public private(set) var sent: [Sent] = []
+    /// What became of the requests whose outcome was stored, by number.
+    public private(set) var settled: [Int: Settled] = [:]
     /// Everything that the engine told.
     public private(set) var told: [Told] = []
     /// Requests, by adapter's endpoint and number, that were in flight when a process ended.
@@ -250,6 +268,7 @@ public final class VirtualWorld {
             guard let place = inbound.firstIndex(where: { $0.number == arrival.number }) else { continue }
             inbound.remove(at: place)
             try engine?.finish(arrival.dispatch, arrival.outcome)
+            if let engine { settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome) }
             try settleDown()
         }
     }
@@ -272,6 +291,10 @@ public final class VirtualWorld {
             now: now,
             vendorDate: host.trueDate,
             provider: dispatch.provider,
+            endpoint: dispatch.endpoint,
+            lane: dispatch.lane,
+            operations: dispatch.operations,
+            endedBefore: store.newestHistoryNumber,
             request: dispatch.request
         )
         self.sent.append(sent)
@@ -294,6 +317,15 @@ public final class VirtualWorld {
     }
 
     // MARK: Looking inside
+
+    /// The numbers of the requests that are in flight.
+    public var inFlight: [Int] { inbound.map(\.number) }
+
+    /// The engine's timeline; nil without a process.
+    public var now: Instant? { engine?.now }
+
+    /// When the engine wants to look at its lanes again, on its timeline; nil is not before something happens.
+    public var nextAdvance: Instant? { engine?.nextAdvance }
 
     /// Operations that have not ended, over all providers that the process serves.
     public var pendingCount: Int {

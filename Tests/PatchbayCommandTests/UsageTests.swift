@@ -29,6 +29,7 @@ import Testing
         Row("send --config=", "--config needs a value"),
         Row("send --config a --config b", "--config stands twice: keep one."),
         Row("send --config a --until-idle soon", "--until-idle takes a whole number from 0 to 604800 as SECONDS."),
+        Row("faults 9-3", "SEEDS is a number, or first-last, from 1."),
         Row("sandbox --port 70000", "--port takes a whole number from 0 to 65535 as N."),
         Row("sandbox --vendor nobody", "--vendor: there is no vendor \"nobody\". Known are: "),
         Row(
@@ -64,10 +65,9 @@ import Testing
     }
 
     static let commands = [
-        "adapters", "check", "map", "simulate", "send", "outbox stats", "outbox list", "outbox verify",
-        "outbox rejects list", "outbox rejects export", "outbox rejects replay", "outbox quarantine list",
-        "outbox clear",
-        "migrate apply",
+        "adapters", "check", "map", "shadow", "simulate", "faults", "send", "erase", "outbox stats", "outbox list",
+        "outbox verify", "outbox shadow", "outbox consent", "outbox rejects list", "outbox rejects export",
+        "outbox rejects replay", "outbox quarantine list", "outbox retarget", "outbox clear", "migrate apply",
         "sandbox", "help",
     ]
 

@@ -229,6 +229,8 @@ final class EngineContext {
         if end == nil {
             switch gate.decision(for: operation, mirror) {
             case .pass: break
+            case .deny where DeliberateFault.denialIgnored.isPresent: break
+            case .hold where DeliberateFault.holdIgnored.isPresent: break
             case .hold(let reason) where place.waitsForConsent: hold = reason
             case .hold: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnknown.at())
             case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())

@@ -73,6 +73,10 @@ package struct Dispatch: Sendable {
     package let endpoint: String
     /// The request.
     package let request: WireRequest
+    /// The lane that waits for its outcome.
+    package let lane: String
+    /// What it carries.
+    package let operations: [OperationID]
     /// How long to wait for an answer.
     package let timeout: Duration
 }

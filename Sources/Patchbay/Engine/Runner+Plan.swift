@@ -9,7 +9,7 @@ extension Runner {
     /// A lane whose storage fails does not stop the others. The first error is thrown when all have been planned.
     func plan(_ send: (Dispatch) -> Void) throws {
         expireReads()
-        guard parked == nil, !isPaused else { return }
+        guard parked == nil, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
         var failure: (any Error)?
         do {
             try admit()
@@ -33,7 +33,8 @@ extension Runner {
     func lanesDue() -> [String] {
         let now = context.now
         let due: [(since: Instant, key: String)] = lanes.compactMap { key, lane in
-            guard lane.flight == nil, let due = lane.due, due <= now else { return nil }
+            let isFree = lane.flight == nil || DeliberateFault.laneNotWaited.isPresent
+            guard isFree, let due = lane.due, due <= now else { return nil }
             return (due, key)
         }
         return due.sorted { ($0.since, $0.key) < ($1.since, $1.key) }.map(\.key)
@@ -109,7 +110,7 @@ extension Runner {
             }
             return nil
         }
-        if transmission.endpoint.isJournaled {
+        if transmission.endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
             try context.transaction(.full) {
                 try context.requireLease()
                 try context.store.setJournal(
@@ -143,6 +144,8 @@ extension Runner {
             provider: name,
             endpoint: transmission.endpoint.rawValue,
             request: transmission.request,
+            lane: key,
+            operations: transmission.operations,
             timeout: descriptor.timeout
         )
     }

@@ -9,7 +9,8 @@ extension Runner {
         guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return }
         if flight.operations.isEmpty { choresInFlight.remove(flight.endpoint) }
         let moment = context.moment(flush: lanes[key]?.flush ?? false)
-        let ended = Ended(flight: flight, outcome: outcome, moment: moment)
+        let known = DeliberateFault.doubtForgotten.isPresent ? outcome.withoutDoubt : outcome
+        let ended = Ended(flight: flight, outcome: known, moment: moment)
         update(key) { lane in (lane.flight, lane.unsettled) = (nil, ended) }
         do {
             try settle(ended, lane: key)
@@ -168,7 +169,7 @@ extension Runner {
             }
             let isForgotten = try !erased.isEmpty || withdrawal(among: operations.filter { withdrawn.contains($0.id) })
             if isForgotten, descriptor.memory == .lane { after = after.afterErase }
-            if after != before { try save(after, key: memoryKey) }
+            if after != before, !DeliberateFault.memoryNotStored.isPresent { try save(after, key: memoryKey) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
         }
@@ -270,6 +271,14 @@ extension Verdict {
         case .dropped(let finding): OperationOutcome(.dropped, finding: finding)
         case .underway, .retry: nil
         }
+    }
+}
+
+extension Outcome {
+    /// The same without a doubt: what a deliberate fault makes of it.
+    fileprivate var withoutDoubt: Outcome {
+        guard case .failed(let failure) = self else { return self }
+        return .failed(TransportFailure(.notSent, failure.code))
     }
 }
 

@@ -112,7 +112,7 @@ extension Runner {
         var nextUnblock = lane.wakeAt
         for (queue, when) in lane.blocks {
             if let until = when.until {
-                guard until > now else { continue }
+                guard until > now, !DeliberateFault.waitIgnored.isPresent else { continue }
                 nextUnblock = min(nextUnblock ?? until, until)
             }
             closed.insert(queue)

@@ -1,5 +1,6 @@
 import PatchbayJSON
 package import PatchbayModel
+import PatchbayOutbox
 
 /// The engine's own timeline: it never runs back, not even over crashes and reboots.
 ///
@@ -16,7 +17,7 @@ package struct Timeline: Sendable {
             return
         }
         let passed = mark.boot == host.boot ? begun - mark.uptime : host.date() - mark.date
-        base = mark.now + max(.zero, passed)
+        base = mark.now + (DeliberateFault.timelineRunsBack.isPresent ? passed : max(.zero, passed))
     }
 
     /// Now, given a reading of the clock that counts sleep.

@@ -31,7 +31,8 @@ public enum ProbeMutation: String, Sendable, CaseIterable {
     /// It holds where it should drop, and drops where it should hold.
     case misplacesConsent
 
-    func breaking<Base: VendorAdapter>(_ base: Base) -> any VendorAdapter { Mutant(base, self) }
+    /// An adapter that does what another does, but for this.
+    package func breaking<Base: VendorAdapter>(_ base: Base) -> any VendorAdapter { Mutant(base, self) }
 }
 
 /// An adapter that does what another does, but for one thing.

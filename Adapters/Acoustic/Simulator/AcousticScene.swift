@@ -1,0 +1,82 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Random runs of faults: minutes between attempts after a failure, and in the end the row that the app has spoken.
+public struct AcousticScene: VendorScene {
+    public typealias Simulator = AcousticSimulator
+
+    private static let columns: JSONObject = [
+        "City": ["type": "text"], "Visits": ["type": "numeric"],
+        "Tags": ["type": "multiSelection", "values": ["a", "b", "c"]],
+    ]
+
+    public static let settings: JSONObject = [
+        "baseUrl": "https://mobile-sdk-lib-eu-1.brilliantcollector.com/3.0", "appKey": "gcb4hVDsXq",
+        "columns": .object(columns), "registration": "requested", "tagsColumn": "Tags",
+    ]
+
+    public static let account: JSONObject = ["columns": .object(columns), "updatesPerMinute": 100_000]
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        if number == 1 { return .registerDevice(ScenePhone.device()) }
+        switch random.below(10) {
+        case 0: return .registerDevice(ScenePhone.device())
+        case 1: return .changeTags(TagChange(add: [random.pick(["a", "b", "c"])]))
+        case 2: return .changeTags(TagChange(remove: [random.pick(["a", "b", "c"])]))
+        case 3: return .changeAttributes([random.pick(["City", "Visits"]): .unset])
+        case 4, 5: return .track(.custom(name: "Lesson \(number)"))
+        case 6: return .changeAttributes(["City": .set("x"), "Visits": .unset])
+        case 7: return .changeAttributes(["Visits": .set(.integer(Int64(random.below(4))))])
+        case 8: return random.below(3) == 0 ? ScenePhone.logIn(&random) : .track(.sessionStarted)
+        default: return .changeAttributes(["City": .set(.string("v\(random.below(3))"))])
+        }
+    }
+
+    private static let streams: [Set<String>] = [["update", "delete"], ["events"], ["register", "phoneHome"]]
+
+    public static func problems(in story: SceneStory, at account: AcousticAccount) -> [String] {
+        var problems: [String] = []
+        for stream in streams {
+            // The first step of the ladder, as short as chance makes it; or what the vendor asked for.
+            problems += story.early(stream) { request in
+                guard let outcome = request.outcome, outcome.failed(or: 408...408, 425...425, 429...429, 500...599) else {
+                    return nil
+                }
+                return max(.seconds(48), min(outcome.reply?.retryAfter ?? .zero, .seconds(86_400)))
+            }
+        }
+        return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    private static func differences(_ story: SceneStory, _ account: AcousticAccount) -> [String] {
+        var problems = account.violations.map { "the vendor's rules: \($0.what)" }
+        if account.users.count > 1 { problems.append("\(account.users.count) users were made for one installation") }
+        guard let user = account.users.first else { return problems + ["the vendor knows no user"] }
+        problems += user.lost.flatMap(\.columns).map { "the vendor lost \($0)" }
+        var said = Dictionary(
+            story.attributes.compactMap { name, value in value.map { (name.rawValue, $0.json) } }
+        ) { $1 }
+        said["Tags"] = tags(story)
+        if user.finalRow != said { problems.append("the vendor holds \(user.finalRow), the app said \(said)") }
+        let events = Set(user.events.map(\.name))
+        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+    }
+
+    /// The column of tags as the app's words make it; another person has none of the former one's.
+    private static func tags(_ story: SceneStory) -> JSONValue? {
+        var (tags, person, value): (Set<PatchbayModel.Tag>, [Identifier], JSONValue?) = ([], [], nil)
+        for entry in story.entries {
+            switch entry.operation.action {
+            case .changeTags(let change):
+                tags = change.applied(to: tags)
+                value = tags.isEmpty ? nil : .string(tags.sorted().map(\.rawValue).joined(separator: ";"))
+            case .switchContact(let change):
+                if !person.isEmpty, !person.contains(where: change.identifiers.contains) { tags = [] }
+                person = change.identifiers
+            default: break
+            }
+        }
+        return value
+    }
+}

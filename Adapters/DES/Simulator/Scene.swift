@@ -1,0 +1,43 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Random runs of faults: after a failure nothing leaves until something happens, and no event is lost.
+public struct DESScene: VendorScene {
+    public typealias Simulator = DESSimulator
+
+    public static let settings: JSONObject = [
+        "applicationCode": "ABCD1-234E6", "contactFieldId": 2575, "merchantId": "1428C8EE286EC34B",
+    ]
+
+    public static let account: JSONObject = ["tokenLifetimeSeconds": 33_000]
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        if number == 1 { return .registerDevice(ScenePhone.device()) }
+        switch random.below(9) {
+        case 0: return ScenePhone.logIn(&random)
+        case 1: return .switchContact(ContactSwitch(.logOut))
+        case 2: return .registerDevice(ScenePhone.device(token: random.pick(["0f1e2d3c4b5a6978", "1f1e2d3c4b5a6979"])))
+        case 3: return .track(random.pick([.sessionStarted, .sessionEnded]))
+        case 4: return .track(.push(.tapped, payload: ["aps": ["alert": "Blue"], "u": ["sid": "7a3_Hq9zL2"], "ems": [:]]))
+        case 5: return .track(.messageViewed(messageID: "904418"))
+        case 6:
+            return .changeSubscription(Subscription(channel: .push, state: random.pick([.subscribed, .unsubscribed])))
+        default: return .track(.custom(name: "opened_\(number)", attributes: ["n": .integer(Int64(number))]))
+        }
+    }
+
+    public static func problems(in story: SceneStory, at account: DESState) -> [String] {
+        var problems: [String] = []
+        for (first, next) in zip(story.requests, story.requests.dropFirst()) {
+            guard let at = first.settledAt, let outcome = first.outcome, outcome.failed(or: 408...408, 429...429, 500...599)
+            else { continue }
+            if !story.isWoken(from: first.now, to: next.now) {
+                problems.append("request \(next.number) left \(next.now - at) after \(first.number) failed, by itself")
+            }
+        }
+        guard story.isWhole else { return problems }
+        let events = Set(account.events.map(\.name))
+        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+    }
+}

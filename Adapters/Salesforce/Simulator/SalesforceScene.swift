@@ -1,0 +1,82 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Random runs of faults: one whole registration a minute at most, and in the end the state that the app has spoken.
+public struct SalesforceScene: VendorScene {
+    public typealias Simulator = SalesforceSimulator
+
+    public static let settings: JSONObject = [
+        "endpoint": "https://mc.device.test", "applicationId": "c0a1b2d3-4e5f-4a6b-8c7d-9e0f1a2b3c4d",
+        "accessToken": "0123456789abcdefghijklmn",
+    ]
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        if number == 1 { return .registerDevice(ScenePhone.device()) }
+        switch random.below(9) {
+        case 0: return .registerDevice(ScenePhone.device(locale: random.pick(["fi_FI", "de_DE", "pt_BR"])))
+        case 1: return .identify([Identifier(.external, "c-\(random.below(3))")])
+        case 2: return .changeTags(TagChange(add: [random.pick(["sports", "weather", "music"])]))
+        case 3: return .changeTags(TagChange(remove: [random.pick(["sports", "weather", "music"])]))
+        case 4: return .changeAttributes([random.pick(["tier", "store"]): .unset])
+        case 5:
+            return .changeSubscription(Subscription(channel: .push, state: random.pick([.subscribed, .unsubscribed])))
+        case 6: return .track(.custom(name: "Lesson \(number)"))
+        case 7: return ScenePhone.logIn(&random)
+        default: return .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
+        }
+    }
+
+    public static func problems(in story: SceneStory, at account: SalesforceAccount) -> [String] {
+        let starts = story.requests.filter { $0.endpoint == "registration" }
+        var problems = zip(starts, starts.dropFirst()).compactMap { first, next in
+            next.now - first.now < .seconds(60) ? "two registrations within \(next.now - first.now)" : nil
+        }
+        for endpoint in ["registration", "events"] {
+            problems += story.early([endpoint]) { $0.outcome?.reply?.retryAfter.map { min($0, .seconds(86_400)) } }
+        }
+        return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    private static func differences(_ story: SceneStory, _ account: SalesforceAccount) -> [String] {
+        var problems = account.violations.map { "the vendor's rules: \($0.what)" }
+        let newest = account.devices.max { $0.lastReceived ?? .beforeAll < $1.lastReceived ?? .beforeAll }
+        guard let registration = newest?.registration else { return problems + ["the vendor holds no registration"] }
+        let held = Dictionary(
+            (registration["attributes"]?.array ?? []).compactMap { pair -> (String, String)? in
+                guard let key = pair["key"]?.string, let value = pair["value"]?.string, !value.isEmpty else { return nil }
+                return (key, value)
+            }
+        ) { $1 }
+        let said = Dictionary(
+            story.attributes.compactMap { name, value in value?.plainText.map { (name.rawValue, $0) } }
+        ) { $1 }
+        if held != said { problems.append("the vendor holds attributes \(held), the app said \(said)") }
+        let (tags, key, locale) = words(story)
+        let heldTags = Set((registration["tags"]?.array ?? []).compactMap(\.string)).subtracting(["ALL", "IOS"])
+        if heldTags != tags { problems.append("the vendor holds tags \(heldTags), the app said \(tags)") }
+        if registration["subscriberKey"]?.string != key { problems.append("the vendor holds another contact key") }
+        if registration["locale"]?.string != locale { problems.append("the vendor holds another locale") }
+        let events = Set(account.devices.flatMap(\.events).map(\.name))
+        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+    }
+
+    /// What the app said last of everything but attributes.
+    private static func words(_ story: SceneStory) -> (tags: Set<String>, key: String?, locale: String?) {
+        var (tags, key, locale): (Set<PatchbayModel.Tag>, String?, String?) = ([], nil, nil)
+        for entry in story.entries {
+            switch entry.operation.action {
+            case .changeTags(let change): tags = change.applied(to: tags)
+            case .identify(let identifiers): key = identifiers.first?.value
+            case .switchContact(let change): key = change.identifiers.first?.value
+            case .registerDevice(let device): locale = device.facts?.locale
+            default: break
+            }
+        }
+        return (Set(tags.map(\.rawValue)), key, locale)
+    }
+}
+
+extension Instant {
+    fileprivate static let beforeAll = Instant(milliseconds: .min)
+}

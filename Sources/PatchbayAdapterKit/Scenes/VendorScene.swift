@@ -1,0 +1,53 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// One vendor's door in random runs of faults: the account, what an app says to it, and the vendor's own laws.
+///
+/// It stands beside the vendor's simulator. What must hold of every vendor (accounts, order, consent, no repeat of what is
+/// known) is checked without it; a scene says what is this vendor's alone.
+public protocol VendorScene: Sendable {
+    /// The vendor's other side.
+    associatedtype Simulator: VendorSimulator
+
+    /// The adapter's settings.
+    static var settings: JSONObject { get }
+    /// The simulator's settings.
+    static var account: JSONObject { get }
+    /// What the app gives as credential.
+    static func credential(of contact: String?) -> Secret?
+    /// The next thing that an app says, of what this vendor has a place for; `number` counts from 1.
+    static func say(_ number: Int, _ random: inout SeededGenerator) -> Action
+    /// What an app says when everything is well again, so that nothing waits for it.
+    static var closing: Action { get }
+    /// Which of this vendor's laws a run broke: pacing and retry, and what the vendor holds in the end.
+    static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
+}
+
+extension VendorScene {
+    public static var account: JSONObject { [:] }
+    public static func credential(of contact: String?) -> Secret? { nil }
+    public static var closing: Action { .registerDevice(ScenePhone.device()) }
+}
+
+/// A phone that every vendor knows how to register.
+public enum ScenePhone: Sendable {
+    /// The phone with that locale and push token.
+    public static func device(locale: String = "fi_FI", token: String = "0f1e2d3c4b5a6978") -> Device {
+        Device(
+            pushToken: PushToken(token),
+            facts: DeviceFacts(
+                platform: "iOS",
+                platformVersion: "19.2",
+                model: "iPhone17,3",
+                locale: locale,
+                utcOffsetSeconds: 7200,
+                appVersion: "4.11.0"
+            )
+        )
+    }
+
+    /// A person logs in: of a few, so that somebody comes back.
+    public static func logIn(_ random: inout SeededGenerator) -> Action {
+        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-\(random.below(3))")]))
+    }
+}

@@ -1,0 +1,45 @@
+/// A fault that is put into the engine or the outbox on purpose, for the proof that random runs find it.
+///
+/// Only a debug build can have one, and only inside ``present``'s scope; in a release build nothing of it is left.
+package enum DeliberateFault: String, CaseIterable, Sendable {
+    /// Verdicts are stored, and what the adapter learnt is not.
+    case memoryNotStored
+    /// A request that may have worked counts as one that surely did not.
+    case doubtForgotten
+    /// A request leaves that the journal should know, and it does not.
+    case journalNotWritten
+    /// What was in mid-flight when a process died is not asked about.
+    case interruptionForgotten
+    /// A provider that is paused is served.
+    case pauseIgnored
+    /// A lane does not wait for the outcome of its request.
+    case laneNotWaited
+    /// A queue that is closed until an instant is open.
+    case waitIgnored
+    /// What nobody allowed yet is not held.
+    case holdIgnored
+    /// What a person forbade is sent.
+    case denialIgnored
+    /// After a reboot the timeline follows a wall clock that was put back.
+    case timelineRunsBack
+    /// A closed queue is not stored: the next process finds it open.
+    case blockNotStored
+    /// An ending is booked twice.
+    case endingCountedTwice
+    /// What has ended stays on its way.
+    case routeLeftBehind
+    /// An ending is booked and not remembered.
+    case endingNotRemembered
+    /// A plan is shown the newest first.
+    case newestFirst
+
+    #if DEBUG
+    /// The fault that is there, in this task.
+    @TaskLocal package static var present: DeliberateFault?
+    /// Whether this fault is there.
+    package var isPresent: Bool { Self.present == self }
+    #else
+    /// Whether this fault is there: never.
+    package var isPresent: Bool { false }
+    #endif
+}

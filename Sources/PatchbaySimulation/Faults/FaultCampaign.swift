@@ -1,0 +1,124 @@
+/// Many random runs, on all cores.
+public struct FaultCampaign: Sendable {
+    /// A run that came out wrong.
+    public struct Failure: Sendable {
+        /// The seed that repeats it.
+        public let seed: UInt64
+        /// The set-up that the seed chose.
+        public let setup: String
+        /// What came out wrong.
+        public let problems: [String]
+    }
+
+    /// What came of the runs.
+    public struct Report: Sendable {
+        /// What they went through, by set-up.
+        public private(set) var tallies: [String: FaultTally] = [:]
+        /// Those that came out wrong, by seed.
+        public private(set) var failures: [Failure] = []
+
+        /// Everything together.
+        public var total: FaultTally { tallies.values.reduce(into: FaultTally()) { $0 += $1 } }
+
+        /// No run yet.
+        public init() {}
+
+        /// Adds what came of others.
+        public mutating func add(_ other: Report) {
+            for (setup, tally) in other.tallies { tallies[setup, default: FaultTally()] += tally }
+            failures = (failures + other.failures).sorted { $0.seed < $1.seed }
+        }
+
+        mutating func add(_ setup: String, _ run: FaultSimulation, seed: UInt64) {
+            tallies[setup, default: FaultTally()] += run.tally
+            if !run.problems.isEmpty { failures.append(Failure(seed: seed, setup: setup, problems: run.problems)) }
+        }
+    }
+
+    private let table: FaultTable
+    private static let portion: UInt64 = 25
+
+    /// A campaign over the set-ups of a table.
+    public init(_ table: FaultTable) { self.table = table }
+
+    /// Plays one seed.
+    public func play(_ seed: UInt64) throws -> Report {
+        var report = Report()
+        let setup = try table.setup(for: seed)
+        let run = try FaultSimulation(seed: seed, setup)
+        try run.run()
+        report.add(setup.name, run, seed: seed)
+        return report
+    }
+
+    /// Plays all seeds, and tells from time to time what came of those that are done.
+    public func play(
+        _ seeds: ClosedRange<UInt64>,
+        workers: Int,
+        progress: @Sendable (Report) async -> Void = { _ in }
+    ) async throws -> Report {
+        let portions = stride(from: seeds.lowerBound, through: seeds.upperBound, by: UInt64.Stride(Self.portion))
+        var next = portions.makeIterator()
+        return try await withThrowingTaskGroup(of: Report.self) { group in
+            func begin() {
+                guard let first = next.next() else { return }
+                let last = min(first + (Self.portion - 1), seeds.upperBound)
+                group.addTask {
+                    var report = Report()
+                    for seed in first...last { report.add(try play(seed)) }
+                    return report
+                }
+            }
+            var report = Report()
+            for _ in 0..<max(1, workers) { begin() }
+            while let part = try await group.next() {
+                report.add(part)
+                await progress(report)
+                begin()
+            }
+            return report
+        }
+    }
+
+    /// A failing run told with as few steps as it takes, line by line; empty if the seed is all right.
+    public func story(of seed: UInt64) throws -> [String] {
+        func play(_ steps: [FaultStep], isTraced: Bool = false) throws -> FaultSimulation {
+            let run = try FaultSimulation(steps: steps, seed: seed, table.setup(for: seed), isTraced: isTraced)
+            try run.run()
+            return run
+        }
+        let whole = try FaultSimulation(seed: seed, table.setup(for: seed))
+        guard let problem = try whole.run().first else { return [] }
+        let few = try Reduction.least(whole.steps) { try play($0).problems.contains { Self.isLike($0, problem) } }
+        return try play(few, isTraced: true).trace
+    }
+
+    /// Whether two problems are the same but for their numbers.
+    private static func isLike(_ left: String, _ right: String) -> Bool {
+        left.filter { !$0.isNumber && !$0.isHexDigit } == right.filter { !$0.isNumber && !$0.isHexDigit }
+    }
+}
+
+/// Delta debugging: the fewest elements of a list with which something still goes wrong.
+enum Reduction: Sendable {
+    /// A part of the list of which no piece can be left out; the list itself, if it goes well.
+    static func least<Element>(_ all: [Element], failing: ([Element]) throws -> Bool) rethrows -> [Element] {
+        var list = all
+        var size = max(1, list.count / 2)
+        while true {
+            var place = 0
+            var hasShrunk = false
+            while place < list.count {
+                var shorter = list
+                shorter.removeSubrange(place..<min(place + size, list.count))
+                if try failing(shorter) {
+                    (list, hasShrunk) = (shorter, true)
+                } else {
+                    place += size
+                }
+            }
+            if size == 1, !hasShrunk { return list }
+            size = max(1, size / 2)
+        }
+    }
+}

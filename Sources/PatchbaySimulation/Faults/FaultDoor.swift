@@ -1,0 +1,67 @@
+import Patchbay
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// One vendor's door as random runs use it: adapter, account and laws.
+public struct FaultDoor: Sendable {
+    /// The adapter's id, which is also the provider's name.
+    public let id: String
+    let adapter: any VendorAdapter
+    let makeVendor: @Sendable () throws -> SimulatedVendor
+    let credential: @Sendable (String?) -> Secret?
+    let say: @Sendable (Int, inout SeededGenerator) -> Action
+    let closing: Action
+    let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
+
+    /// A door with its scene.
+    ///
+    /// - Parameters:
+    ///   - scene: what stands beside the vendor's simulator.
+    ///   - doors: the adapters that there are.
+    /// - Throws: ``SettingsError`` if the scene's settings do not fit the adapter; nothing fits if there is none.
+    public init(_ scene: any VendorScene.Type, among doors: [any VendorAdapter.Type]) throws {
+        self = try Self.open(scene, doors)
+    }
+
+    /// The same door with another adapter.
+    package func replacing(_ change: (any VendorAdapter) -> any VendorAdapter) -> FaultDoor {
+        FaultDoor(self, change(adapter))
+    }
+
+    private init(_ door: FaultDoor, _ adapter: any VendorAdapter) {
+        (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
+        (credential, say, closing, law) = (door.credential, door.say, door.closing, door.law)
+    }
+
+    private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter) throws {
+        id = Scene.Simulator.id.rawValue
+        self.adapter = adapter
+        makeVendor = { SimulatedVendor(try Scene.Simulator(settings: Scene.account)) }
+        credential = { Scene.credential(of: $0) }
+        say = { Scene.say($0, &$1) }
+        closing = Scene.closing
+        law = { story, vendor in
+            guard let state = vendor.state(as: Scene.Simulator.State.self) else { return ["the vendor has no state"] }
+            return Scene.problems(in: story, at: state)
+        }
+    }
+
+    private static func open<Scene: VendorScene>(_ scene: Scene.Type, _ doors: [any VendorAdapter.Type]) throws
+        -> FaultDoor
+    {
+        guard let door = doors.first(where: { $0.descriptor.id == Scene.Simulator.id }) else {
+            throw NoAdapter(id: Scene.Simulator.id)
+        }
+        return try FaultDoor(of: scene, make(door, Scene.settings))
+    }
+
+    private static func make<Adapter: VendorAdapter>(_ adapter: Adapter.Type, _ settings: JSONObject) throws
+        -> any VendorAdapter
+    {
+        try Adapter(settings: Adapter.Settings.table.read(settings, over: Adapter.Settings(), at: "settings"))
+    }
+
+    /// A scene without its adapter.
+    struct NoAdapter: Error { let id: AdapterID }
+}

@@ -1,0 +1,87 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// Makes the list of what happens in a run from its seed.
+struct FaultScript {
+    private let setup: FaultSimulation.Setup
+    private var random: SeededGenerator
+    private var count = 0
+
+    /// The steps of a run.
+    static func steps(seed: UInt64, _ setup: FaultSimulation.Setup) -> [FaultStep] {
+        var script = FaultScript(setup: setup, random: SeededGenerator(seed: seed))
+        return script.steps()
+    }
+
+    private init(setup: FaultSimulation.Setup, random: SeededGenerator) { (self.setup, self.random) = (setup, random) }
+
+    private var providers: Int { setup.plans[0].providers.count }
+
+    private mutating func steps() -> [FaultStep] {
+        var steps: [FaultStep] = []
+        for provider in 0..<providers {
+            let isDead = setup.plans[0].providers[provider].name == setup.deadProvider
+            steps.append(step(.weather(provider: provider, isDead ? .down : weather())))
+        }
+        for _ in 0..<setup.steps { steps.append(step(next())) }
+        return steps
+    }
+
+    private mutating func step(_ what: FaultStep.What) -> FaultStep { FaultStep(what: what, seed: random.next()) }
+
+    /// Mostly a vendor is well: what is deep is reached that way.
+    private mutating func weather() -> FaultWeather {
+        guard setup.deadProvider == nil else { return .fine }
+        return random.pick([.fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, .lying])
+    }
+
+    private mutating func next() -> FaultStep.What {
+        switch random.below(32) {
+        case 0..<13: return capture()
+        case 13..<19: return .pass(.milliseconds(1 + random.below(90_000)))
+        // Whoever asks a dead vendor every half minute is not made to do so for days.
+        case 19..<22 where setup.deadProvider != nil: return .pass(.seconds(60 + random.below(1200)))
+        case 19, 20: return .pass(.seconds(600 + random.below(20_000)))
+        case 21: return .pass(.seconds(3600 + random.below(200_000)))
+        case 22: return random.below(4) > 0 ? .jump(.seconds(random.below(4_000_000) - 2_000_000)) : .epoch
+        case 23: return .flush
+        case 24: return random.below(3) > 0 ? .wake : .resume(provider: random.below(providers))
+        case 25: return .kill
+        case 26, 27: return .die(afterPoints: random.below(8))
+        case 28: return .storageFails(afterPoints: random.below(8), times: 1 + random.below(3))
+        case 29: return .reboot(after: .seconds(random.below(setup.deadProvider == nil ? 100_000 : 600)))
+        case 30 where setup.plans.count > 1: return .configure(random.below(setup.plans.count))
+        default:
+            let provider = random.below(providers)
+            guard setup.plans[0].providers[provider].name != setup.deadProvider else { return .wake }
+            return .weather(provider: provider, weather())
+        }
+    }
+
+    private mutating func capture() -> FaultStep.What {
+        let size = 1 + random.below(4)
+        var actions: [Action] = []
+        for _ in 0..<size {
+            count += 1
+            actions.append(action())
+        }
+        let subject = setup.subjects > 1 ? random.below(setup.subjects) : 0
+        return .capture(actions, subject: subject, isGroup: size > 1 && random.below(4) == 0)
+    }
+
+    private mutating func action() -> Action {
+        if !setup.requiredConsent.isEmpty {
+            if count <= 2 || random.below(7) == 0 { return consent() }
+            if random.below(50) == 0 { return .erase }
+        }
+        return setup.action(&random, count)
+    }
+
+    private mutating func consent() -> Action {
+        let purposes = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
+        return .setConsent(
+            Consent(purpose: random.pick(purposes), state: random.pick([.granted, .granted, .granted, .denied, .unknown]))
+        )
+    }
+}

@@ -1,0 +1,228 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+/// What must hold while a run goes on.
+extension FaultSimulation {
+    /// A request leaves: it may go now, and so may everything that it carries.
+    func checkLeaving(_ sent: VirtualWorld.Sent) {
+        guard let provider = plan.providers.first(where: { $0.name == sent.provider }) else {
+            return expect(false, "request \(sent.number) went to a provider that is not configured")
+        }
+        expect(provider.mode != .paused, "request \(sent.number) went to a provider that is paused")
+        let before = world.sent.dropLast().last
+        expect(before.map { $0.now <= sent.now } ?? true, "request \(sent.number) left before the one before it")
+        let others = world.inFlight.map { world.sent[$0 - 1] }
+        expect(
+            !others.contains { $0.provider == sent.provider && $0.lane == sent.lane },
+            "request \(sent.number) left while another of its lane was in flight"
+        )
+        for id in sent.operations {
+            if known[id] == nil { try? learnWhatWasCreated() }
+            guard let operation = known[id] else {
+                expect(false, "request \(sent.number) carries an operation that nobody made")
+                continue
+            }
+            expect(!forgotten.contains(id), "request \(sent.number) carries what a person asked to forget")
+            expect(
+                permitted.contains(id),
+                "request \(sent.number) carries \(operation.action.kind) \(id.rawValue.suffix(4)) without the person's consent"
+            )
+        }
+    }
+
+    /// What an action needs the person's word for: written down apart from the engine.
+    static func purpose(of action: Action) -> Purpose? {
+        switch action.kind {
+        case .track: .tracking
+        case .changeSubscription: .messaging
+        case .identify, .switchContact, .registerDevice, .changeAttributes, .changeTags, .readBack: .profile
+        case .setConsent, .farewell, .erase: nil
+        }
+    }
+
+    /// Nothing is held without a named reason.
+    func checkReasons() throws {
+        guard let now = world.now, failedAt.map({ now > $0 + .seconds(10) }) ?? true else { return }
+        // What is planned again at once needs no reason.
+        if let next = world.nextAdvance, next <= now + .seconds(2) { return }
+        let flying = Set(world.inFlight.map { world.sent[$0 - 1].provider })
+        for provider in plan.providers where provider.mode != .paused && !flying.contains(provider.name) {
+            let pending = try world.store.pendingCount(provider: provider.name)
+            guard pending > 0, try world.parked(provider.name) == nil else { continue }
+            let holds = try world.store.holds(provider: provider.name)
+            for hold in holds { expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which nobody knows") }
+            if holds.reduce(0, { $0 + $1.count }) == pending { continue }
+            let waits = try world.waits(of: provider.name)
+            let blocks = try world.store.blocks(provider: provider.name, lane: nil)
+            expect(
+                !waits.isEmpty || !blocks.isEmpty,
+                "\(provider.name) holds \(pending) operations and names no reason"
+            )
+            let farthest = now + .seconds(366 * 86_400)
+            expect(
+                blocks.allSatisfy { $0.orWoken || $0.until.map { $0 <= farthest.milliseconds } ?? false },
+                "\(provider.name) has a queue that nothing opens"
+            )
+        }
+    }
+
+    /// One dead vendor never holds the others.
+    func checkTheLiving() throws {
+        guard let dead = setup.deadProvider else { return }
+        note("all but \(dead) are given an hour")
+        try mortally { try world.advance(by: .seconds(1800)) }
+        try mortally {
+            noteWake()
+            try world.keepHouse()
+            try world.wake()
+            try world.advance(by: .seconds(1800))
+        }
+        for account in try world.accounts() where account.provider != dead && account.parked == nil {
+            let held = account.held.values.reduce(0, +)
+            expect(
+                account.pending == held || plan.providers.contains { $0.name == account.provider && $0.mode == .paused },
+                "\(account.provider): \(account.pending - held) operations wait although only \(dead) is dead"
+            )
+        }
+    }
+}
+
+/// What must hold in the end.
+extension FaultSimulation {
+    func check() throws {
+        let endings = try world.store.endings(behind: 0, limit: .max)
+        for accounts in try world.accounts() { check(accounts) }
+        for fault in try world.store.verify().faults { expect(false, "outbox: \(fault.detail)") }
+        try checkAcknowledged(endings)
+        for provider in plan.providers {
+            let own = endings.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
+            checkEndings(provider.name, own)
+            checkOrder(provider, endings.filter { $0.entry.provider == provider.name })
+            guard let law = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
+            for lane in Set(world.sent.filter { $0.provider == provider.name }.map(\.lane)).sorted() {
+                let story = try story(of: provider, lane: lane, own)
+                for problem in law(story, vendor) { expect(false, "\(provider.name): \(problem)") }
+            }
+        }
+    }
+
+    private func check(_ accounts: ProviderAccounts) {
+        let name = accounts.provider
+        expect(
+            accounts.balances,
+            "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
+        )
+        let mode = plan.providers.first { $0.name == name }?.mode
+        // Nobody speaks to one without a route any more: what waits for a word of the app may wait, and says so. One that
+        // was lied to may lack what its lie withheld.
+        let mayWait = mode == .paused || (mode == nil || deceived.contains(name)) && !accounts.waits.isEmpty
+        let held = accounts.held.values.reduce(0, +)
+        let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code).joined(separator: " ")
+        expect(mayWait || accounts.pending == held, "\(name): \(accounts.pending - held) still pending: \(reasons)")
+        expect(accounts.parked == nil, "\(name): stopped: \(accounts.parked?.code ?? "")")
+        expect(held == 0, "\(name): held for \(accounts.held.keys.sorted()), and everybody was asked")
+    }
+
+    /// No operation ends twice on one route, and none leaves once its verdict is known.
+    private func checkEndings(_ provider: String, _ endings: [Ending]) {
+        var ended: [String: Int64] = [:]
+        for ending in endings {
+            let first = ended.updateValue(ending.number, forKey: ending.entry.id)
+            expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")
+        }
+        for sent in world.sent where sent.provider == provider && !ghosts.contains(sent.number) {
+            for id in sent.operations {
+                guard let number = ended[id.rawValue] else { continue }
+                expect(
+                    number > sent.endedBefore,
+                    "request \(sent.number) carries \(id.rawValue.suffix(4)), whose verdict was known"
+                )
+            }
+        }
+    }
+
+    /// Everything that was acknowledged ended somewhere, or waits for a reason.
+    private func checkAcknowledged(_ endings: [Ending]) throws {
+        var found = Set(endings.map(\.entry.id))
+        for provider in try world.store.providers() {
+            try world.store.forEachRow(provider: provider.name, subject: nil) { found.insert($0.operation.id) }
+        }
+        for operation in acknowledged where !found.contains(operation.id.rawValue) {
+            // Another vendor's push is nobody's business where nobody knows it.
+            let isForeign = plan.providers.allSatisfy { provider in
+                provider.adapter.examine(operation).contains { $0.severity == .foreign || $0.severity == .error }
+            }
+            expect(isForeign, "lost: \(operation.id.rawValue.suffix(4)) (\(operation.action.kind))")
+        }
+    }
+
+    /// Inside a queue nothing leaves before an earlier operation of its kind.
+    private func checkOrder(_ provider: RoutingPlan.Provider, _ endings: [Ending]) {
+        let ended = Dictionary(endings.map { ($0.entry.id, $0.number) }) { first, _ in first }
+        var carried: [OperationID: VirtualWorld.Sent] = [:]
+        for sent in world.sent where sent.provider == provider.name && !ghosts.contains(sent.number) {
+            for id in sent.operations where carried[id] == nil { carried[id] = sent }
+        }
+        var latest: [String: VirtualWorld.Sent] = [:]
+        let own = acknowledged.filter { operation in
+            guard heardBy[operation.id]?.contains(provider.name) ?? false else { return false }
+            return !provider.adapter.examine(operation).contains { $0.severity == .foreign }
+        }
+        // From the last to the first: the earliest request of anything later in the queue must not precede this one.
+        for operation in own.reversed() {
+            let place = provider.adapter.place(operation)
+            let queue = "\(place.lane)|\(place.queue)|\(operation.action.kind.rawValue)"
+            let first = carried[operation.id]
+            if let later = latest[queue], first.map({ $0.number > later.number }) ?? true {
+                let wasPending = ended[operation.id.rawValue].map { $0 > later.endedBefore } ?? true
+                expect(
+                    !wasPending,
+                    "request \(later.number) to \(provider.name) overtook \(operation.id.rawValue.suffix(4)) in \(place.queue)"
+                )
+            }
+            if let first, first.number < latest[queue]?.number ?? .max { latest[queue] = first }
+        }
+    }
+
+    /// What happened between one lane of the engine and one vendor.
+    private func story(of door: RoutingPlan.Provider, lane: String, _ endings: [Ending]) throws -> SceneStory {
+        let provider = door.name
+        var story = SceneStory()
+        for sent in world.sent where sent.provider == provider && sent.lane == lane && !ghosts.contains(sent.number) {
+            let settled = world.settled[sent.number]
+            story.requests.append(
+                SceneStory.Request(
+                    number: sent.number,
+                    endpoint: sent.endpoint,
+                    request: sent.request,
+                    operations: sent.operations,
+                    now: sent.now,
+                    isProcessed: processed.contains(sent.number),
+                    outcome: settled?.outcome,
+                    settledAt: settled?.now,
+                    isFirstOfProcess: firsts.contains(sent.number)
+                )
+            )
+        }
+        let ended = Dictionary(endings.map { ($0.entry.id, $0.entry) }) { first, _ in first }
+        var pending: Set<String> = []
+        try world.store.forEachRow(provider: provider, subject: nil) { pending.insert($0.operation.id) }
+        for id in arrivals {
+            guard let operation = known[id], door.adapter.place(operation).lane == lane else { continue }
+            if let entry = ended[id.rawValue] {
+                story.entries.append(.init(operation: operation, term: entry.term, code: entry.code))
+            } else if pending.contains(id.rawValue) {
+                story.entries.append(.init(operation: operation, term: nil, code: ""))
+            }
+        }
+        story.wakes = wakes
+        for (lane, text) in try world.memory(of: provider) { story.memory[lane] = try JSONValue(parsing: text) }
+        story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectMirror()
+        story.isWhole =
+            setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider) && setup.requiredConsent.isEmpty && setup.subjects == 1 && forgotten.isEmpty
+        return story
+    }
+}

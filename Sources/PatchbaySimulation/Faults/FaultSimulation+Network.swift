@@ -1,0 +1,80 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What becomes of requests.
+extension FaultSimulation {
+    func fate(of sent: VirtualWorld.Sent) -> VirtualWorld.Fate {
+        guard enroll(sent) else { return .silence }
+        tally.requests += 1
+        checkLeaving(sent)
+        guard !isHealthy else { return process(sent, after: .milliseconds(20)) }
+        let weather = weather[sent.provider] ?? .fair
+        switch weather.deed(&random, date: sent.date) {
+        case .process(let delay): return process(sent, after: delay)
+        case .loseAnswer(let delay):
+            answer(sent, "processed, its answer lost")
+            return .outcome(.failed(TransportFailure(.lost, "connectionLost")), after: delay)
+        case .processSilently:
+            answer(sent, "processed, never answered")
+            return .silence
+        case .misreport(let status, let delay):
+            answer(sent, "processed, and answered \(status)")
+            return .outcome(.replied(WireResponse(status)), after: delay)
+        case .refuse(let status, let headers, let delay):
+            describe(sent, "answered \(status) \(headers.map { "\($0.name): \($0.value)" }.joined())")
+            return .outcome(.replied(WireResponse(status, headers: headers)), after: delay)
+        case .fail(let failure, let delay):
+            describe(sent, failure.code)
+            return .outcome(.failed(failure), after: delay)
+        case .silence:
+            describe(sent, "never answered")
+            return .silence
+        case .death(let hasArrived):
+            if hasArrived { answer(sent, "processed, and the process dies") } else { describe(sent, "the process dies") }
+            tally.crashes += 1
+            isFirst = true
+            noteWake()
+            return .death
+        case .lie(let lie, let isProcessed, let delay): return tell(lie, sent, isProcessed: isProcessed, after: delay)
+        }
+    }
+
+    private func process(_ sent: VirtualWorld.Sent, after delay: Duration) -> VirtualWorld.Fate {
+        let response = answer(sent, "processed")
+        lastReply[sent.provider] = response
+        return .outcome(.replied(response), after: delay)
+    }
+
+    @discardableResult
+    private func answer(_ sent: VirtualWorld.Sent, _ what: String) -> WireResponse {
+        guard let vendor = setup.vendors[sent.provider] else { return WireResponse(200) }
+        processed.insert(sent.number)
+        let response = vendor.respond(to: sent.request, now: sent.now)
+        describe(sent, "\(what): \(response.status)")
+        return response
+    }
+
+    private func tell(_ lie: FaultWeather.Lie, _ sent: VirtualWorld.Sent, isProcessed: Bool, after delay: Duration)
+        -> VirtualWorld.Fate
+    {
+        tally.lies += 1
+        deceived.insert(sent.provider)
+        let truth = isProcessed ? answer(sent, "processed, and lied about") : WireResponse(200, json: [:])
+        if !isProcessed { describe(sent, "not processed, and lied about") }
+        let html = [WireHeader("Content-Type", "text/html")]
+        let reply: WireResponse =
+            switch lie {
+            case .page: WireResponse(200, headers: html, body: Array("<html><body>It works!</body></html>".utf8))
+            case .nothing: WireResponse(200)
+            case .half: WireResponse(200, headers: truth.headers, body: Array(truth.body.prefix(truth.body.count / 2)))
+            case .error: WireResponse(200, json: ["error": 500, "error_text": "Internal error", "message": "failed"])
+            case .earlier: lastReply[sent.provider] ?? WireResponse(200)
+            }
+        return .outcome(.replied(reply), after: delay)
+    }
+
+    private func describe(_ sent: VirtualWorld.Sent, _ what: @autoclosure () -> String) {
+        note("    request \(sent.number) to \(sent.provider): \(sent.request.method) \(sent.endpoint) \(what())")
+    }
+}

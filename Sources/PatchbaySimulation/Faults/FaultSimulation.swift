@@ -1,0 +1,393 @@
+public import Patchbay
+public import PatchbayAdapterKit
+public import PatchbayModel
+import PatchbayOutbox
+
+/// One random run of the real engine: captures, slow, lying and lost answers, crashes at every point of the storage and
+/// between any two of its acts, clock jumps, reboots and switches of configuration; then everything heals and must come
+/// out right.
+///
+/// What happens is a list of steps, made from the seed before the run. The same steps give the same run.
+public final class FaultSimulation {
+    /// What is to be tried.
+    public struct Setup {
+        /// What it is called in reports.
+        public var name = "run"
+        /// Configurations, all with the same providers; the run begins with the first.
+        public var plans: [RoutingPlan]
+        /// The vendors behind the providers, by the provider's name.
+        public var vendors: [String: SimulatedVendor]
+        /// Credentials.
+        public var credentials: (_ provider: String, _ contact: String?) -> Secret?
+        /// Makes the next thing that the app says.
+        public var action: (inout SeededGenerator, _ number: Int) -> Action
+        /// How many things happen.
+        public var steps: Int
+        /// How many installations there are.
+        public var subjects = 1
+        /// A provider whose vendor is never there: it must not hold the others.
+        public var deadProvider: String?
+        /// What the app says once everything is well again; nothing of it can get lost.
+        public var closing: [Action]
+        /// The vendors' own laws, by the provider's name.
+        public var laws: [String: (SceneStory, SimulatedVendor) -> [String]] = [:]
+
+        /// A setup.
+        public init(
+            plans: [RoutingPlan],
+            vendors: [String: SimulatedVendor],
+            credentials: @escaping (String, String?) -> Secret? = { _, _ in nil },
+            steps: Int = 60,
+            closing: Action? = nil,
+            action: @escaping (inout SeededGenerator, Int) -> Action
+        ) {
+            (self.plans, self.vendors, self.credentials) = (plans, vendors, credentials)
+            (self.steps, self.closing, self.action) = (steps, closing.map { [$0] } ?? [], action)
+        }
+
+        /// Purposes that need the person's consent.
+        var requiredConsent: Set<Purpose> { plans[0].requiredConsent }
+    }
+
+    /// The world, for checks of a vendor's own.
+    public let world: VirtualWorld
+    /// What happens.
+    public let steps: [FaultStep]
+    /// What happened, a line each; empty unless it is asked for.
+    public private(set) var trace: [String] = []
+    /// What came out wrong; empty if all is well.
+    public private(set) var problems: [String] = []
+    /// Operations whose capture was acknowledged, in order.
+    public private(set) var acknowledged: [EngagementOperation] = []
+    /// Requests that a vendor really processed, by number of ``VirtualWorld/sent``.
+    public internal(set) var processed: Set<Int> = []
+    /// What was counted.
+    public internal(set) var tally = FaultTally()
+
+    let setup: Setup
+    var random = SeededGenerator(seed: 0)
+    var weather: [String: FaultWeather] = [:]
+    var isHealthy = false
+    /// Providers that said yes to what they had not done, or something that was not so.
+    var deceived: Set<String> = []
+    /// The last true reply of each vendor.
+    var lastReply: [String: WireResponse] = [:]
+    /// Requests that left although the process was dead by then: they never were.
+    var ghosts: Set<Int> = []
+    /// Requests that were the first of their process.
+    var firsts: Set<Int> = []
+    /// What a person allowed, or nobody has to allow: captured or made under a yes, or followed by one, and by no no.
+    var permitted: Set<OperationID> = []
+    /// What is said and stored, by subject.
+    var mirrors: [Subject: SubjectMirror] = [:]
+    /// Everything that was ever on its way, by id, with the providers that heard it at capture.
+    var known: [OperationID: EngagementOperation] = [:]
+    var heardBy: [OperationID: Set<String>] = [:]
+    /// The same in the order in which it became known.
+    var arrivals: [OperationID] = []
+    /// What came before the last word of a person to be forgotten.
+    var forgotten: Set<OperationID> = []
+    var wakes: [Instant] = []
+    /// A storage point said that the process dies; whatever error reaches us is that.
+    var isDying = false
+    private(set) var position = 0
+    private let isTraced: Bool
+    private var captureCount = 0
+    private var questionCount = 0
+    private var pointsToDeath: Int?
+    private var storageFault: (points: Int, times: Int)?
+    private var hasFailed = false
+    /// When the storage failed last, on the engine's timeline.
+    private(set) var failedAt: Instant?
+    /// The next request is the first of its process.
+    var isFirst = true
+    private static let subjects: [Subject] = [
+        "9D2C5B7E-6A14-4E3B-8F6D-0C1A2B3D4E5F", "1B7E4C90-52D3-4A68-9C0B-77AA10E2F3C4",
+    ]
+    /// More requests than any run calls for.
+    private static let limit = 20_000
+
+    private struct Death: Error {}
+    private struct Runaway: Error {}
+
+    /// A run that has not begun, of the steps that the seed makes.
+    public convenience init(seed: UInt64, _ setup: Setup, isTraced: Bool = false) throws {
+        try self.init(steps: FaultScript.steps(seed: seed, setup), seed: seed, setup, isTraced: isTraced)
+    }
+
+    /// A run of these steps that has not begun; the seed decides chance.
+    public init(steps: [FaultStep], seed: UInt64, _ setup: Setup, isTraced: Bool = false) throws {
+        (self.steps, self.setup, self.isTraced) = (steps, setup, isTraced)
+        world = try VirtualWorld(seed: seed)
+        world.credentials = setup.credentials
+        world.network = { [unowned self] in fate(of: $0) }
+        world.onStorage { [unowned self] in try pass($0) }
+    }
+
+    /// Plays the run, heals everything, and checks.
+    ///
+    /// - Returns: what came out wrong.
+    @discardableResult
+    public func run() throws -> [String] {
+        do {
+            try mortally { try begin() }
+            for step in steps { try play(step) }
+            try checkTheLiving()
+            try heal()
+            try check()
+        } catch is Runaway {
+            problems.append("more than \(Self.limit) requests left")
+        }
+        tally.count(self)
+        return problems
+    }
+
+    // MARK: What happens
+
+    private func play(_ step: FaultStep) throws {
+        random = SeededGenerator(seed: step.seed)
+        note("\(step)")
+        try mortally {
+            // What a driver does every few seconds, once the storage has failed: it tries again.
+            if hasFailed {
+                hasFailed = false
+                noteWake()
+                try world.keepHouse()
+            }
+            try perform(step.what)
+        }
+        if world.sent.count > Self.limit { throw Runaway() }
+        if !hasFailed { try checkReasons() }
+    }
+
+    private func perform(_ what: FaultStep.What) throws {
+        switch what {
+        case .capture(let actions, let subject, let isGroup): try capture(actions, subject: subject, isGroup: isGroup)
+        case .ask(let provider, let question): try ask(question, plan.providers[provider].name)
+        case .pass(let duration): try world.advance(by: duration)
+        case .jump(let duration): world.host.jump(by: duration)
+        case .epoch: world.host.jump(by: Instant(milliseconds: 0) - world.host.date())
+        case .flush:
+            noteWake()
+            try world.flush()
+        case .wake:
+            noteWake()
+            try world.wake()
+        case .resume(let provider):
+            noteWake()
+            try world.resume(plan.providers[provider].name)
+        case .kill: try begin()
+        case .die(let points): pointsToDeath = points
+        case .storageFails(let points, let times): storageFault = (points, times)
+        case .reboot(let pause):
+            end()
+            try world.reboot(after: pause)
+            noteWake()
+        case .configure(let number):
+            position = number
+            try begin()
+        case .weather(let provider, let weather): self.weather[plan.providers[provider].name] = weather
+        }
+    }
+
+    var plan: RoutingPlan { setup.plans[position] }
+
+    /// A process begins, with the configuration at hand.
+    private func begin() throws {
+        end()
+        noteWake()
+        try world.restart(plan)
+        try learnWhatWasCreated()
+        noteWake()
+    }
+
+    private func end() {
+        tally.crashes += 1
+        isFirst = true
+    }
+
+    func noteWake() { if let now = world.now { wakes.append(now) } }
+
+    private func capture(_ actions: [Action], subject: Int, isGroup: Bool) throws {
+        let subject = Self.subjects[subject]
+        var contact = mirrors[subject]?.contact
+        let operations = actions.map { action in
+            captureCount += 1
+            if case .switchContact(let change) = action { contact = change.identifiers.first?.value }
+            let operation = EngagementOperation(
+                id: OperationID(rawValue: VirtualHost.id(1_000_000 + captureCount)),
+                subject: subject,
+                contact: contact,
+                group: isGroup ? "group-\(captureCount - captureCount % 4)" : nil,
+                capturedAt: world.host.date(),
+                appState: .active,
+                action: action
+            )
+            if action == .erase { contact = nil }
+            return operation
+        }
+        noteWake()
+        let before = (mirrors, permitted, forgotten)
+        for operation in operations { enroll(operation) }
+        do {
+            try world.capture(operations)
+            acknowledged += operations
+        } catch {
+            // The commit may have been done although the process died before it could say so: the outbox knows.
+            if try isStored(operations) {
+                acknowledged += operations
+            } else {
+                (mirrors, permitted, forgotten) = before
+            }
+            throw error
+        }
+        if actions.contains(where: { $0.kind == .setConsent }) { try learnWhatWasCreated() }
+    }
+
+    /// Notes an operation that is captured, and what a person's word means for those before it.
+    private func enroll(_ operation: EngagementOperation) {
+        let subject = operation.subject
+        var mirror = mirrors[subject] ?? SubjectMirror()
+        mirror.apply(operation)
+        mirrors[subject] = mirror
+        switch operation.action {
+        case .erase: forgotten.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
+        case .setConsent(let consent):
+            for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose {
+                switch consent.state {
+                case .granted: permitted.insert(id)
+                case .denied: permitted.remove(id)
+                default: break
+                }
+            }
+        default: break
+        }
+        note(operation)
+        heardBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
+    }
+
+    /// Notes an operation that is new.
+    private func note(_ operation: EngagementOperation) {
+        known[operation.id] = operation
+        arrivals.append(operation.id)
+        let purpose = Self.purpose(of: operation.action).flatMap { setup.requiredConsent.contains($0) ? $0 : nil }
+        let state = purpose.map { mirrors[operation.subject]?.consent(for: $0) ?? .unknown } ?? .granted
+        if state == .granted { permitted.insert(operation.id) }
+    }
+
+    /// Whether any of these is in the outbox; of what is captured together all is, or nothing.
+    private func isStored(_ operations: [EngagementOperation]) throws -> Bool {
+        let ids = Set(operations.map(\.id.rawValue))
+        if try world.store.history(provider: nil, limit: .max).contains(where: { ids.contains($0.id) }) { return true }
+        var isPending = false
+        for provider in try world.store.providers() {
+            try world.store.forEachRow(provider: provider.name, subject: nil) { row in
+                if ids.contains(row.operation.id) { isPending = true }
+            }
+        }
+        return isPending
+    }
+
+    /// The engine makes operations too: parts of the mirror, farewells, what a reply asks for.
+    func learnWhatWasCreated() throws {
+        for provider in try world.store.providers() {
+            try world.store.forEachRow(provider: provider.name, subject: nil) { row in
+                let id = OperationID(rawValue: row.operation.id)
+                guard known[id] == nil else { return }
+                note(try EngagementOperation(jsonBytes: row.operation.body))
+            }
+        }
+    }
+
+    private func ask(_ question: ReadRequest, _ provider: String) throws {
+        questionCount += 1
+        let subject = Self.subjects[0]
+        let operation = EngagementOperation(
+            id: OperationID(rawValue: VirtualHost.id(2_000_000 + questionCount)),
+            subject: subject,
+            contact: mirrors[subject]?.contact,
+            capturedAt: world.host.date(),
+            appState: .active,
+            action: .readBack(question)
+        )
+        note(operation)
+        noteWake()
+        try world.read(operation, from: provider, timeout: .seconds(30))
+    }
+
+    /// Runs something in which the process may die, or the storage fail; after a death another process begins.
+    func mortally(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch  where isDying {
+            note("    the process died")
+            (pointsToDeath, storageFault, isDying) = (nil, nil, false)
+            try begin()
+        } catch let error as OutboxError where error.code == .full {
+            note("    the storage failed")
+            (hasFailed, failedAt) = (true, world.now)
+        }
+    }
+
+    /// A point of the storage is passed: the process may die there, or the write fail.
+    private func pass(_ point: StoragePoint) throws {
+        tally.storagePoints += 1
+        if isDying { throw Death() }
+        if let points = pointsToDeath {
+            pointsToDeath = points - 1
+            if points <= 0 {
+                isDying = true
+                throw Death()
+            }
+        }
+        guard let fault = storageFault else { return }
+        if fault.points > 0 { return storageFault = (fault.points - 1, fault.times) }
+        if case .afterCommit = point { return }
+        storageFault = fault.times > 1 ? (0, fault.times - 1) : nil
+        throw OutboxError(.full, "The volume has no room left.")
+    }
+
+    /// Numbers a request, and says whether it is real.
+    func enroll(_ sent: VirtualWorld.Sent) -> Bool {
+        guard !isDying else {
+            ghosts.insert(sent.number)
+            return false
+        }
+        if isFirst { firsts.insert(sent.number) }
+        isFirst = false
+        return true
+    }
+
+    private func heal() throws {
+        note("everything heals")
+        (pointsToDeath, storageFault) = (nil, nil)
+        isHealthy = true
+        world.host.jump(by: world.host.trueDate - world.host.date())
+        try begin()
+        let asked = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
+            .map { Action.setConsent(Consent(purpose: $0, state: .granted)) }
+        for subject in 0..<setup.subjects where !setup.closing.isEmpty {
+            try capture(asked + setup.closing, subject: subject, isGroup: false)
+        }
+        for provider in plan.providers { try world.resume(provider.name) }
+        try world.drain(atMost: .seconds(90 * 86_400))
+        try learnWhatWasCreated()
+    }
+
+    /// Notes a problem unless a condition holds.
+    public func expect(_ condition: Bool, _ problem: @autoclosure () -> String) {
+        guard !condition, problems.count < 20 else { return }
+        problems.append(problem())
+        note("!!! \(problems[problems.count - 1])")
+    }
+
+    func note(_ line: @autoclosure () -> String) {
+        if isTraced { trace.append("\(world.host.date().text) \(line())") }
+    }
+}
+
+@available(*, unavailable)
+extension FaultSimulation: Sendable {}
+
+@available(*, unavailable)
+extension FaultSimulation.Setup: Sendable {}

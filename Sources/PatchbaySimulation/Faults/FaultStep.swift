@@ -1,0 +1,82 @@
+public import PatchbayModel
+
+/// One thing that happens in a random run. The list of them is made before the run, so that a failing one can be cut down.
+public struct FaultStep: Sendable {
+    /// What happens.
+    public enum What: Sendable {
+        /// The app says this together, as one group or not, on one of its installations.
+        case capture([Action], subject: Int, isGroup: Bool)
+        /// A caller asks one of the providers.
+        case ask(provider: Int, ReadRequest)
+        /// Time passes.
+        case pass(Duration)
+        /// The wall clock is moved.
+        case jump(Duration)
+        /// The wall clock is set to 1970.
+        case epoch
+        /// Send now what may be sent.
+        case flush
+        /// The network is back, or the app in the foreground.
+        case wake
+        /// A person lets a stopped provider go on.
+        case resume(provider: Int)
+        /// The process ends, whatever is in flight, and another begins.
+        case kill
+        /// The process dies at the n-th point of the storage from here.
+        case die(afterPoints: Int)
+        /// From the n-th point of the storage from here so many writes fail; the process lives.
+        case storageFails(afterPoints: Int, times: Int)
+        /// The machine starts again.
+        case reboot(after: Duration)
+        /// Another process begins, with another configuration.
+        case configure(Int)
+        /// A vendor behaves so from now on.
+        case weather(provider: Int, FaultWeather)
+    }
+
+    /// What happens.
+    public var what: What
+    /// Decides what becomes of the requests that leave in this step.
+    public var seed: UInt64
+}
+
+extension FaultStep: CustomStringConvertible {
+    /// In words.
+    public var description: String {
+        switch what {
+        case .capture(let actions, let subject, let isGroup):
+            "the app\(subject > 0 ? " on its other installation" : "") says "
+                + actions.map(\.words).joined(separator: ", ") + (isGroup ? ", as one group" : "")
+        case .ask(let provider, let question): "somebody asks provider \(provider) for \(question.what)"
+        case .pass(let duration): "\(duration) pass"
+        case .jump(let duration): "the wall clock jumps by \(duration)"
+        case .epoch: "the wall clock is set to 1970"
+        case .flush: "flush"
+        case .wake: "wake"
+        case .resume(let provider): "provider \(provider) is resumed"
+        case .kill: "the process is killed"
+        case .die(let points): "the process will die at storage point \(points + 1) from here"
+        case .storageFails(let points, let times): "the storage will fail \(times) times from point \(points + 1) from here"
+        case .reboot(let pause): "the machine is off for \(pause)"
+        case .configure(let number): "another process begins with configuration \(number)"
+        case .weather(let provider, let weather): "provider \(provider) is \(weather.rawValue) from here"
+        }
+    }
+}
+
+extension Action {
+    fileprivate var words: String {
+        switch self {
+        case .track(.custom(let name, _)): "track \(name)"
+        case .track(.push(let interaction, _, _)): "push \(interaction)"
+        case .changeAttributes(let changes):
+            changes.sorted { $0.key < $1.key }.map { name, change in
+                if case .set(let value) = change { "\(name.rawValue)=\(value.plainText ?? "…")" } else { "unset \(name.rawValue)" }
+            }.joined(separator: " ")
+        case .setConsent(let consent): "\(consent.purpose.rawValue) \(consent.state.rawValue)"
+        case .switchContact(let change):
+            "\(change.direction.rawValue) \(change.identifiers.map(\.value).joined(separator: " "))"
+        default: kind.rawValue
+        }
+    }
+}

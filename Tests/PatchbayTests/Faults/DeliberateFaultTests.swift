@@ -1,0 +1,103 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayOutbox
+import PatchbaySimulation
+import PatchbayTesting
+import Testing
+
+/// A fault put in on purpose: one of the engine's or the outbox's, or one that breaks every adapter.
+enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
+    case inside(DeliberateFault)
+    case adapter(ProbeMutation)
+
+    static let all: [PlantedFault] =
+        DeliberateFault.allCases.map(PlantedFault.inside)
+        + [.forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal].map(PlantedFault.adapter)
+
+    var name: String {
+        switch self {
+        case .inside(let fault): fault.rawValue
+        case .adapter(let mutation): "adapter.\(mutation.rawValue)"
+        }
+    }
+
+    var testDescription: String { name }
+
+    /// What a run of that seed finds first, its numbers left out; nil if it finds nothing.
+    func verdict(of seed: UInt64) throws -> String? {
+        let campaign = FaultCampaign(try table())
+        let report =
+            switch self {
+            case .inside(let fault): try DeliberateFault.$present.withValue(fault) { try campaign.play(seed) }
+            case .adapter: try campaign.play(seed)
+            }
+        return report.failures.first?.problems.first.map(Self.general)
+    }
+
+    private func table() throws -> FaultTable {
+        guard case .adapter(let mutation) = self else { return try FaultScenes.table() }
+        func broken<Adapter: VendorAdapter>(_ adapter: Adapter) -> any VendorAdapter { mutation.breaking(adapter) }
+        return FaultTable(doors: try FaultScenes.doors().map { $0.replacing { broken($0) } })
+    }
+
+    /// A sentence without what differs from seed to seed.
+    private static func general(_ problem: String) -> String {
+        problem.replacing(#/\[.*\]/#, with: "…").split(separator: " ")
+            .map { $0.contains(where: \.isNumber) ? "…" : String($0) }.joined(separator: " ")
+    }
+}
+
+/// The table in the article: which seed finds each planted fault, and which law speaks.
+struct Proof {
+    struct Row: Hashable, Sendable {
+        let seed: UInt64
+        let verdict: String
+    }
+
+    static let path = "Sources/Patchbay/Documentation.docc/Proof.md"
+    private static let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: path)
+
+    static func text() throws -> String { try String(contentsOf: url, encoding: .utf8) }
+
+    static func rows() throws -> [String: Row] {
+        var rows: [String: Row] = [:]
+        for line in try text().split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 4, let seed = UInt64(cells[2]) else { continue }
+            rows[cells[0].replacing("`", with: "")] = Row(seed: seed, verdict: cells[3])
+        }
+        return rows
+    }
+
+    /// Writes a found row in the place of the old one.
+    static func write(_ name: String, _ row: Row) throws {
+        let lines = try text().split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+            guard line.hasPrefix("| `\(name)` |") else { return String(line) }
+            let cells = line.split(separator: "|")
+            return "| `\(name)` |\(cells[1])| \(row.seed) | \(row.verdict) |"
+        }
+        try lines.joined(separator: "\n").write(to: url, atomically: true, encoding: .utf8)
+    }
+}
+
+@Suite("Planted faults", .serialized) struct DeliberateFaultTests {
+    /// The proof is sought anew with `UPDATE_PROOF=1`: the first seed that finds each fault, of three hundred.
+    private static let isSought = ProcessInfo.processInfo.environment["UPDATE_PROOF"] != nil
+
+    @Test(arguments: PlantedFault.all) func `a planted fault is found, as the article says`(_ fault: PlantedFault) throws {
+        if Self.isSought {
+            for seed in 1...300 as ClosedRange<UInt64> {
+                guard let verdict = try fault.verdict(of: seed) else { continue }
+                return try Proof.write(fault.name, Proof.Row(seed: seed, verdict: verdict))
+            }
+            Issue.record("300 seeds do not find \(fault.name): strengthen the simulation.")
+        }
+        let row = try #require(try Proof.rows()[fault.name], "\(Proof.path) has no row for \(fault.name).")
+        #expect(try fault.verdict(of: row.seed) == row.verdict, "Look at it, then UPDATE_PROOF=1.")
+    }
+
+    @Test func `the article lists no other`() throws {
+        #expect(Set(try Proof.rows().keys) == Set(PlantedFault.all.map(\.name)))
+    }
+}

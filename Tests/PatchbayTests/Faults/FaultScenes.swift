@@ -1,0 +1,25 @@
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAdobeSimulator
+import PatchbayAltcraft
+import PatchbayAltcraftSimulator
+import PatchbayDES
+import PatchbayDESSimulator
+import PatchbaySalesforce
+import PatchbaySalesforceSimulator
+import PatchbaySimulation
+
+/// Every door with its scene.
+enum FaultScenes {
+    private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+    private static let scenes: [any VendorScene.Type] = [
+        AcousticScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self, DESScene.self,
+        SalesforceScene.self,
+    ]
+
+    static func doors() throws -> [FaultDoor] { try scenes.map { try FaultDoor($0, among: modules.flatMap(\.doors)) } }
+
+    static func table() throws -> FaultTable { FaultTable(doors: try doors()) }
+}

@@ -226,7 +226,8 @@ extension OutboxStore {
             do {
                 let statement = try connection.statement(
                     subject == nil
-                        ? RowReader.select + "WHERE r.provider = ?1 AND r.sequence > ?3 ORDER BY r.sequence LIMIT ?4"
+                        // The plus keeps SQLite from reading and sorting all of a provider's rows for each page.
+                        ? RowReader.select + "WHERE +r.provider = ?1 AND r.sequence > ?3 ORDER BY r.sequence LIMIT ?4"
                         : RowReader.selectBySubject
                             + "WHERE o.subject = ?2 AND o.sequence > ?3 AND r.provider = ?1 ORDER BY o.sequence LIMIT ?4"
                 )

@@ -31,7 +31,11 @@ extension ConformanceCheck {
         ConformanceCheck("no text leads a request elsewhere", "texts") { subject in
             let known = Shape.byEndpoint(subject.usualDrives.flatMap(\.drive.sent))
             return subject.samples.filter { subject.adopts($0) || subject.isRepresentative($0) }.flatMap { sample in
-                HostileEdit.all(of: sample).flatMap { edit -> [Problem] in
+                let lines = subject.drive(sample, before: .accepting).sent.flatMap { sent in
+                    [sent.request.url] + sent.request.headers.map(\.value)
+                }
+                return HostileEdit.all(of: sample, wherePartOf: lines.joined(separator: "\n")).flatMap {
+                    edit -> [Problem] in
                     subject.drive(edit) { $0.limit = 8 }.sent.compactMap { sent in
                         let problem: String? =
                             if let fault = sent.request.fault {
@@ -93,10 +97,11 @@ private enum HostileEdit {
     /// Members whose texts are not the app's to choose.
     private static let fixed: Set<String> = ["id", "capturedAt", "appState", "kind", "group"]
 
-    static func all(of sample: Sample) -> [Sample] {
+    /// One edit for each text of the sample that stands in what a request shows of its address and headers.
+    static func all(of sample: Sample, wherePartOf shown: String) -> [Sample] {
         let operations = sample.operations.map(\.json)
         return operations.indices.flatMap { place in
-            places(in: operations[place]).flatMap { path in
+            places(in: operations[place]) { shown.contains($0) || shown.contains(URLText.encode($0)) }.flatMap { path in
                 texts.compactMap { text in
                     let edited = set(operations[place], path[...], .string(text))
                     guard let operation = try? EngagementOperation(json: edited, at: "") else { return nil }
@@ -111,15 +116,16 @@ private enum HostileEdit {
     /// A step into a JSON value.
     private enum Step { case member(String), element(Int) }
 
-    /// The way to each text.
-    private static func places(in json: JSONValue) -> [[Step]] {
+    /// The way to each text that counts.
+    private static func places(in json: JSONValue, _ counts: (String) -> Bool) -> [[Step]] {
         switch json {
-        case .string: [[]]
+        case .string(let text): text.isEmpty || !counts(text) ? [] : [[]]
         case .array(let elements):
-            elements.enumerated().flatMap { place, element in places(in: element).map { [.element(place)] + $0 } }
+            elements.enumerated().flatMap { place, element in places(in: element, counts).map { [.element(place)] + $0 }
+            }
         case .object(let object):
             object.filter { !fixed.contains($0.name) }.flatMap { member in
-                places(in: member.value).map { [.member(member.name)] + $0 }
+                places(in: member.value, counts).map { [.member(member.name)] + $0 }
             }
         default: []
         }

@@ -43,7 +43,7 @@ public struct AcousticScene: VendorScene {
                 guard let outcome = request.outcome, outcome.failed(or: 408...408, 425...425, 429...429, 500...599) else {
                     return nil
                 }
-                return max(.seconds(48), min(outcome.reply?.retryAfter ?? .zero, .seconds(86_400)))
+                return max(.seconds(48), min(request.retryAfter ?? .zero, .seconds(86_400)))
             }
         }
         return story.isWhole ? problems + differences(story, account) : problems

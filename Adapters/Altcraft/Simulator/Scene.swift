@@ -53,7 +53,7 @@ public struct AltcraftScene: VendorScene {
             if let before = settled[key], let at = before.settledAt, let outcome = before.outcome {
                 if !outcome.failed(or: 500...599) {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
-                } else if let word = outcome.reply?.retryAfter, request.now < at + min(word, .seconds(86_400)) {
+                } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
                     problems.append("request \(request.number) came \(request.now - at) after \(before.number), not \(word)")
                 } else if request.now < at + .seconds(1), !story.isWoken(from: before.now, to: request.now) {
                     problems.append("request \(request.number) came \(request.now - at) after \(before.number)")

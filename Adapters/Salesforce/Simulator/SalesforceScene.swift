@@ -33,7 +33,7 @@ public struct SalesforceScene: VendorScene {
             next.now - first.now < .seconds(60) ? "two registrations within \(next.now - first.now)" : nil
         }
         for endpoint in ["registration", "events"] {
-            problems += story.early([endpoint]) { $0.outcome?.reply?.retryAfter.map { min($0, .seconds(86_400)) } }
+            problems += story.early([endpoint]) { $0.retryAfter.map { min($0, .seconds(86_400)) } }
         }
         return story.isWhole ? problems + differences(story, account) : problems
     }

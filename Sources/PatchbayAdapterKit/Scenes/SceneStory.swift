@@ -24,6 +24,9 @@ public struct SceneStory: Sendable {
         /// Whether a process ended between this request and the one before it.
         public var isFirstOfProcess: Bool
 
+        /// How long the answer asked to wait.
+        public var retryAfter: Duration? { outcome?.reply?.retryAfter(at: settledAt ?? now) }
+
         package init(
             number: Int,
             endpoint: String,

@@ -46,7 +46,7 @@ public final class FaultSimulation {
         }
 
         /// Purposes that need the person's consent.
-        var requiredConsent: Set<Purpose> { plans[0].requiredConsent }
+        var requiredConsent: Set<Purpose> { Set(plans[0].requiredConsent.map(\.purpose)) }
     }
 
     /// The world, for checks of a vendor's own.

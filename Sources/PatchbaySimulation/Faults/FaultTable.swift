@@ -82,7 +82,8 @@ public struct FaultTable: Sendable {
             RoutingPlan(
                 providers: zip(doors, modes).map { .init(name: $0.id, adapter: $0.adapter, mode: $1) },
                 onSwitch: policy,
-                requiredConsent: requiredConsent
+                onLoss: .reject,
+                requiredConsent: Set(requiredConsent.map { Consent.Scope($0) })
             )
         }
         var setup = FaultSimulation.Setup(

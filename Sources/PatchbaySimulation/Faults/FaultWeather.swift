@@ -90,7 +90,7 @@ public enum FaultWeather: String, Sendable, CaseIterable {
         let word: [WireHeader] =
             switch random.below(4) {
             case 0: []
-            case 1: [WireHeader("Retry-After", httpDate(date + .seconds(seconds)))]
+            case 1: [WireHeader("Date", httpDate(date)), WireHeader("Retry-After", httpDate(date + .seconds(seconds)))]
             default: [WireHeader("Retry-After", "\(seconds)")]
             }
         return .refuse(random.pick([429, 429, 503]), word, after: delay)

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayJSON
 
 extension ConformanceCheck {
-    /// Every answer that can come at all: each status with each sort of body, and each way to get none.
+    /// Every status there can be, each sort of body in each class of them, and each way to get no answer.
     static let totality: [ConformanceCheck] = [
         ConformanceCheck("no answer is left without a verdict, and no failure is a yes", "replies") { subject in
             let cases = AnswerCase.all(subject)
@@ -48,8 +48,10 @@ private struct AnswerCase {
         // A vendor whose refusal has nothing in it can't hide one behind a success.
         let refusal = subject.refusal.flatMap { $0.json?.object?.isEmpty == false ? $0.body : nil }
         let bodies = Body.allCases.compactMap { body in bytes(body, refusal).map { (body, $0) } }
-        let replies = bodies.flatMap { body, bytes in
-            (100...599).map { status in
+        let replies = (100...599).flatMap { status in
+            // Where tables part statuses each body comes, elsewhere one in turn: the product would cost half a minute.
+            let chosen = corners.contains(status) ? bodies : [bodies[status % bodies.count]]
+            return chosen.map { body, bytes in
                 AnswerCase(
                     name: "\(status) (\(body.rawValue))",
                     outcome: .replied(WireResponse(status, headers: headers(body), body: bytes)),
@@ -69,6 +71,8 @@ private struct AnswerCase {
         }
         return replies + silences
     }
+
+    private static let corners: Set<Int> = [100, 200, 201, 202, 204, 206, 299, 302, 400, 401, 404, 429, 500, 503]
 
     private static func headers(_ body: Body) -> [WireHeader] {
         switch body {

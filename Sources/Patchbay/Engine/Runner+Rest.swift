@@ -14,9 +14,9 @@ extension Runner {
     }
 
     /// So many lanes are held before those that may rest are let go.
-    private static var capacity: Int { 1_024 }
+    private static var capacity: Int { 128 }
     /// So many lanes are taken in at a time.
-    private static var portion: Int { 256 }
+    private static var portion: Int { 64 }
 
     /// Every lane that is held, and the first of those that are not: the others come by and by.
     func everyLane(isFlush: Bool = false) throws -> [String] {

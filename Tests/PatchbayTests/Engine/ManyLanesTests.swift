@@ -8,7 +8,7 @@ import Testing
 @testable import Patchbay
 
 @Suite("Lanes without number") struct ManyLanesTests {
-    private static let count = 1_500
+    private static let count = 400
 
     private func events(_ world: VirtualWorld) -> [EngagementOperation] {
         (0..<Self.count).map {
@@ -42,17 +42,16 @@ import Testing
         let engine = try engine()
         #expect(try engine.start())
         let runner = try #require(engine.runners.first as? Runner<ProbeDevice>)
-        var (sent, mostLanes): ([String], Int) = ([], 0)
-        while let next = engine.nextAdvance, next <= engine.now {
+        var (sent, mostLanes, rounds): ([String], Int, Int) = ([], 0, 0)
+        while rounds < 2 * Self.count, let next = engine.nextAdvance, next <= engine.now {
+            rounds += 1
             var dispatches: [Dispatch] = []
             try engine.advance { dispatches.append($0) }
-            #expect(!dispatches.isEmpty)
             for dispatch in dispatches {
                 sent.append(try #require(dispatch.request[header: "Operation"]))
                 try engine.finish(dispatch, .replied(WireResponse(200)))
             }
             mostLanes = max(mostLanes, runner.lanes.count)
-            guard !dispatches.isEmpty else { break }
         }
         #expect(sent.count == Self.count && Set(sent).count == Self.count)
         #expect(mostLanes < Self.count)

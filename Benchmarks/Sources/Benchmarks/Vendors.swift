@@ -22,7 +22,7 @@ struct Vendor {
             name: "Altcraft, one event per request",
             provider: [
                 "adapter": "altcraft",
-                "settings": ["apiUrl": "http://vendor.test", "pixel": "bench"],
+                "settings": ["apiUrl": "https://vendor.test", "pixel": "bench"],
                 "credentials": ["default": "${ALTCRAFT_TOKEN}"],
             ],
             modules: [.altcraft],
@@ -34,7 +34,7 @@ struct Vendor {
             provider: [
                 "adapter": "salesforce",
                 "settings": [
-                    "endpoint": "http://vendor.test", "applicationId": "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11",
+                    "endpoint": "https://vendor.test", "applicationId": "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11",
                     "accessToken": "${SALESFORCE_TOKEN}",
                 ],
             ],

@@ -19,8 +19,12 @@ def play(folder, rounds, seed):
             stage.say(stage.shop.round())
             stage.break_vendors(number)
             sender = stage.send()
-            time.sleep(0.06 + stage.chance.random() * 0.5)
-            stage.tally.met += sender.kill() == -9
+            if number % 3:
+                # On a busy machine a fixed time would always strike before the first promise.
+                stage.tally.met += stage.kill_at_work(sender, within=0.5)
+            else:
+                time.sleep(0.06 + stage.chance.random() * 0.5)
+                stage.tally.met += sender.kill() == -9
         stage.tally.rounds += rounds
         stage.drain()
         return stage.tally

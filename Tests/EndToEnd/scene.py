@@ -194,6 +194,8 @@ class Scene:
 
     def drain(self):
         """The vendors behave, everybody starts the app once more, and all of it must agree in the end."""
+        if not self.promises():
+            self.problem("nothing was promised before the end; the rounds prove nothing")
         self.sandbox.set_faults()
         self.say(self.shop.last_round())
         self.send("--until-idle", 60).wait(120)

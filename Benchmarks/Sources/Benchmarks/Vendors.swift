@@ -40,7 +40,7 @@ struct Vendor: Sendable {
             name: "acoustic",
             title: "Acoustic, events in batches",
             adapter: "acoustic",
-            settings: ["baseUrl": "http://vendor.test", "appKey": "gcb4hVDsXq", "registration": "requested"],
+            settings: ["baseUrl": "https://vendor.test", "appKey": "gcb4hVDsXq", "registration": "requested"],
             makeTransport: { Parrot(try AcousticSimulator(settings: ["knowsEveryUser": true])) },
             isBatched: true
         ),
@@ -49,8 +49,8 @@ struct Vendor: Sendable {
             title: "DES, events in batches",
             adapter: "des",
             settings: [
-                "applicationCode": "ABCD1-234E6", "contactFieldId": 2575, "clientServiceUrl": "http://vendor.test",
-                "eventServiceUrl": "http://vendor.test",
+                "applicationCode": "ABCD1-234E6", "contactFieldId": 2575, "clientServiceUrl": "https://vendor.test",
+                "eventServiceUrl": "https://vendor.test",
             ],
             makeTransport: { Parrot(try DESSimulator(settings: ["applicationCodes": ["ABCD1-234E6"]])) },
             isBatched: true
@@ -60,7 +60,7 @@ struct Vendor: Sendable {
             title: "Salesforce, events in batches",
             adapter: "salesforce",
             settings: [
-                "endpoint": "http://vendor.test", "applicationId": "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11",
+                "endpoint": "https://vendor.test", "applicationId": "7d8a2c10-5b7a-4d53-9a0e-3f4f3c1f0a11",
                 "accessToken": "k3jq8w1xv5nb2mz7ht9rd4fa",
             ],
             makeTransport: { Parrot(try SalesforceSimulator(settings: [:])) },
@@ -70,7 +70,7 @@ struct Vendor: Sendable {
             name: "altcraft",
             title: "Altcraft, an event per request",
             adapter: "altcraft",
-            settings: ["apiUrl": "http://vendor.test", "pixel": "bench"],
+            settings: ["apiUrl": "https://vendor.test", "pixel": "bench"],
             makeTransport: { Parrot(try AltcraftSimulator(settings: [:])) },
             isBatched: false
         ),
@@ -79,7 +79,7 @@ struct Vendor: Sendable {
             title: "Adobe Standard, a tap per request",
             adapter: "adobe",
             settings: [
-                "server": "shop.campaign.example", "testAddress": "http://vendor.test", "pkey": "b7e2f0c4d91a",
+                "server": "shop.campaign.example", "testAddress": "https://vendor.test", "pkey": "b7e2f0c4d91a",
                 "organizationId": "ACME1234@AdobeOrg", "identifierFields": ["external": "cusCustomerNumber"],
             ],
             makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
@@ -95,7 +95,7 @@ struct Vendor: Sendable {
             adapter: "adobe-classic",
             settings: [
                 "marketingServer": "mkt.shop.example", "trackingServer": "trk.shop.example",
-                "testAddress": "http://vendor.test", "integrationKey": "0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3",
+                "testAddress": "https://vendor.test", "integrationKey": "0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3",
             ],
             makeTransport: {
                 Parrot(

@@ -16,7 +16,7 @@ import Testing
     static let mistakes: [Row] = [
         Row("", "A command is missing."),
         Row("chek", "There is no command \"chek\". Did you mean \"patchbay check\"? Known are: adapters, check, map"),
-        Row("outbox", "\"outbox\" needs one more word. Known are: stats, list, verify."),
+        Row("outbox", "\"outbox\" needs one more word. Known are: stats, list, verify, consent."),
         Row("outbox lst x", "There is no command \"outbox lst\". Did you mean \"patchbay outbox list\"?"),
         Row("check", "CONFIG is missing."),
         Row("check a b c", "There is 1 word too many: patchbay check"),

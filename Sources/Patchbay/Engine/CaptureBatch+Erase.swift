@@ -11,7 +11,8 @@ extension CaptureBatch {
     /// it. An earlier erasure that is still pending stays too: it may be another contact's.
     mutating func erase(_ operation: EngagementOperation, _ before: SubjectMirror, _ mirror: SubjectMirror) throws {
         let (store, subject) = (context.store, operation.subject.rawValue)
-        var erasure = Erasure(operation: operation.id, hadMirror: try before != SubjectMirror() || store.mirror(subject: subject) != nil)
+        let hadMirror = try before != SubjectMirror() || store.mirror(subject: subject) != nil
+        var erasure = Erasure(operation: operation.id, hadMirror: hadMirror)
         try store.clearMirror(subject: subject)
         let known = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
         for name in try providersOfOutbox() {

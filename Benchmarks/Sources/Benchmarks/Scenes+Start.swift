@@ -74,7 +74,7 @@ extension Scenes {
             let each = try Self.microsecondsOfMapping(
                 plan.providers[0].adapter,
                 vendor,
-                configuration.credential("vendor", nil)
+                configuration.credential(of: "vendor", for: nil)
             )
             report.add("S2", vendor.title, wanted: "≤ 5 µs", "\(each.short) µs", isReached: each <= 5)
         }

@@ -9,7 +9,11 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "Patchbay", path: "..")],
     targets: [
-        .systemLibrary(name: "SQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .systemLibrary(
+            name: "SQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
+        ),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
@@ -23,7 +27,7 @@ let package = Package(
                         .product(name: "Patchbay\(vendor)Simulator", package: "Patchbay"),
                     ]
                 }
-        )
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

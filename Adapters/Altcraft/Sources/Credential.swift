@@ -57,7 +57,9 @@ struct MatchingClaim {
     /// - Throws: what of it is missing, by name.
     init(_ token: Secret) throws(Held) {
         let parts = token.value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard Authorization.isWritable(token.value), parts.count >= 2, let payload = Base64URL.decode(Substring(parts[1])) else {
+        guard Authorization.isWritable(token.value), parts.count >= 2,
+            let payload = Base64URL.decode(Substring(parts[1]))
+        else {
             throw Self.unreadable("not a JWT")
         }
         guard payload.count < Self.longestPayload else {

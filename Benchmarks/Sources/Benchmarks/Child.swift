@@ -31,10 +31,11 @@ enum Child {
     /// The most memory that this process has held, in MiB.
     static var peakMemory: Double {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
         #if canImport(Darwin)
+        getrusage(RUSAGE_SELF, &usage)
         return Double(usage.ru_maxrss) / 1_048_576
         #else
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Double(usage.ru_maxrss) / 1024
         #endif
     }

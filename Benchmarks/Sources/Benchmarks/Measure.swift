@@ -76,7 +76,9 @@ struct Report {
 
     var markdown: String {
         let lines = rows.map { "| \($0.goal) | \($0.what) | \($0.wanted) | \($0.figure) | \($0.reached) |" }
-        return (["| goal | what | wanted | figure | reached |", "|---|---|---|---|---|"] + lines).joined(separator: "\n")
+        return (["| goal | what | wanted | figure | reached |", "|---|---|---|---|---|"] + lines).joined(
+            separator: "\n"
+        )
     }
 }
 

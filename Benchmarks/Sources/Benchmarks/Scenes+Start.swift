@@ -60,12 +60,13 @@ extension Scenes {
         return json.text
     }()
 
-    private static let operation = EngagementOperation(
-        id: "019a0000-0000-7000-8000-000000000000",
-        subject: "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90",
-        capturedAt: Instant(milliseconds: 1_930_800_000_000),
-        action: Vendor.all[0].action(1)
-    ).json.text + "\n"
+    private static let operation =
+        EngagementOperation(
+            id: "019a0000-0000-7000-8000-000000000000",
+            subject: "5e0f4b52-7f0e-4b1d-9a3c-2d1f6a7b8c90",
+            capturedAt: Instant(milliseconds: 1_930_800_000_000),
+            action: Vendor.all[0].action(1)
+        ).json.text + "\n"
 
     /// What an adapter needs for one operation: to examine it, and to plan its request alone.
     mutating func mapping() async throws {
@@ -74,7 +75,7 @@ extension Scenes {
             let each = try Self.microsecondsOfMapping(
                 plan.providers[0].adapter,
                 vendor,
-                configuration.credential("vendor", nil)
+                configuration.credential(of: "vendor", for: nil)
             )
             report.add("S2", vendor.title, wanted: "≤ 5 µs", "\(each.short) µs", isReached: each <= 5)
         }

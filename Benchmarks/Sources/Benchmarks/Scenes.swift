@@ -33,9 +33,17 @@ struct Scenes {
         ).median
         report.add("", "a page appended and synced, p50", "\(sync.short) µs")
         let full = try PlainDatabase.calls(at: workplace.newFile(), synchronous: "FULL", record, count: 300)
-        report.add("", "SQLite, one transaction per event, FULL, p50 / max", "\(full.median.short) / \(full.quantile(1).short) µs")
+        report.add(
+            "",
+            "SQLite, one transaction per event, FULL, p50 / max",
+            "\(full.median.short) / \(full.quantile(1).short) µs"
+        )
         let normal = try PlainDatabase.calls(at: workplace.newFile(), synchronous: "NORMAL", record, count: 5_000)
-        report.add("", "SQLite, one transaction per event, NORMAL, p50 / p99", "\(normal.median.short) / \(normal.quantile(0.99).short) µs")
+        report.add(
+            "",
+            "SQLite, one transaction per event, NORMAL, p50 / p99",
+            "\(normal.median.short) / \(normal.quantile(0.99).short) µs"
+        )
 
         let client = try await Stage(vendor: vendor, path: workplace.newFile()).client(isPaused: true)
         var calls: [Double] = []
@@ -89,10 +97,22 @@ struct Scenes {
             processor.append((processorMicroseconds() - before) / Double(count))
             return Double(count) / took * 1e6
         }
-        report.add("C2", "captures on the disk, one thread", wanted: "≥ 200 k/s", "\(perSecond.short)/s", isReached: perSecond >= 200_000)
+        report.add(
+            "C2",
+            "captures on the disk, one thread",
+            wanted: "≥ 200 k/s",
+            "\(perSecond.short)/s",
+            isReached: perSecond >= 200_000
+        )
         report.add("C2", "the same, processor time of all threads", "\(Spread(processor).median.short) µs each")
         let ratio = perSecond * alone / 1e6
-        report.add("C2", "the same beside one transaction per event (FULL)", wanted: "≥ 40 ×", "\(ratio.short) ×", isReached: ratio >= 40)
+        report.add(
+            "C2",
+            "the same beside one transaction per event (FULL)",
+            wanted: "≥ 40 ×",
+            "\(ratio.short) ×",
+            isReached: ratio >= 40
+        )
         for (group, wanted) in [(1, 0.0), (64, 0.8), (256, 0.5)] {
             let groups = group == 1 ? 200 : 40
             let floor = try await medianPerSecond {
@@ -151,7 +171,9 @@ struct Scenes {
         for count in [10_000, 1_000_000] {
             let path = workplace.newFile()
             _ = try Child.ours(["fill", "acoustic", String(count), path])
-            let words = try Child.ours(["begin", "acoustic", path, "20000"]).split(separator: " ").compactMap { Double($0) }
+            let words = try Child.ours(["begin", "acoustic", path, "20000"]).split(separator: " ").compactMap {
+                Double($0)
+            }
             guard words.count == 2 else { throw WrongResult("The child says something else.") }
             let isGoal = count == 1_000_000
             report.add(

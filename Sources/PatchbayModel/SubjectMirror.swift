@@ -54,7 +54,7 @@ public struct SubjectMirror: NeutralValue {
 
     /// Whether somebody else is there now: a known person left, or another one came. Whoever logs in after nobody was known
     /// is taken as the one who was there.
-    private func isAnotherPerson(_ change: ContactSwitch) -> Bool {
+    public func isAnotherPerson(_ change: ContactSwitch) -> Bool {
         !identifiers.isEmpty && !identifiers.contains { change.identifiers.contains($0) }
     }
 

@@ -12,6 +12,7 @@ final class Connection {
     /// What the file is called in errors.
     let name: String
     private let handle: OpaquePointer
+    private let pages = PageCount()
     private var statements: [String: Statement] = [:]
     /// By query, which is held too: its place in memory is its name.
     private var queries: [ObjectIdentifier: (query: Query, statement: Statement)] = [:]
@@ -40,6 +41,7 @@ final class Connection {
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, 5_000)
         registerRowFunctions(handle)
+        watchLog()
     }
 
     /// The path as a SQLite address; the three characters that mean something there are escaped.
@@ -151,6 +153,25 @@ final class Connection {
     /// How long to wait for another connection that writes.
     func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
+    /// The pages in the write-ahead log after the last commit of this connection.
+    var logPages: Int { pages.count }
+
+    private final class PageCount {
+        var count = 0
+    }
+
+    /// Lets SQLite tell after each commit how long the log is; the log is copied elsewhere, off the path of commits.
+    private func watchLog() {
+        sqlite3_wal_hook(
+            handle,
+            { pages, _, _, count in
+                pages.map { Unmanaged<PageCount>.fromOpaque($0).takeUnretainedValue().count = Int(count) }
+                return SQLITE_OK
+            },
+            Unmanaged.passUnretained(pages).toOpaque()
+        )
+    }
+
     /// Copies WAL frames into the file as far as readers allow, without waiting for anyone.
     func passiveCheckpoint() throws(OutboxError) {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -170,7 +191,9 @@ final class Connection {
 /// SQLite's texts name tables and columns, never values.
 func sqliteError(_ handle: OpaquePointer?, _ result: Int32, _ name: String) -> OutboxError {
     let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
-    return OutboxError(outboxCode(result), "\(name): \(text) (SQLite \(result)).")
+    // A limit on a file's size reaches SQLite as an error of writing.
+    let isTooLarge = result & 0xFF == SQLITE_IOERR && handle.map(sqlite3_system_errno) == EFBIG
+    return OutboxError(isTooLarge ? .full : outboxCode(result), "\(name): \(text) (SQLite \(result)).")
 }
 
 /// The outbox's code for a SQLite result.

@@ -153,6 +153,14 @@ package final class OutboxStore {
         connection.setPatience(milliseconds)
     }
 
+    /// Past so many pages (16 MiB) the write-ahead log is copied at the next chance.
+    private static let longLog = 4096
+
+    /// Copies what was committed into the file if the write-ahead log has become long; never waits.
+    package func checkpointIfLong() throws(OutboxError) {
+        if connection.logPages > Self.longLog { try checkpoint() }
+    }
+
     /// Copies what was committed from the write-ahead log into the file, as far as readers allow; never waits.
     ///
     /// The engine calls this off the commit path: commits themselves never do it.

@@ -188,6 +188,7 @@ actor DeliveryLoop {
 
     private func sleep() {
         guard let engine else { return }
+        try? engine.store.checkpointIfLong()
         let next = engine.nextAdvance
         answerIfIdle()
         guard next != wakeUpAt || wakeUp == nil else { return }

@@ -266,17 +266,9 @@ public final class EngagementClient: Sendable {
         try await loop.withEngine { try ProviderAccounts.read($0) }
     }
 
-    /// The operations that the outbox knows: what is pending, and what ended as far back as it remembers.
-    public func knownOperations() async throws -> Set<OperationID> {
-        try await loop.withEngine { engine in
-            var known = Set(try engine.store.history(provider: nil, limit: .max).map { OperationID(rawValue: $0.id) })
-            for provider in try engine.store.providers() {
-                try engine.store.forEachRow(provider: provider.name, subject: nil) { row in
-                    known.insert(OperationID(rawValue: row.operation.id))
-                }
-            }
-            return known
-        }
+    /// Whether the outbox knows an operation: it is pending, or ended as far back as the outbox remembers.
+    public func knows(_ operation: OperationID) async throws -> Bool {
+        try await loop.withEngine { try $0.store.knows(operation.rawValue) }
     }
 
     /// What happens, told after it is stored; one stream per listener, from now on.

@@ -99,6 +99,20 @@ extension CaptureBatch {
         }
     }
 
+    /// Somebody else is there now: what waited for the word of the person who left ends. The next one's yes is not theirs;
+    /// the installation's own registration waits on.
+    func endUnanswered(_ subject: Subject) throws {
+        for name in try providersOfOutbox() {
+            try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
+                guard let hold = row.hold, ConsentGate.scope(ofHold: hold) != nil,
+                    let operation = try? EngagementOperation(jsonBytes: row.operation.body),
+                    operation.action.kind != .registerDevice
+                else { return }
+                try end(row, name, .consentUnanswered)
+            }
+        }
+    }
+
     private func isInFlight(_ id: OperationID, _ provider: String) -> Bool {
         runners.first { $0.name == provider }?.isCommitted(id) ?? false
     }

@@ -41,7 +41,9 @@ struct CaptureBatch {
         mirrors[operation.subject] = mirror
         switch operation.action {
         case .erase: try erase(operation, before, mirror)
-        case .switchContact: try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
+        case .switchContact(let change):
+            if before.isAnotherPerson(change) { try endUnanswered(operation.subject) }
+            try record(ConsentChanges(from: before, to: mirror), of: operation, ConsentEffects())
         case .setConsent: try enforce(operation, before, mirror)
         default: break
         }

@@ -126,6 +126,13 @@ extension FindingRow {
             reason: "Nobody asked the person yet, and this kind of operation does not wait",
             remedy: "Set the person's consent before capturing it."
         )
+        static let consentUnanswered = FindingRow(
+            "engine.consent.unanswered",
+            .error,
+            .consent,
+            reason: "The person left without saying yes or no, and the next one can't say it for them",
+            remedy: "Ask before somebody else logs in."
+        )
         static let consentDenied = FindingRow(
             "engine.consent.denied",
             .error,

@@ -106,7 +106,7 @@ extension Session {
         let host = host
         let subject = session.invocation.text(.subject)
         let isReplay = session.invocation.has(.replay)
-        let known = try await client.knownOperations()
+        let client = client
         let defaults = { (_: Int) -> JSONObject in
             var members: JSONObject = ["id": .string(host.makeID().rawValue), "capturedAt": .string(host.date().text)]
             members["subject"] = subject.map(JSONValue.string)
@@ -119,8 +119,11 @@ extension Session {
             var receipts: [(line: Int, receipt: Receipt)] = []
             for line in lines {
                 switch line.operation {
-                case .success(let operation) where known.contains(operation.id): knownCount += 1
                 case .success(let operation):
+                    guard try await !client.knows(operation.id) else {
+                        knownCount += 1
+                        continue
+                    }
                     if isReplay {
                         try await print(&receipts, of: file, status: &status)
                         guard try await reach(operation.capturedAt) else { return }

@@ -89,7 +89,8 @@ final class ScriptedTransport: Transport {
         let second = try await client(.file(path), transport)
         while try await second.accounts().first?.pending != 0 { await second.idle() }
         #expect(transport.sent.count == 1)
-        #expect(try await second.knownOperations().contains(receipt.id))
+        #expect(try await second.knows(receipt.id))
+        #expect(try await !second.knows("never said"))
         await second.close()
     }
 

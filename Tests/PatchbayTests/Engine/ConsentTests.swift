@@ -141,6 +141,28 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
+    @Test func `one person's yes frees nothing that another one did (E14)`() throws {
+        let world = try world([.tracking, .messaging])
+        let (aino, eero) = (Identifier(.external, "aino"), Identifier(.external, "eero"))
+        try world.capture(.switchContact(ContactSwitch(.logIn, identifiers: [aino])), contact: "aino")
+        let device = try world.capture(
+            .registerDevice(Device(pushToken: PushToken("7c1f"))),
+            contact: "aino"
+        )
+        let hers = try world.capture(.event("hers"), contact: "aino")
+        try world.capture(.switchContact(ContactSwitch(.logIn, identifiers: [eero])), contact: "eero")
+        #expect(code(hers, world) == "engine.consent.unanswered")
+        let his = try world.capture(.event("his"), contact: "eero")
+        for purpose in [Purpose.tracking, .messaging] {
+            try world.capture(.setConsent(Consent(purpose: purpose, state: .granted)), contact: "eero")
+        }
+        #expect(try world.drain())
+        #expect(world.outcome(of: his.id, on: "p")?.term == .accepted)
+        #expect(world.outcome(of: device.id, on: "p")?.term == .accepted)
+        #expect(heard(world, "/track") == 1)
+        #expect(try world.account("p").balances)
+    }
+
     @Test func `another requirement at the next start is applied to what is pending (E14)`() throws {
         let world = try world([], courtesy: 10_000)
         try world.capture(.event("a"))

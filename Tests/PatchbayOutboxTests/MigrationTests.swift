@@ -15,9 +15,12 @@ import Testing
         var ignored = OpenReport()
         try OutboxStore.migrate(connection, &ignored, Migration.all.prefix(1))
         try connection.script("BEGIN")
+        func add(_ table: Table, _ values: SQLValue...) throws {
+            try connection.run(table.insert, values + [table.checksum(of: values)])
+        }
         for number in 1...rows {
-            try connection.run(
-                Table.operation.insert,
+            try add(
+                .operation,
                 .integer(number),
                 .text("o-\(number)"),
                 .text("s-\(number % 7)"),
@@ -26,8 +29,8 @@ import Testing
                 .integer(10),
                 .blob(Array("{\"name\":\"Order \(number)\"}".utf8))
             )
-            try connection.run(
-                Table.route.insert,
+            try add(
+                .route,
                 .integer(number),
                 .text("acoustic"),
                 .text("device"),
@@ -38,16 +41,16 @@ import Testing
                 .integer(0)
             )
         }
-        try connection.run(
-            Table.account.insert,
+        try add(
+            .account,
             .text("acoustic"),
             .text("captured"),
             .text(""),
             .integer(rows + 1)
         )
-        try connection.run(Table.account.insert, .text("acoustic"), .text("rejected"), .text("c"), .integer(1))
-        try connection.run(
-            Table.reject.insert,
+        try add(.account, .text("acoustic"), .text("rejected"), .text("c"), .integer(1))
+        try add(
+            .reject,
             .integer(1),
             .text("acoustic"),
             .integer(rows + 1),

@@ -1,4 +1,4 @@
-import PatchbayAdapterKit
+package import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 

@@ -65,7 +65,8 @@ import Testing
     }
 
     static let commands = [
-        "adapters", "check", "map", "simulate", "faults", "send", "outbox stats", "outbox list", "outbox verify", "migrate apply",
+        "adapters", "check", "map", "simulate", "faults", "send", "outbox stats", "outbox list", "outbox verify",
+        "migrate apply",
         "sandbox", "help",
     ]
 

@@ -44,7 +44,8 @@ struct Command: Sendable {
 
     /// Every command, in the order of help.
     static let all: [Command] = [
-        adapters, check, map, simulate, faults, send, outboxStats, outboxList, outboxVerify, migrateApply, sandbox, help,
+        adapters, check, map, simulate, faults, send, outboxStats, outboxList, outboxVerify, migrateApply, sandbox,
+        help,
     ]
 
     /// As a person types it, without the program's name: `outbox list`.

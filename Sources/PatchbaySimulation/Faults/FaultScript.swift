@@ -81,7 +81,10 @@ struct FaultScript {
     private mutating func consent() -> Action {
         let purposes = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
         return .setConsent(
-            Consent(purpose: random.pick(purposes), state: random.pick([.granted, .granted, .granted, .denied, .unknown]))
+            Consent(
+                purpose: random.pick(purposes),
+                state: random.pick([.granted, .granted, .granted, .denied, .unknown])
+            )
         )
     }
 }

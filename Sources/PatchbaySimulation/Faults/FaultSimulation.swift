@@ -78,6 +78,8 @@ public final class FaultSimulation {
     var firsts: Set<Int> = []
     /// What a person allowed, or nobody has to allow: captured or made under a yes, or followed by one, and by no no.
     var permitted: Set<OperationID> = []
+    /// What was allowed in the last thing that was said.
+    private var grantedNow: Set<Purpose> = []
     /// What is said and stored, by subject.
     var mirrors: [Subject: SubjectMirror] = [:]
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
@@ -228,6 +230,7 @@ public final class FaultSimulation {
         }
         noteWake()
         let before = (mirrors, permitted, forgotten)
+        grantedNow = []
         for operation in operations { enroll(operation) }
         do {
             try world.capture(operations)
@@ -253,7 +256,9 @@ public final class FaultSimulation {
         switch operation.action {
         case .erase: forgotten.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
         case .setConsent(let consent):
-            for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose {
+            if consent.state == .granted { grantedNow.insert(consent.purpose) }
+            for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose
+            {
                 switch consent.state {
                 case .granted: permitted.insert(id)
                 case .denied: permitted.remove(id)
@@ -262,8 +267,8 @@ public final class FaultSimulation {
             }
         default: break
         }
-        note(operation)
         heardBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
+        note(operation)
     }
 
     /// Notes an operation that is new.
@@ -272,7 +277,9 @@ public final class FaultSimulation {
         arrivals.append(operation.id)
         let purpose = Self.purpose(of: operation.action).flatMap { setup.requiredConsent.contains($0) ? $0 : nil }
         let state = purpose.map { mirrors[operation.subject]?.consent(for: $0) ?? .unknown } ?? .granted
-        if state == .granted { permitted.insert(operation.id) }
+        // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
+        let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
+        if state == .granted || isMade { permitted.insert(operation.id) }
     }
 
     /// Whether any of these is in the outbox; of what is captured together all is, or nothing.
@@ -364,14 +371,19 @@ public final class FaultSimulation {
         isHealthy = true
         world.host.jump(by: world.host.trueDate - world.host.date())
         try begin()
+        try close()
+        for provider in plan.providers { try world.resume(provider.name) }
+        try world.drain(atMost: .seconds(90 * 86_400))
+        try learnWhatWasCreated()
+    }
+
+    /// The app says what nothing has to wait for any more.
+    func close() throws {
         let asked = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
             .map { Action.setConsent(Consent(purpose: $0, state: .granted)) }
         for subject in 0..<setup.subjects where !setup.closing.isEmpty {
             try capture(asked + setup.closing, subject: subject, isGroup: false)
         }
-        for provider in plan.providers { try world.resume(provider.name) }
-        try world.drain(atMost: .seconds(90 * 86_400))
-        try learnWhatWasCreated()
     }
 
     /// Notes a problem unless a condition holds.

@@ -5,7 +5,7 @@ import PatchbayModel
 /// The set-ups of random runs over all doors; the seed chooses one.
 public struct FaultTable: Sendable {
     /// How many things happen in a run.
-    public static let steps = 30
+    public static let steps = 20
 
     private let doors: [FaultDoor]
     private static let purposes: [Set<Purpose>] = [

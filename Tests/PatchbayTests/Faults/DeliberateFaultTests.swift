@@ -85,7 +85,9 @@ struct Proof {
     /// The proof is sought anew with `UPDATE_PROOF=1`: the first seed that finds each fault, of three hundred.
     private static let isSought = ProcessInfo.processInfo.environment["UPDATE_PROOF"] != nil
 
-    @Test(arguments: PlantedFault.all) func `a planted fault is found, as the article says`(_ fault: PlantedFault) throws {
+    @Test(arguments: PlantedFault.all) func `a planted fault is found, as the article says`(_ fault: PlantedFault)
+        throws
+    {
         if Self.isSought {
             for seed in 1...300 as ClosedRange<UInt64> {
                 guard let verdict = try fault.verdict(of: seed) else { continue }

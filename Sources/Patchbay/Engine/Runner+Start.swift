@@ -112,10 +112,7 @@ extension Runner {
             return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
-        // Everything it carried has ended by the person's word: there is nothing left to ask about.
-        if rows.isEmpty, !entry.operations.isEmpty {
-            return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
-        }
+        // What it carried may have ended by the person's word: that it left is told all the same, for the vendor's pacing.
         var operations: [Pending<Adapter>] = []
         for row in rows {
             guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }

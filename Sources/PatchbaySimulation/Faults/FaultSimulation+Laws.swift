@@ -75,6 +75,7 @@ extension FaultSimulation {
     func checkTheLiving() throws {
         guard let dead = setup.deadProvider else { return }
         note("all but \(dead) are given an hour")
+        letStorageBe()
         try mortally { try close() }
         try mortally { try world.advance(by: .seconds(1800)) }
         try mortally {

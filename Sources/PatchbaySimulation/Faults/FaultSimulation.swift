@@ -367,7 +367,7 @@ public final class FaultSimulation {
 
     private func heal() throws {
         note("everything heals")
-        (pointsToDeath, storageFault) = (nil, nil)
+        letStorageBe()
         isHealthy = true
         world.host.jump(by: world.host.trueDate - world.host.date())
         try begin()
@@ -376,6 +376,9 @@ public final class FaultSimulation {
         try world.drain(atMost: .seconds(90 * 86_400))
         try learnWhatWasCreated()
     }
+
+    /// What was to happen to the storage happens no more.
+    func letStorageBe() { (pointsToDeath, storageFault) = (nil, nil) }
 
     /// The app says what nothing has to wait for any more.
     func close() throws {

@@ -76,6 +76,7 @@ extension FaultSimulation {
         guard let dead = setup.deadProvider else { return }
         note("all but \(dead) are given an hour")
         letStorageBe()
+        world.host.jump(by: world.host.trueDate - world.host.date())
         try mortally { try close() }
         try mortally { try world.advance(by: .seconds(1800)) }
         try mortally {

@@ -27,6 +27,8 @@ public final class FaultSimulation {
         public var subjects = 1
         /// A provider whose vendor is never there: it must not hold the others.
         public var deadProvider: String?
+        /// Whether vendors may say yes to what they have not done.
+        public var allowsLies = false
         /// What the app says once everything is well again; nothing of it can get lost.
         public var closing: [Action]
         /// The vendors' own laws, by the provider's name.

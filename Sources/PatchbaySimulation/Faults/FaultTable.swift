@@ -93,7 +93,7 @@ public struct FaultTable: Sendable {
         ) { random, number in
             doors.count == 1 ? doors[0].say(number, &random) : random.pick(doors).say(number, &random)
         }
-        setup.name = name
+        (setup.name, setup.allowsLies) = (name, true)
         setup.closing = doors.map(\.closing)
         setup.laws = Dictionary(doors.map { ($0.id, $0.law) }) { first, _ in first }
         return setup

@@ -33,7 +33,9 @@ struct FaultScript {
     /// Mostly a vendor is well: what is deep is reached that way.
     private mutating func weather() -> FaultWeather {
         guard setup.deadProvider == nil else { return .fine }
-        return random.pick([.fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, setup.allowsLies ? .lying : .rough])
+        return random.pick([
+            .fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, setup.allowsLies ? .lying : .rough,
+        ])
     }
 
     private mutating func next() -> FaultStep.What {

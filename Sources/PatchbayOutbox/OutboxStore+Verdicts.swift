@@ -71,7 +71,12 @@ extension OutboxStore {
                 _ = try seal(.reject)
                 usageChange.rejects += 1
             }
-            try count(provider: provider, term: term, code: code, by: DeliberateFault.endingCountedTwice.isPresent ? 2 : 1)
+            try count(
+                provider: provider,
+                term: term,
+                code: code,
+                by: DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
+            )
             if DeliberateFault.routeLeftBehind.isPresent { return true }
             try removeRoute(provider: provider, sequence: sequence)
             if !isIndexed { noteUpheaval() }

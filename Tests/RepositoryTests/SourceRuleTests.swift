@@ -63,7 +63,9 @@ import Testing
         "func respond(", "func header(", "func footer(", "mutating func read(", "mutating func finish(",
         "var errorDescription", "var isRecursive", "func scopeProvider", "func provideScope", "var testDescription",
         "func next()", "func index(", "typealias ", "func date()", "func uptime()", "var boot:", "var process:",
-        "func isDead(", "func chance()", "func makeID()", "func realTime(", "var afterErase", "func write(_ bytes",
+        "static let settings:", "static let account:", "static var account:", "static func credential(of",
+        "static func say(", "static var closing:", "static func problems(in", "func isDead(", "func chance()",
+        "func makeID()", "func realTime(", "var afterErase", "func write(_ bytes",
     ]
 
     @Test func `every public declaration has a doc comment`() {

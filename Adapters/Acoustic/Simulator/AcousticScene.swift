@@ -40,7 +40,8 @@ public struct AcousticScene: VendorScene {
         for stream in streams {
             // The first step of the ladder, as short as chance makes it; or what the vendor asked for.
             problems += story.early(stream) { request in
-                guard let outcome = request.outcome, outcome.failed(or: 408...408, 425...425, 429...429, 500...599) else {
+                guard let outcome = request.outcome, outcome.failed(or: 408...408, 425...425, 429...429, 500...599)
+                else {
                     return nil
                 }
                 return max(.seconds(48), min(request.retryAfter ?? .zero, .seconds(86_400)))

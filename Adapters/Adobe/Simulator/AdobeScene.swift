@@ -87,8 +87,7 @@ public struct AdobeClassicScene: VendorScene {
             if request.settledAt != nil { heard.formUnion(request.operations) }
         }
         guard story.isWhole else { return problems }
-        let told = account.reports.map(\.action)
-        if told.contains("1"), !told.contains("2") { problems.append("an open without its click") }
+        if account.subscribers.isEmpty { problems.append("the vendor knows no device") }
         return problems
     }
 }

@@ -44,6 +44,7 @@ public struct AltcraftScene: VendorScene {
         }
     }
 
+    /// A capture wakes a failing lane after a second at most: what was said that long before counts.
     public static func problems(in story: SceneStory, at account: AltcraftState) -> [String] {
         var problems: [String] = []
         var settled: [String: SceneStory.Request] = [:]
@@ -54,8 +55,12 @@ public struct AltcraftScene: VendorScene {
                 if !outcome.failed(or: 500...599) {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
                 } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
-                    problems.append("request \(request.number) came \(request.now - at) after \(before.number), not \(word)")
-                } else if request.now < at + .seconds(1), !story.isWoken(from: before.now, to: request.now) {
+                    problems.append(
+                        "request \(request.number) came \(request.now - at) after \(before.number), not \(word)"
+                    )
+                } else if request.now < at + .seconds(1),
+                    !story.isWoken(from: before.now + .seconds(-1), to: request.now)
+                {
                     problems.append("request \(request.number) came \(request.now - at) after \(before.number)")
                 }
             }

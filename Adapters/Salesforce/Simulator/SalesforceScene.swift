@@ -44,7 +44,9 @@ public struct SalesforceScene: VendorScene {
         guard let registration = newest?.registration else { return problems + ["the vendor holds no registration"] }
         let held = Dictionary(
             (registration["attributes"]?.array ?? []).compactMap { pair -> (String, String)? in
-                guard let key = pair["key"]?.string, let value = pair["value"]?.string, !value.isEmpty else { return nil }
+                guard let key = pair["key"]?.string, let value = pair["value"]?.string, !value.isEmpty else {
+                    return nil
+                }
                 return (key, value)
             }
         ) { $1 }

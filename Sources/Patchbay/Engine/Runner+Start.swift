@@ -107,7 +107,8 @@ extension Runner {
 
     /// A journaled request was in mid-flight when a process died: the adapter says what that means.
     func interrupt(_ entry: JournalEntry) throws {
-        guard let endpoint = Adapter.Endpoint(rawValue: entry.endpoint), !DeliberateFault.interruptionForgotten.isPresent
+        guard let endpoint = Adapter.Endpoint(rawValue: entry.endpoint),
+            !DeliberateFault.interruptionForgotten.isPresent
         else {
             return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
         }

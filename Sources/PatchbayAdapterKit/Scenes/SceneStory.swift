@@ -132,7 +132,9 @@ public struct SceneStory: Sendable {
     /// The names of the custom events that this vendor said yes to.
     public var takenEvents: [String] {
         entries.compactMap { entry in
-            guard entry.term == "accepted", case .track(.custom(let name, _)) = entry.operation.action else { return nil }
+            guard entry.term == "accepted", case .track(.custom(let name, _)) = entry.operation.action else {
+                return nil
+            }
             return name
         }
     }

@@ -33,7 +33,9 @@ struct FaultScript {
     /// Mostly a vendor is well: what is deep is reached that way.
     private mutating func weather() -> FaultWeather {
         guard setup.deadProvider == nil else { return .fine }
-        return random.pick([.fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, .lying])
+        return random.pick([
+            .fair, .fair, .fair, .rough, .rough, .rough, .down, .slow, .limiting, setup.allowsLies ? .lying : .rough,
+        ])
     }
 
     private mutating func next() -> FaultStep.What {
@@ -42,8 +44,8 @@ struct FaultScript {
         case 13..<19: return .pass(.milliseconds(1 + random.below(90_000)))
         // Whoever asks a dead vendor every half minute is not made to do so for days.
         case 19..<22 where setup.deadProvider != nil: return .pass(.seconds(60 + random.below(1200)))
-        case 19, 20: return .pass(.seconds(600 + random.below(20_000)))
-        case 21: return .pass(.seconds(3600 + random.below(200_000)))
+        case 19, 20: return .pass(.seconds(60 + random.below(3600)))
+        case 21: return .pass(.seconds(600 + random.below(random.below(6) > 0 ? 10_000 : 200_000)))
         case 22: return random.below(4) > 0 ? .jump(.seconds(random.below(4_000_000) - 2_000_000)) : .epoch
         case 23: return .flush
         case 24: return random.below(3) > 0 ? .wake : .resume(provider: random.below(providers))
@@ -81,7 +83,10 @@ struct FaultScript {
     private mutating func consent() -> Action {
         let purposes = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
         return .setConsent(
-            Consent(purpose: random.pick(purposes), state: random.pick([.granted, .granted, .granted, .denied, .unknown]))
+            Consent(
+                purpose: random.pick(purposes),
+                state: random.pick([.granted, .granted, .granted, .denied, .unknown])
+            )
         )
     }
 }

@@ -53,7 +53,9 @@ extension FaultSimulation {
             let pending = try world.store.pendingCount(provider: provider.name)
             guard pending > 0, try world.parked(provider.name) == nil else { continue }
             let holds = try world.store.holds(provider: provider.name)
-            for hold in holds { expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which nobody knows") }
+            for hold in holds {
+                expect(hold.hold.hasPrefix("consent."), "held as \"\(hold.hold)\", which nobody knows")
+            }
             if holds.reduce(0, { $0 + $1.count }) == pending { continue }
             let waits = try world.waits(of: provider.name)
             let blocks = try world.store.blocks(provider: provider.name, lane: nil)
@@ -73,6 +75,9 @@ extension FaultSimulation {
     func checkTheLiving() throws {
         guard let dead = setup.deadProvider else { return }
         note("all but \(dead) are given an hour")
+        letStorageBe()
+        world.host.jump(by: world.host.trueDate - world.host.date())
+        try mortally { try close() }
         try mortally { try world.advance(by: .seconds(1800)) }
         try mortally {
             noteWake()
@@ -83,7 +88,8 @@ extension FaultSimulation {
         for account in try world.accounts() where account.provider != dead && account.parked == nil {
             let held = account.held.values.reduce(0, +)
             expect(
-                account.pending == held || plan.providers.contains { $0.name == account.provider && $0.mode == .paused },
+                account.pending == held
+                    || plan.providers.contains { $0.name == account.provider && $0.mode == .paused },
                 "\(account.provider): \(account.pending - held) operations wait although only \(dead) is dead"
             )
         }
@@ -222,7 +228,8 @@ extension FaultSimulation {
         for (lane, text) in try world.memory(of: provider) { story.memory[lane] = try JSONValue(parsing: text) }
         story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectMirror()
         story.isWhole =
-            setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider) && setup.requiredConsent.isEmpty && setup.subjects == 1 && forgotten.isEmpty
+            setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider)
+            && setup.requiredConsent.isEmpty && setup.subjects == 1 && forgotten.isEmpty
         return story
     }
 }

@@ -31,7 +31,11 @@ extension FaultSimulation {
             describe(sent, "never answered")
             return .silence
         case .death(let hasArrived):
-            if hasArrived { answer(sent, "processed, and the process dies") } else { describe(sent, "the process dies") }
+            if hasArrived {
+                answer(sent, "processed, and the process dies")
+            } else {
+                describe(sent, "the process dies")
+            }
             tally.crashes += 1
             isFirst = true
             noteWake()

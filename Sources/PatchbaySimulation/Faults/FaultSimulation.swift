@@ -27,6 +27,8 @@ public final class FaultSimulation {
         public var subjects = 1
         /// A provider whose vendor is never there: it must not hold the others.
         public var deadProvider: String?
+        /// Whether vendors may say yes to what they have not done.
+        public var allowsLies = false
         /// What the app says once everything is well again; nothing of it can get lost.
         public var closing: [Action]
         /// The vendors' own laws, by the provider's name.
@@ -78,6 +80,8 @@ public final class FaultSimulation {
     var firsts: Set<Int> = []
     /// What a person allowed, or nobody has to allow: captured or made under a yes, or followed by one, and by no no.
     var permitted: Set<OperationID> = []
+    /// What was allowed in the last thing that was said.
+    private var grantedNow: Set<Purpose> = []
     /// What is said and stored, by subject.
     var mirrors: [Subject: SubjectMirror] = [:]
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
@@ -228,6 +232,7 @@ public final class FaultSimulation {
         }
         noteWake()
         let before = (mirrors, permitted, forgotten)
+        grantedNow = []
         for operation in operations { enroll(operation) }
         do {
             try world.capture(operations)
@@ -253,7 +258,9 @@ public final class FaultSimulation {
         switch operation.action {
         case .erase: forgotten.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
         case .setConsent(let consent):
-            for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose {
+            if consent.state == .granted { grantedNow.insert(consent.purpose) }
+            for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose
+            {
                 switch consent.state {
                 case .granted: permitted.insert(id)
                 case .denied: permitted.remove(id)
@@ -262,8 +269,8 @@ public final class FaultSimulation {
             }
         default: break
         }
-        note(operation)
         heardBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
+        note(operation)
     }
 
     /// Notes an operation that is new.
@@ -272,7 +279,9 @@ public final class FaultSimulation {
         arrivals.append(operation.id)
         let purpose = Self.purpose(of: operation.action).flatMap { setup.requiredConsent.contains($0) ? $0 : nil }
         let state = purpose.map { mirrors[operation.subject]?.consent(for: $0) ?? .unknown } ?? .granted
-        if state == .granted { permitted.insert(operation.id) }
+        // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
+        let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
+        if state == .granted || isMade { permitted.insert(operation.id) }
     }
 
     /// Whether any of these is in the outbox; of what is captured together all is, or nothing.
@@ -360,18 +369,26 @@ public final class FaultSimulation {
 
     private func heal() throws {
         note("everything heals")
-        (pointsToDeath, storageFault) = (nil, nil)
+        letStorageBe()
         isHealthy = true
         world.host.jump(by: world.host.trueDate - world.host.date())
         try begin()
+        try close()
+        for provider in plan.providers { try world.resume(provider.name) }
+        try world.drain(atMost: .seconds(90 * 86_400))
+        try learnWhatWasCreated()
+    }
+
+    /// What was to happen to the storage happens no more.
+    func letStorageBe() { (pointsToDeath, storageFault) = (nil, nil) }
+
+    /// The app says what nothing has to wait for any more.
+    func close() throws {
         let asked = setup.requiredConsent.sorted { $0.rawValue < $1.rawValue }
             .map { Action.setConsent(Consent(purpose: $0, state: .granted)) }
         for subject in 0..<setup.subjects where !setup.closing.isEmpty {
             try capture(asked + setup.closing, subject: subject, isGroup: false)
         }
-        for provider in plan.providers { try world.resume(provider.name) }
-        try world.drain(atMost: .seconds(90 * 86_400))
-        try learnWhatWasCreated()
     }
 
     /// Notes a problem unless a condition holds.

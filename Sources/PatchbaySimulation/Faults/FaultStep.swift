@@ -56,7 +56,8 @@ extension FaultStep: CustomStringConvertible {
         case .resume(let provider): "provider \(provider) is resumed"
         case .kill: "the process is killed"
         case .die(let points): "the process will die at storage point \(points + 1) from here"
-        case .storageFails(let points, let times): "the storage will fail \(times) times from point \(points + 1) from here"
+        case .storageFails(let points, let times):
+            "the storage will fail \(times) times from point \(points + 1) from here"
         case .reboot(let pause): "the machine is off for \(pause)"
         case .configure(let number): "another process begins with configuration \(number)"
         case .weather(let provider, let weather): "provider \(provider) is \(weather.rawValue) from here"
@@ -71,7 +72,11 @@ extension Action {
         case .track(.push(let interaction, _, _)): "push \(interaction)"
         case .changeAttributes(let changes):
             changes.sorted { $0.key < $1.key }.map { name, change in
-                if case .set(let value) = change { "\(name.rawValue)=\(value.plainText ?? "…")" } else { "unset \(name.rawValue)" }
+                if case .set(let value) = change {
+                    "\(name.rawValue)=\(value.plainText ?? "…")"
+                } else {
+                    "unset \(name.rawValue)"
+                }
             }.joined(separator: " ")
         case .setConsent(let consent): "\(consent.purpose.rawValue) \(consent.state.rawValue)"
         case .switchContact(let change):

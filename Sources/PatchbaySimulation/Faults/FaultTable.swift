@@ -5,7 +5,7 @@ import PatchbayModel
 /// The set-ups of random runs over all doors; the seed chooses one.
 public struct FaultTable: Sendable {
     /// How many things happen in a run.
-    public static let steps = 36
+    public static let steps = 20
 
     private let doors: [FaultDoor]
     private static let purposes: [Set<Purpose>] = [
@@ -94,7 +94,7 @@ public struct FaultTable: Sendable {
         ) { random, number in
             doors.count == 1 ? doors[0].say(number, &random) : random.pick(doors).say(number, &random)
         }
-        setup.name = name
+        (setup.name, setup.allowsLies) = (name, true)
         setup.closing = doors.map(\.closing)
         setup.laws = Dictionary(doors.map { ($0.id, $0.law) }) { first, _ in first }
         return setup

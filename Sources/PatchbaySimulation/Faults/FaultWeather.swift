@@ -103,6 +103,7 @@ public enum FaultWeather: String, Sendable, CaseIterable {
         let text = instant.text
         let month = Int(text.dropFirst(5).prefix(2)) ?? 1
         let day = days[Int((instant.seconds / 86_400 % 7 + 7) % 7)]
-        return "\(day), \(text.dropFirst(8).prefix(2)) \(months[month - 1]) \(text.prefix(4)) \(text.dropFirst(11).prefix(8)) GMT"
+        return
+            "\(day), \(text.dropFirst(8).prefix(2)) \(months[month - 1]) \(text.prefix(4)) \(text.dropFirst(11).prefix(8)) GMT"
     }
 }

@@ -1,5 +1,13 @@
 import CSQLite
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// One SQLite connection with its prepared statements; closes everything when it goes.
 final class Connection {
     /// How the file is opened.

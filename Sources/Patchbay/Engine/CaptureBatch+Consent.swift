@@ -200,6 +200,7 @@ struct ConsentEffects {
 
 extension FindingRow {
     fileprivate static let consentUnknown = Engine.consentUnknown
+    fileprivate static let consentUnanswered = Engine.consentUnanswered
     fileprivate static let consentDenied = Engine.consentDenied
     fileprivate static let consentWithdrawn = Engine.consentWithdrawn
 }

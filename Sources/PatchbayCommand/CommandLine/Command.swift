@@ -44,7 +44,8 @@ struct Command: Sendable {
 
     /// Every command, in the order of help.
     static let all: [Command] = [
-        adapters, check, map, shadow, simulate, faults, send, erase, outboxStats, outboxList, outboxVerify, outboxShadow,
+        adapters, check, map, shadow, simulate, faults, send, erase, outboxStats, outboxList, outboxVerify,
+        outboxShadow,
         outboxConsent, rejectsList, rejectsExport, rejectsReplay, quarantineList, outboxRetarget, outboxClear,
         migrateApply, sandbox, help,
     ]

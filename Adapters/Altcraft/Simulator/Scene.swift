@@ -52,7 +52,7 @@ public struct AltcraftScene: VendorScene {
             guard let id = request.request[header: "Request-ID"], request.endpoint != "status" else { continue }
             let key = "\(id) \(request.endpoint)"
             if let before = settled[key], let at = before.settledAt, let outcome = before.outcome {
-                if !outcome.failed(or: 500...599) {
+                if !outcome.failed(or: 500...599), outcome.reply?.isWebPage != true {
                     problems.append("request \(request.number) repeats \(before.number), which was answered")
                 } else if let word = before.retryAfter, request.now < at + min(word, .seconds(86_400)) {
                     problems.append(

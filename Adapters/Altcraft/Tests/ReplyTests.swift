@@ -252,7 +252,7 @@ import Testing
 
     @Test func `an answer that says nothing changes nothing`() throws {
         let topic = Action.changeSubscription(Subscription(channel: .push, topic: "tips", state: .unsubscribed))
-        let page = WireResponse(200, body: Array("<html>".utf8))
+        let page = WireResponse(200, body: Array("not what was asked".utf8))
         var scene = try Scene()
         #expect(scene.verdict(topic, .replied(page)).verdict?.finding?.code == "altcraft.reply.unreadable")
         #expect(scene.memory.standing == nil)

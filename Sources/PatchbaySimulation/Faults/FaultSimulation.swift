@@ -256,7 +256,10 @@ public final class FaultSimulation {
         mirror.apply(operation)
         mirrors[subject] = mirror
         switch operation.action {
-        case .erase: forgotten.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
+        case .erase:
+            // An earlier word to be forgotten still goes to the vendor.
+            let before = known.values.filter { $0.subject == subject && $0.action.kind != .erase }
+            forgotten.formUnion(before.map(\.id))
         case .setConsent(let consent):
             if consent.state == .granted { grantedNow.insert(consent.purpose) }
             for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose

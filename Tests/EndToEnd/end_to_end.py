@@ -294,7 +294,9 @@ class EndToEnd:
         configuration = processes.write_configuration(
             self.folder / "patchbay.json", providers, list(providers), outbox=self.outbox, onLoss="reject"
         )
-        self.run("send", "--config", configuration, "--until-idle", 30, "-", input=lines(a_morning()[:3]).encode())
+        processes.run(
+            "send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()[:3]).encode()
+        )
         alone = processes.write_configuration(self.folder / "alone.json", providers, ["salesforce"], outbox=self.outbox)
         self.sandbox.set_faults({"vendor": "salesforce", "effect": "reset"})
         self.run("send", "--config", alone, "--until-idle", 1, "-", input=lines(a_morning()[5:]).encode())
@@ -414,7 +416,8 @@ class EndToEnd:
             b'{"id": "' + b"x" * 5_000_000 + b'"}\n',
         ]
         text = lines(good[:3]).encode() + b"".join(bad) + lines(good[3:]).encode() + b'{"id": "cut'
-        done = self.expect_end(self.run("send", "--config", configuration, "-", input=text), 1, *[f":{line}" for line in range(4, 11)])
+        done = processes.run("send", "--config", configuration, "-", environment=self.hurried(), input=text)
+        self.expect_end(done, 1, *[f":{line}" for line in range(4, 11)])
         self.expect("dance" not in done.stderr.decode(), "a message repeats what the line said")
         self.expect(len(self.promised(done.stdout)) == 6, f"{len(self.promised(done.stdout))} of 6 good lines were taken")
         self.expect_kept(self.promised(done.stdout))
@@ -637,6 +640,7 @@ def main():
         folder = root / name
         folder.mkdir()
         title = getattr(EndToEnd, name).__doc__
+        begun = time.monotonic()
         try:
             environment = {}
             with processes.Sandbox(folder, list(vendors.ALL), vendors.accounts(), environment) as sandbox:
@@ -646,7 +650,7 @@ def main():
             reason = str(error) if isinstance(error, Failure) else traceback.format_exc()
             print(f"  FAILED  {title}\n          {reason}", flush=True)
         else:
-            print(f"  ok      {title}", flush=True)
+            print(f"  ok      {title} ({time.monotonic() - begun:.1f} s)", flush=True)
     print(f"{len(checks) - len(failed)} passed, {len(failed)} failed")
     if failed or not checks:
         print(f"The files are in {root}")

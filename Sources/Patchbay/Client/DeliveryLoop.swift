@@ -17,6 +17,7 @@ actor DeliveryLoop {
     /// Callers that wait until nothing is in flight, so that the configuration can change.
     private let quietWaiters = WaitingList<Bool, Void>()
     private var isReconfiguring = false
+    private var isGathering = false
     private var wakeUp: Task<Void, Never>?
     private var wakeUpAt: Instant?
     private var housekeeping: Task<Void, Never>?
@@ -68,7 +69,23 @@ actor DeliveryLoop {
 
     /// Tells the loop that captures wait. Called from any thread; returns at once.
     nonisolated func noteCaptures() {
-        executor.queue.async { self.assumeIsolated { $0.commitCaptures() } }
+        executor.queue.async { self.assumeIsolated { $0.commitAndGather() } }
+    }
+
+    /// What an app says in one breath is planned together: so long after the first capture.
+    private static let breath = DispatchTimeInterval.milliseconds(5)
+
+    /// Commits what was captured at once, and plans a moment later.
+    private func commitAndGather() {
+        commit(buffer.take())
+        guard !isGathering else { return }
+        isGathering = true
+        executor.queue.asyncAfter(deadline: .now() + Self.breath) { [weak self] in
+            self?.assumeIsolated { loop in
+                loop.isGathering = false
+                loop.advance()
+            }
+        }
     }
 
     /// Commits what was captured, then sends what may be sent.

@@ -266,9 +266,11 @@ public final class EngagementClient: Sendable {
         try await loop.withEngine { try ProviderAccounts.read($0) }
     }
 
-    /// Whether the outbox knows an operation: it is pending, or ended as far back as the outbox remembers.
-    public func knows(_ operation: OperationID) async throws -> Bool {
-        try await loop.withEngine { try $0.store.knows(operation.rawValue) }
+    /// Those among operations that the outbox knows: pending, or ended as far back as it remembers.
+    public func known(among operations: [OperationID]) async throws -> Set<OperationID> {
+        try await loop.withEngine { engine in
+            Set(try operations.filter { try engine.store.knows($0.rawValue) })
+        }
     }
 
     /// What happens, told after it is stored; one stream per listener, from now on.

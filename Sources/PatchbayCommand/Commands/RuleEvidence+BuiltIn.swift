@@ -193,6 +193,7 @@ extension RuleEvidence {
         {"rule":"acoustic/R4","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) back-off"}
         {"rule":"acoustic/R4","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
         {"rule":"acoustic/R5","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
+        {"rule":"acoustic/R6","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) sign-in-page"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`a tag that the column can't hold is refused`(_:)"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`tags are one column, sent whole`()"}
@@ -370,6 +371,7 @@ extension RuleEvidence {
         {"rule":"adobe/Q9","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
         {"rule":"adobe/Q9","test":"PatchbayAdobeTests.RegistrationTests/`nothing leaves before the device is known`()"}
         {"rule":"adobe/Q10","test":"PatchbayAdobeTests.PushTests/`the same event twice is told twice`()"}
+        {"rule":"adobe/Q11","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) sign-in-page"}
         {"rule":"adobe/R1","test":"PatchbayAdobeTests.RequestTests/`a registration, byte for byte`()"}
         {"rule":"adobe/R2","test":"PatchbayAdobeTests.RequestTests/`a registration, byte for byte`()"}
         {"rule":"adobe/R3","test":"PatchbayAdobeTests.RequestTests/`Android has words of its own, other services none`()"}
@@ -676,6 +678,7 @@ extension RuleEvidence {
         {"rule":"altcraft/R12","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) person-gone"}
         {"rule":"altcraft/R12","test":"PatchbayAltcraftTests.ReplyTests/`a lost change is repeated before a later one leaves`()"}
         {"rule":"altcraft/R12","test":"PatchbayAltcraftTests.ReplyTests/`somebody who is gone hides nobody else`()"}
+        {"rule":"altcraft/R13","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sign-in-page"}
         {"rule":"altcraft/S1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) status-reads"}
         {"rule":"altcraft/S1","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) sync-both-ways"}
         {"rule":"altcraft/S1","test":"PatchbayAltcraftTests.LogInTests/`what the vendor was told can be asked back`()"}
@@ -982,6 +985,7 @@ extension RuleEvidence {
         {"rule":"des/R40","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
         {"rule":"des/R40","test":"PatchbayDESTests.EventTests/`a message in an answer goes to the app, one without HTML does not`()"}
         {"rule":"des/R40","test":"PatchbayDESTests.QuestionTests/`the inbox leaves out what lacks something`()"}
+        {"rule":"des/R41","test":"PatchbayDESTests.DESConformanceTests/converses(_:) sign-in-page"}
         {"rule":"des/T1","test":"PatchbayDESTests.EventTests/`attributes become texts`(row:)"}
         {"rule":"des/T2","test":"PatchbayDESTests.RefusalTests/`events need a name of their own and plain attributes`()"}
         {"rule":"des/T3","test":"PatchbayDESTests.RefusalTests/`events need a name of their own and plain attributes`()"}
@@ -1115,6 +1119,7 @@ extension RuleEvidence {
         {"rule":"salesforce/R7","test":"PatchbaySalesforceTests.CallbackTests/`a failure hands over nothing, the success after it does`(_:)"}
         {"rule":"salesforce/R7","test":"PatchbaySalesforceTests.CallbackTests/`the app's signed string is not handed on`()"}
         {"rule":"salesforce/R7","test":"PatchbaySalesforceTests.CallbackTests/`whoever waits for a change is handed the registration as it was sent`()"}
+        {"rule":"salesforce/R8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) sign-in-page"}
         {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-hour"}
         {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) first-launch"}
         {"rule":"salesforce/S1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) until-the-key"}

@@ -117,13 +117,12 @@ extension Session {
         var knownCount = 0
         try await session.readOperations(path, defaults: defaults) { lines in
             var receipts: [(line: Int, receipt: Receipt)] = []
+            // Asked for all of them at once, so that they are captured together.
+            let known = try await client.known(among: lines.compactMap { try? $0.operation.get().id })
             for line in lines {
                 switch line.operation {
+                case .success(let operation) where known.contains(operation.id): knownCount += 1
                 case .success(let operation):
-                    guard try await !client.knows(operation.id) else {
-                        knownCount += 1
-                        continue
-                    }
                     if isReplay {
                         try await print(&receipts, of: file, status: &status)
                         guard try await reach(operation.capturedAt) else { return }

@@ -185,7 +185,7 @@ struct SilentTransport: Transport {
         }
         let accounts = try #require(try await last.accounts().first)
         #expect(accounts.balances)
-        for id in durable { #expect(try await last.knows(id)) }
+        #expect(try await last.known(among: Array(durable)) == durable)
         await last.close()
     }
 }

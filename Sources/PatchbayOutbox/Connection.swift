@@ -199,9 +199,10 @@ final class Connection {
 /// SQLite's texts name tables and columns, never values.
 func sqliteError(_ handle: OpaquePointer?, _ result: Int32, _ name: String) -> OutboxError {
     let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
-    // A limit on a file's size reaches SQLite as an error of writing.
-    let isTooLarge = result & 0xFF == SQLITE_IOERR && handle.map(sqlite3_system_errno) == EFBIG
-    return OutboxError(isTooLarge ? .full : outboxCode(result), "\(name): \(text) (SQLite \(result)).")
+    // A full volume, or a limit on a file's size, may reach SQLite as an error of reading or writing.
+    let system = handle.map(sqlite3_system_errno) ?? 0
+    let isFull = result & 0xFF == SQLITE_IOERR && [EFBIG, ENOSPC, EDQUOT].contains(system)
+    return OutboxError(isFull ? .full : outboxCode(result), "\(name): \(text) (SQLite \(result)).")
 }
 
 /// The outbox's code for a SQLite result.

@@ -37,6 +37,7 @@ extension Command {
         )
         let refusals = Refusals()
         let listener = refusals.listen(to: client.outcomes())
+        session.tellStorageFailures(among: client.events())
         do {
             var delivery = Delivery(session: session, client: client, host: host, catalogue: configuration.catalogue)
             try await delivery.capture(session.invocation.argument(0))
@@ -55,6 +56,16 @@ extension Command {
 }
 
 extension Session {
+    /// Says once what is the matter with the outbox, until the client is closed.
+    fileprivate func tellStorageFailures(among events: AsyncStream<EngineEvent>) {
+        Task {
+            var told: Set<String> = []
+            for await case .storageFailed(let error) in events where told.insert(error.reason).inserted {
+                console.say("patchbay: \(error)", .red)
+            }
+        }
+    }
+
     /// A log on standard error, from the level on that was asked for.
     fileprivate func log() throws(UsageError) -> LineLog? {
         guard let word = invocation.text(.logLevel) else { return nil }

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Sends requests by the system's `URLSession`, once each and as the adapter made them.
 ///
-/// A request with a ``WireFault`` does not leave: only `https` does, and `http` to this machine itself. A reply's body is
+/// A request with a `WireFault` does not leave: only `https` does, and `http` to this machine itself. A reply's body is
 /// taken up to the request's limit and no further, however long it says that it is.
 ///
 /// No cookies, no cache, no stored credentials, and no redirect is followed: a 3xx comes back as the reply it is.

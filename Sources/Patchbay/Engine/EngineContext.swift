@@ -58,7 +58,7 @@ final class EngineContext {
     func transaction(_ durability: Durability, _ body: () throws -> Void) throws {
         let told = events.count
         let now = now
-        let isMarked = durability == .full || lastMark.map { now - $0 >= .seconds(1) } ?? true
+        let isMarked = durability == .full || lastMark.map { now - $0 >= Timeline.markPause } ?? true
         do {
             try store.transaction(durability) {
                 try body()

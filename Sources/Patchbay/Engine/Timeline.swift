@@ -9,6 +9,9 @@ package struct Timeline: Sendable {
     private let base: Instant
     private let begun: Instant
 
+    /// So long may pass between two marks.
+    static let markPause = Duration.seconds(1)
+
     /// Goes on where a stored mark left off.
     init(after mark: String?, on host: any EngineHost) {
         begun = host.uptime()
@@ -16,8 +19,11 @@ package struct Timeline: Sendable {
             base = host.date()
             return
         }
-        let passed = mark.boot == host.boot ? begun - mark.uptime : host.date() - mark.date
-        base = mark.now + (DeliberateFault.timelineRunsBack.isPresent ? passed : max(.zero, passed))
+        let isSameBoot = mark.boot == host.boot
+        // After a reboot nobody knows how long the last process went on behind its mark.
+        let passed = isSameBoot ? begun - mark.uptime : host.date() - mark.date
+        let least = isSameBoot ? .zero : Self.markPause
+        base = mark.now + (DeliberateFault.timelineRunsBack.isPresent ? passed : max(least, passed))
     }
 
     /// Now, given a reading of the clock that counts sleep.

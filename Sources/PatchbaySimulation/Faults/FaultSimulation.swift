@@ -266,6 +266,7 @@ public final class FaultSimulation {
             {
                 switch consent.state {
                 case .granted: permitted.insert(id)
+                case .denied where Self.isOptOut(other.action): permitted.insert(id)
                 case .denied: permitted.remove(id)
                 default: break
                 }
@@ -284,7 +285,14 @@ public final class FaultSimulation {
         let state = purpose.map { mirrors[operation.subject]?.consent(for: $0) ?? .unknown } ?? .granted
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
-        if state == .granted || isMade { permitted.insert(operation.id) }
+        let isOptOut = state == .denied && Self.isOptOut(operation.action)
+        if state == .granted || isMade || isOptOut { permitted.insert(operation.id) }
+    }
+
+    /// Whether it tells a vendor to leave the person alone: a no does not keep that back.
+    private static func isOptOut(_ action: Action) -> Bool {
+        guard case .changeSubscription(let subscription) = action else { return false }
+        return subscription.state == .unsubscribed || subscription.state == .suspended
     }
 
     /// Whether any of these is in the outbox; of what is captured together all is, or nothing.

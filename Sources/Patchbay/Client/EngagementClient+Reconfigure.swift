@@ -3,6 +3,16 @@ public import PatchbayModel
 import PatchbayOutbox
 import Synchronization
 
+extension Log {
+    /// Tells which providers a plan has.
+    func providers(of plan: RoutingPlan) {
+        for provider in plan.providers {
+            let id = type(of: provider.adapter).descriptor.id
+            self(.info, "provider", [.provider(provider.name), .adapter(id), .mode(provider.mode)])
+        }
+    }
+}
+
 /// Who is to hear of an operation, by the configuration that is in force.
 struct Audience: Sendable {
     /// The providers with a route, and all that may know a push as theirs.
@@ -44,9 +54,6 @@ extension EngagementClient {
             throw CaptureError(storing: error)
         }
         audience.withLock { $0 = Audience(plan) }
-        for provider in plan.providers {
-            let id = type(of: provider.adapter).descriptor.id
-            log(.info, "provider", [.provider(provider.name), .adapter(id), .mode(provider.mode)])
-        }
+        log.providers(of: plan)
     }
 }

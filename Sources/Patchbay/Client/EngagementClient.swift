@@ -93,10 +93,7 @@ public final class EngagementClient: Sendable {
         relay.connect { [weak self] events, areElsewhere in
             if areElsewhere { self?.receiveFromOthers(events) } else { self?.receive(events) }
         }
-        for provider in plan.providers {
-            let id = type(of: provider.adapter).descriptor.id
-            log(.info, "provider", [.provider(provider.name), .adapter(id), .mode(provider.mode)])
-        }
+        log.providers(of: plan)
         do {
             try await loop.start()
         } catch let refusal as SwitchRefusal {

@@ -19,21 +19,10 @@ extension Command {
         let configuration = try session.configuration()
         let provider = try session.provider(of: configuration)
         var mapping = try Mapping(provider, of: configuration)
-        let path = session.invocation.argument(0)
-        var status = ExitStatus.fine
-        try await session.readOperations(path, defaults: session.operationDefaults) { lines in
-            for line in lines {
-                switch line.operation {
-                case .failure(let fault):
-                    session.console.say(fault.finding, at: "\(session.name(ofInput: path)):\(line.number)")
-                    status = .findings
-                case .success(let operation):
-                    let mapped = try mapping.map(operation)
-                    if mapped.findings.contains(where: \.severity.matters) { status = .findings }
-                    try session.console.data(mapped.json(line: line.number, provider: provider.name))
-                }
-            }
+        return try await session.forEachOperation { operation, line in
+            let mapped = try mapping.map(operation)
+            try session.console.data(mapped.json(line: line, provider: provider.name))
+            return !mapped.findings.contains(where: \.severity.matters)
         }
-        return status
     }
 }

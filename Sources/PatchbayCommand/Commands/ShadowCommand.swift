@@ -25,22 +25,11 @@ extension Command {
             throw UsageError("--config: no route is a shadow. Set the mode of the new provider's route to \"shadow\".")
         }
         var rehearsal = try Rehearsals(live: live, shadows: shadows, of: configuration)
-        let path = session.invocation.argument(0)
-        var status = ExitStatus.fine
-        try await session.readOperations(path, defaults: session.operationDefaults) { lines in
-            for line in lines {
-                switch line.operation {
-                case .failure(let fault):
-                    session.console.say(fault.finding, at: "\(session.name(ofInput: path)):\(line.number)")
-                    status = .findings
-                case .success(let operation):
-                    let (json, loses) = try rehearsal.play(operation, line: line.number)
-                    if loses { status = .findings }
-                    try session.console.data(json)
-                }
-            }
+        return try await session.forEachOperation { operation, line in
+            let (json, loses) = try rehearsal.play(operation, line: line)
+            try session.console.data(json)
+            return !loses
         }
-        return status
     }
 
     static let outboxShadow = Command(

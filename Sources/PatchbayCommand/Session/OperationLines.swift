@@ -110,6 +110,27 @@ extension Session {
         }
     }
 
+    /// Does something with each operation of the first argument's file; a line that is none is named.
+    ///
+    /// - Parameter body: gets the operation and its line; true if there is nothing to find fault with.
+    /// - Returns: whether there was anything to find fault with.
+    /// - Throws: ``FileError`` if reading or handing over fails, and what `body` throws.
+    func forEachOperation(_ body: (EngagementOperation, Int) throws -> Bool) async throws -> ExitStatus {
+        let path = invocation.argument(0)
+        var status = ExitStatus.fine
+        try await readOperations(path, defaults: operationDefaults) { lines in
+            for line in lines {
+                switch line.operation {
+                case .failure(let fault):
+                    console.say(fault.finding, at: "\(name(ofInput: path)):\(line.number)")
+                    status = .findings
+                case .success(let operation): if try !body(operation, line.number) { status = .findings }
+                }
+            }
+        }
+        return status
+    }
+
     /// The name of the operations' file, for messages.
     func name(ofInput path: String?) -> String { path == nil || path == "-" ? "standard input" : path ?? "" }
 }

@@ -95,12 +95,26 @@ extension OutboxStore {
     }
 
     /// As if another process had committed something: for tests that play it on this store's connection.
-    package func noteForeignCommit() { foreignCommits += 1 }
+    package func noteForeignCommit() {
+        foreignCommits += 1
+        (versionInTransaction, notedEndings) = (nil, nil)
+    }
 
     /// Changes when another process has committed something, or may have while the store was suspended, and only then.
     package func foreignVersion() throws(OutboxError) -> Int64 {
+        guard connection.isInTransaction else { return try readForeignVersion() }
+        if let versionInTransaction { return versionInTransaction }
+        let version = try readForeignVersion()
+        versionInTransaction = version
+        return version
+    }
+
+    private func readForeignVersion() throws(OutboxError) -> Int64 {
         try foreignCommits << 32 + (connection.number(Self.dataVersion) ?? 0)
     }
+
+    /// Whether nothing but what the index was told of has happened to its rows.
+    package func isCurrent(_ index: LaneIndex) throws(OutboxError) -> Bool { try index.version == indexVersion() }
 
     private static let dataVersion = Query("PRAGMA data_version")
 }

@@ -55,6 +55,7 @@ extension OutboxStore {
                 AccountLine(provider: row.text(0), term: row.text(1), code: row.text(2), count: row.integer(3))
             }
         }
+        try carryOutEndingsNow()
         if connection.isInTransaction { try writeCounts() }
         let before = damagedSoFar
         let found = try lines()
@@ -64,13 +65,15 @@ extension OutboxStore {
     /// How many operations are still on their way to a provider.
     package func pendingCount(provider: String) throws(OutboxError) -> Int {
         try guarded { () throws(OutboxError) in
-            Int(try connection.number("SELECT count(*) FROM route WHERE provider = ?1", .text(provider)) ?? 0)
+            try carryOutEndingsNow()
+            return Int(try connection.number("SELECT count(*) FROM route WHERE provider = ?1", .text(provider)) ?? 0)
         }
     }
 
     /// The named holds of a provider and how many rows each keeps back.
     package func holds(provider: String) throws(OutboxError) -> [(hold: String, count: Int)] {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             let statement = try connection.statement(
                 """
                 SELECT hold, count(*) FROM route WHERE provider = ?1 AND hold IS NOT NULL GROUP BY hold ORDER BY hold

@@ -64,6 +64,7 @@ extension OutboxStore {
     /// The named holds of a subject's rows, by provider, and how many rows each keeps back.
     package func holds(subject: String) throws(OutboxError) -> [(provider: String, hold: String, count: Int)] {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             let statement = try connection.statement(
                 """
                 SELECT provider, hold, count(*) FROM route JOIN operation USING (sequence)

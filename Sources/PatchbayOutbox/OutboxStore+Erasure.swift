@@ -9,7 +9,8 @@ extension OutboxStore {
     /// How many operations that are still on their way have a text in them; each counts once for each provider.
     package func pendingCount(mentioning text: [UInt8]) throws(OutboxError) -> Int {
         try guarded { () throws(OutboxError) in
-            Int(
+            try carryOutEndingsNow()
+            return Int(
                 try connection.number(
                     "SELECT count(*) FROM route JOIN operation USING (sequence) WHERE instr(operation.body, ?1) > 0",
                     .blob(text)

@@ -3,6 +3,7 @@ extension OutboxStore {
     /// Whether an operation is pending, or ended as far back as the history goes.
     package func knows(_ id: String) throws(OutboxError) -> Bool {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             try fillHeard()
             return try connection.number(
                 "SELECT 1 WHERE EXISTS (SELECT 1 FROM operation WHERE id = ?1) OR EXISTS (SELECT 1 FROM heard WHERE id = ?1)",
@@ -14,6 +15,7 @@ extension OutboxStore {
     /// Whether a provider has an operation among what is pending there, or ended it otherwise than by letting it move away.
     package func hasHeard(_ id: String, provider: String) throws(OutboxError) -> Bool {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             try fillHeard()
             return try connection.number(
                 """

@@ -1,7 +1,8 @@
 extension OutboxStore {
     /// How operations ended, newest first.
     package func history(provider: String?, limit: Int) throws(OutboxError) -> [HistoryEntry] {
-        try soundRows(
+        try carryOutEndingsNow()
+        return try soundRows(
             .history,
             where: "(?1 IS NULL OR provider = ?1)",
             order: "number DESC LIMIT ?2",
@@ -21,12 +22,14 @@ extension OutboxStore {
     /// The number of the newest ending; 0 before the first. Endings are numbered in the order of their commits.
     package func historyEnd() throws(OutboxError) -> Int64 {
         try guarded { () throws(OutboxError) in
-            try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'history'") ?? 0
+            try carryOutEndingsNow()
+            return try connection.number("SELECT seq FROM sqlite_sequence WHERE name = 'history'") ?? 0
         }
     }
 
     /// How operations ended behind that number, oldest first, with the finding where a reject is kept.
     package func endings(behind number: Int64, limit: Int) throws(OutboxError) -> [Ending] {
+        try carryOutEndingsNow()
         let found = try soundRows(
             .history,
             where: "number > ?1",
@@ -127,6 +130,13 @@ extension OutboxStore {
 
     /// How many rejected operations are kept.
     package func rejectCount() throws(OutboxError) -> Int { try rowCount(.reject) }
+
+    /// How many captures have arrived and have no place on a route yet.
+    package func arrivalCount() throws(OutboxError) -> Int {
+        var count = 0
+        for number in try arrivals() { count += try arrival(number)?.count ?? 0 }
+        return count
+    }
 
     /// How many damaged rows were set aside.
     package func quarantineCount() throws(OutboxError) -> Int { try rowCount(.quarantine) }

@@ -45,7 +45,13 @@ extension OutboxStore {
     /// The epoch in force; 0 before the first lease.
     ///
     /// A settle compares it inside its transaction.
-    package func leaseEpoch() throws(OutboxError) -> Int64 { try lease()?.epoch ?? 0 }
+    package func leaseEpoch() throws(OutboxError) -> Int64 {
+        let version = try foreignVersion()
+        if let knownEpoch, knownEpoch.version == version { return knownEpoch.epoch }
+        let epoch = try lease()?.epoch ?? 0
+        knownEpoch = (epoch, version)
+        return epoch
+    }
 
     private func lease() throws(OutboxError) -> (owner: String, epoch: Int64, expiresAt: Int64)? {
         try soundRows(.lease, Self.onlyLease) { row in
@@ -56,6 +62,7 @@ extension OutboxStore {
     private static let onlyLease = Query(Table.lease.select(where: "number = 1", order: "number"))
 
     private func setLease(owner: String, epoch: Int64, expiresAt: Int64) throws(OutboxError) {
+        knownEpoch = nil
         try put(.lease, .integer(1), .text(owner), .integer(epoch), .integer(expiresAt))
     }
 }

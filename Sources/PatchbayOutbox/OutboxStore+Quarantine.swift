@@ -136,6 +136,13 @@ extension OutboxStore {
         }
     }
 
+    /// Sets a row of arrivals aside: it is sound, and its reader can't read all of it.
+    package func setArrivalAside(_ number: Int64) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            try quarantineRow(DamagedRow(table: Table.arrival.name, number: number))
+        }
+    }
+
     private func quarantineRow(_ row: DamagedRow) throws(OutboxError) {
         guard let table = Table.all.first(where: { $0.name == row.table }) else { return }
         try keepImage(of: table, sequence: "NULL", provider: "NULL", where: "\(table.rowid) = ?1", .integer(row.number))

@@ -15,10 +15,18 @@ package struct OutboxUsage: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { "\(operations) operations of \(bytes) bytes and \(rejects) rejects" }
 
-    static func += (sum: inout OutboxUsage, other: OutboxUsage) {
-        sum.operations += other.operations
-        sum.bytes += other.bytes
-        sum.rejects += other.rejects
+    package init(operations: Int64 = 0, bytes: Int64 = 0, rejects: Int64 = 0) {
+        (self.operations, self.bytes, self.rejects) = (operations, bytes, rejects)
+    }
+
+    package static func += (sum: inout OutboxUsage, other: OutboxUsage) { sum = sum + other }
+
+    package static func + (one: OutboxUsage, other: OutboxUsage) -> OutboxUsage {
+        OutboxUsage(
+            operations: one.operations + other.operations,
+            bytes: one.bytes + other.bytes,
+            rejects: one.rejects + other.rejects
+        )
     }
 }
 
@@ -26,6 +34,7 @@ package struct OutboxUsage: Sendable, Equatable, CustomStringConvertible {
 extension OutboxStore {
     /// What the outbox holds now, in the transaction at hand too.
     package func usage() throws(OutboxError) -> OutboxUsage {
+        try carryOutEndingsNow()
         guard var usage = try notedUsage() else { return try countedUsage() }
         if connection.isInTransaction { usage += usageChange }
         return usage
@@ -130,7 +139,8 @@ extension OutboxStore {
 
     /// Pending operations behind a sequence, the oldest first.
     package func operations(behind sequence: Int64, limit: Int) throws(OutboxError) -> [OutboxOperation] {
-        try soundRows(
+        try carryOutEndingsNow()
+        return try soundRows(
             .operation,
             where: "sequence > ?1",
             order: "sequence LIMIT ?2",
@@ -142,15 +152,23 @@ extension OutboxStore {
 
     /// The pending operation of an id.
     package func operation(id: String) throws(OutboxError) -> OutboxOperation? {
-        try soundRows(.operation, where: "id = ?1", order: "sequence", .text(id), make: OutboxOperation.init(row:))
-            .first
+        try carryOutEndingsNow()
+        return try soundRows(
+            .operation,
+            where: "id = ?1",
+            order: "sequence",
+            .text(id),
+            make: OutboxOperation.init(row:)
+        )
+        .first
     }
 
     /// Pending operations of one subject behind a sequence, the oldest first.
     package func operations(of subject: String, behind sequence: Int64, limit: Int) throws(OutboxError)
         -> [OutboxOperation]
     {
-        try soundRows(
+        try carryOutEndingsNow()
+        return try soundRows(
             .operation,
             where: "subject = ?1 AND sequence > ?2",
             order: "sequence LIMIT ?3",
@@ -164,6 +182,7 @@ extension OutboxStore {
     /// The providers that an operation is on its way to, and whether one of them has begun with it.
     package func routes(of sequence: Int64) throws(OutboxError) -> (providers: [String], areBegun: Bool) {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             let statement = try connection.statement(
                 "SELECT provider, step IS NOT NULL FROM route WHERE sequence = ?1 ORDER BY provider"
             )

@@ -2,6 +2,7 @@ extension OutboxStore {
     /// The lanes of a provider in which anything is pending, held or not.
     package func lanes(provider: String) throws(OutboxError) -> [String] {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             var found: [String] = []
             var next = try connection.text(
                 "SELECT lane FROM route WHERE provider = ?1 ORDER BY provider, lane LIMIT 1",
@@ -22,6 +23,7 @@ extension OutboxStore {
     /// The next lanes of a provider in which anything is pending, by name, behind one of them.
     package func lanes(provider: String, behind last: String?, limit: Int) throws(OutboxError) -> [String] {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             var found: [String] = []
             var last = last
             while found.count < limit {
@@ -41,6 +43,7 @@ extension OutboxStore {
     /// The lanes of a provider in which anything of a subject is pending.
     package func lanes(provider: String, subject: String) throws(OutboxError) -> [String] {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             let statement = try connection.statement(
                 """
                 SELECT DISTINCT r.lane FROM operation o CROSS JOIN route r ON r.sequence = o.sequence
@@ -113,7 +116,9 @@ extension OutboxStore {
                 index = LaneIndex()
                 index.version = version
             }
-            let reader = QueueReader(connection: connection, provider: provider, lane: lane)
+            let reader = QueueReader(connection: connection, provider: provider, lane: lane) { () throws(OutboxError) in
+                try self.carryOutEndingsNow()
+            }
             var selection = QueueSelection(reader, limit: limit, index: index)
             index = LaneIndex()
             try guarded { () throws(OutboxError) in
@@ -184,6 +189,7 @@ extension OutboxStore {
     /// What is not there is left out.
     package func rows(provider: String, lane: String, ids: [String]) throws(OutboxError) -> [OutboxRow] {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             var rows: [OutboxRow] = []
             for id in ids {
                 guard
@@ -221,6 +227,7 @@ extension OutboxStore {
         after: Int64
     ) throws(OutboxError) -> (rows: [OutboxRow], end: Int64?) {
         try guarded { () throws(OutboxError) in
+            try carryOutEndingsNow()
             var rows: [OutboxRow] = []
             var end: Int64?
             do {

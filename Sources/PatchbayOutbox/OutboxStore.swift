@@ -42,7 +42,7 @@ package final class OutboxStore {
     /// What was counted in this transaction and is not written yet.
     var unwrittenCounts: [AccountLine] = []
     /// The number of the last ending that this store has committed; 0 before the first.
-    package private(set) var newestHistoryNumber: Int64 = 0
+    package internal(set) var newestHistoryNumber: Int64 = 0
     var damaged: Set<DamagedRow> = []
     var damagedCount = 0
     /// An account line was lost in this transaction: the books are balanced before it commits.
@@ -51,6 +51,12 @@ package final class OutboxStore {
     var usageChange = OutboxUsage()
     /// The count of what the file holds was lost in this transaction: it is counted anew before it commits.
     var mustRecount = false
+    /// The epoch of the lease, and what others had committed when it was read.
+    var knownEpoch: (epoch: Int64, version: Int64)?
+    /// How many endings are noted and not carried out; nil if that is to be looked up.
+    var notedEndings: Int?
+    /// What others had committed when the transaction at hand began, once it was asked for.
+    var versionInTransaction: Int64?
     /// The end of the history up to which `heard` is filled.
     var heardEnd: Int64?
     /// How long a transaction waits for another process, in milliseconds.
@@ -68,9 +74,16 @@ package final class OutboxStore {
 
     /// Runs `body` as one transaction: all of it is stored, or nothing.
     ///
+    /// What was only noted as ended is carried out first, so that `body` finds every table as it is. One that `appends` only
+    /// notes (arrivals, endings) or replaces what it knows the key of, and leaves that to the next.
+    ///
     /// - Throws: What `body` throws, after a rollback; ``OutboxError`` when the storage fails, or `misuse` when a transaction
     ///   is already under way.
-    package func transaction<T>(_ durability: Durability, _ body: () throws -> T) throws -> T {
+    package func transaction<T>(
+        _ durability: Durability,
+        appends: Bool = false,
+        _ body: () throws -> T
+    ) throws -> T {
         guard !connection.isInTransaction else {
             throw OutboxError(.misuse, "A transaction was begun inside another one.")
         }
@@ -86,10 +99,11 @@ package final class OutboxStore {
         lastSequence = nil
         lastHistoryNumber = nil
         mustBalance = false
-        (usageChange, mustRecount, unwrittenCounts) = (OutboxUsage(), false, [])
+        (usageChange, mustRecount, unwrittenCounts, versionInTransaction) = (OutboxUsage(), false, [], nil)
         let result: T
         do {
             try quarantineDamagedRows()
+            if !appends { try guarded(carryOutEndings) }
             result = try body()
             try trimHistory()
             try trimRejects()
@@ -103,7 +117,7 @@ package final class OutboxStore {
             try guarded { () throws(OutboxError) in _ = try connection.run(Self.commit) }
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
-            (usageChange, heardEnd) = (OutboxUsage(), nil)
+            (usageChange, heardEnd, notedEndings) = (OutboxUsage(), nil, nil)
             throw error
         }
         usageChange = OutboxUsage()

@@ -152,34 +152,43 @@ struct QueueReader {
     let connection: Connection
     let provider: String
     let lane: String
+    /// Brings the rows up to date before they are read.
+    let prepare: () throws(OutboxError) -> Void
 
     /// Where the search for a queue begins: at a name, or behind it.
     enum Start { case from, behind }
 
     /// Ready rows of a lane, oldest first.
-    static let byOrder = """
+    static let byOrder = Query(
+        """
         SELECT sequence, queue FROM route INDEXED BY route_by_order
         WHERE provider = ?1 AND lane = ?2 AND hold IS NULL ORDER BY sequence LIMIT ?3
         """
+    )
     /// The head of the first queue of a lane, by name.
     static let firstQueue = nextQueue(">=")
     /// The head of the queue behind another, by name.
     static let followingQueue = nextQueue(">")
     /// Ready rows of a queue behind a sequence.
-    static let inQueue = """
+    static let inQueue = Query(
+        """
         SELECT sequence FROM route INDEXED BY route_by_queue
         WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND queue = ?3 AND sequence > ?4 ORDER BY sequence LIMIT ?5
         """
+    )
 
-    private static func nextQueue(_ comparison: String) -> String {
-        """
-        SELECT sequence, queue FROM route INDEXED BY route_by_queue
-        WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND queue \(comparison) ?3 ORDER BY queue, sequence LIMIT 1
-        """
+    private static func nextQueue(_ comparison: String) -> Query {
+        Query(
+            """
+            SELECT sequence, queue FROM route INDEXED BY route_by_queue
+            WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND queue \(comparison) ?3 ORDER BY queue, sequence LIMIT 1
+            """
+        )
     }
 
     /// The oldest ready rows of the lane.
     func inOrder(limit: Int) throws(OutboxError) -> [(sequence: Int64, queue: String)] {
+        try prepare()
         let statement = try connection.statement(Self.byOrder)
         defer { statement.reset() }
         try statement.bind([.text(provider), .text(lane), .integer(limit)])
@@ -190,6 +199,7 @@ struct QueueReader {
 
     /// The head of the next queue, by name.
     func head(_ start: (Start, name: String)) throws(OutboxError) -> (sequence: Int64, name: String)? {
+        try prepare()
         let statement = try connection.statement(start.0 == .from ? Self.firstQueue : Self.followingQueue)
         defer { statement.reset() }
         try statement.bind([.text(provider), .text(lane), .text(start.name)])
@@ -198,6 +208,7 @@ struct QueueReader {
 
     /// Ready rows of a queue behind a sequence, in order.
     func rows(in queue: String, behind last: Int64, limit: Int) throws(OutboxError) -> [Int64] {
+        try prepare()
         let statement = try connection.statement(Self.inQueue)
         defer { statement.reset() }
         try statement.bind([.text(provider), .text(lane), .text(queue), .integer(last), .integer(limit)])

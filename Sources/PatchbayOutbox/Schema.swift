@@ -75,6 +75,15 @@ struct Migration {
                     SELECT count(*) AS o, ifnull(sum(length(body)), 0) AS b, (SELECT count(*) FROM reject) AS r FROM operation);
                 """
         ),
+        Migration(
+            name: "4 arrivals and endings",
+            script: """
+                CREATE TABLE arrival (number INTEGER PRIMARY KEY, captures BLOB NOT NULL, checksum INTEGER NOT NULL);
+                CREATE TABLE ending (
+                    number INTEGER PRIMARY KEY, provider TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL,
+                    term TEXT NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
+                """
+        ),
     ]
 }
 
@@ -198,11 +207,23 @@ struct Table {
         "effects"
     )
     static let lease = Table("lease", rowid: "number", key: 1, "number", "owner", "epoch", "expires_at")
+    static let arrival = Table("arrival", rowid: "number", "number", "captures")
+    static let ending = Table(
+        "ending",
+        rowid: "number",
+        "number",
+        "provider",
+        "sequence",
+        "id",
+        "term",
+        "code",
+        "at"
+    )
     static let usage = Table("usage", rowid: "number", key: 1, "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums, what others refer to first.
     static let all = [
         operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
-        consent, usage,
+        consent, usage, arrival, ending,
     ]
 }

@@ -162,6 +162,12 @@ public final class VirtualWorld {
     /// Lets the process die inside a transaction: the hook is called at each point of the outbox's storage.
     package func onStorage(_ hook: ((StoragePoint) throws -> Void)?) { store.faultPoint = hook }
 
+    /// The ids of what the outbox holds and has not given its places yet.
+    package func arrivals() throws -> Set<String> {
+        let stored = try store.arrivals().compactMap(store.arrival).joined()
+        return Set(try stored.map { try EngagementOperation(jsonBytes: $0.body).id.rawValue })
+    }
+
     // MARK: What the app does
 
     /// Captures operations in one transaction, and lets the engine do what it will.
@@ -170,7 +176,7 @@ public final class VirtualWorld {
     /// Captures operations in one transaction, and lets the engine do what it will.
     public func capture(_ operations: [EngagementOperation]) throws {
         guard let engine else { return }
-        try engine.commit(operations.map { Engine.Capture($0, uptime: host.uptime()) })
+        try engine.takeIn(operations.map { Engine.Capture($0, uptime: host.uptime(), hasNewID: true) })
         try settleDown()
     }
 
@@ -277,6 +283,7 @@ public final class VirtualWorld {
         guard let engine else { return }
         do {
             defer { hear(engine.takeEvents()) }
+            try engine.placeArrivals()
             try engine.advance { leave($0, engine.now) }
         }
         guard isDying else { return }
@@ -294,7 +301,7 @@ public final class VirtualWorld {
             endpoint: dispatch.endpoint,
             lane: dispatch.lane,
             operations: dispatch.operations,
-            endedBefore: store.newestHistoryNumber,
+            endedBefore: store.newestEnding,
             request: dispatch.request
         )
         self.sent.append(sent)

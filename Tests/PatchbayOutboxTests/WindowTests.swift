@@ -151,8 +151,8 @@ import Testing
         }
         try store.connection.script("ANALYZE")
         let queries = [
-            QueueReader.byOrder, QueueReader.firstQueue, QueueReader.followingQueue, QueueReader.inQueue,
-            RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2",
+            QueueReader.byOrder.text, QueueReader.firstQueue.text, QueueReader.followingQueue.text,
+            QueueReader.inQueue.text, RowReader.select + "WHERE r.sequence = ?1 AND r.provider = ?2",
             "SELECT lane FROM route WHERE provider = ?1 AND lane > ?2 ORDER BY provider, lane LIMIT 1",
             "SELECT sequence FROM operation WHERE id = ?1",
         ]
@@ -164,10 +164,19 @@ import Testing
                 #expect(!line.contains("TEMP B-TREE"), "\(line) in \(query)")
             }
         }
-        let inQueue = try queryPlan(QueueReader.inQueue).joined()
+        let inQueue = try queryPlan(QueueReader.inQueue.text).joined()
         #expect(inQueue.contains("provider=? AND lane=? AND hold=? AND queue=? AND sequence>?"))
-        let nextQueue = try queryPlan(QueueReader.followingQueue).joined()
+        let nextQueue = try queryPlan(QueueReader.followingQueue.text).joined()
         #expect(nextQueue.contains("provider=? AND lane=? AND hold=? AND queue>?"))
+    }
+
+    @Test func `what is noted as ended is carried out by keys, and nothing is scanned but the notes`() throws {
+        for query in OutboxStore.carryingOut {
+            for line in try queryPlan(query.text) {
+                let isOfNotes = line.hasPrefix("SCAN ending") || line.hasPrefix("SCAN (subquery")
+                #expect(isOfNotes || !line.hasPrefix("SCAN"), "\(line) in \(query.text)")
+            }
+        }
     }
 
     @Test func `a window over a hundred thousand rows takes few steps`() throws {

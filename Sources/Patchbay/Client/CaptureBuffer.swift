@@ -8,6 +8,18 @@ final class CaptureBuffer: Sendable {
         let receipt: Receipt
     }
 
+    /// What the caller has to do after a capture.
+    enum Errand {
+        case none
+        /// Nobody was told to fetch yet.
+        case fetch
+        /// So many wait that they should be fetched now.
+        case fetchNow
+    }
+
+    /// So many captures make it worth while to fetch them at once.
+    private static let heap = 1_024
+
     private struct State {
         var entries: [Entry] = []
         var isClosed = false
@@ -15,16 +27,20 @@ final class CaptureBuffer: Sendable {
 
     private let state = Mutex(State())
 
-    /// Appends a capture. True if nobody was told to fetch yet, and the caller should.
-    func append(_ entry: Entry) throws(CaptureError) -> Bool {
-        let isFirst: Bool? = state.withLock { state in
+    /// Appends a capture.
+    func append(_ entry: Entry) throws(CaptureError) -> Errand {
+        let errand: Errand? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.entries.append(entry)
-            return state.entries.count == 1
+            if state.entries.count == Self.heap { return .fetchNow }
+            return state.entries.count == 1 ? .fetch : Errand.none
         }
-        guard let isFirst else { throw .closed }
-        return isFirst
+        guard let errand else { throw .closed }
+        return errand
     }
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
     /// Takes everything that waits.
     func take() -> [Entry] {

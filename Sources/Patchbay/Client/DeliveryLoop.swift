@@ -67,15 +67,29 @@ actor DeliveryLoop {
         housekeeping?.cancel()
     }
 
-    /// Tells the loop that captures wait. Called from any thread; returns at once.
-    nonisolated func noteCaptures() {
-        executor.queue.async { self.assumeIsolated { $0.commitAndGather() } }
-    }
-
-    /// What an app says in one breath is planned together: so long after the first capture.
+    /// What an app says in one breath is stored together, so long after the first capture, unless somebody waits for it.
+    private static let halfBreath = DispatchTimeInterval.milliseconds(2)
+    /// And it is planned together, so long after it was stored.
     private static let breath = DispatchTimeInterval.milliseconds(5)
 
-    /// Commits what was captured at once, and plans a moment later.
+    /// Tells the loop that captures wait. Called from any thread; returns at once.
+    nonisolated func noteCaptures(_ errand: CaptureBuffer.Errand) {
+        switch errand {
+        case .none: return
+        case .fetch:
+            executor.queue.asyncAfter(deadline: .now() + Self.halfBreath) { [weak self] in
+                self?.assumeIsolated { $0.commitAndGather() }
+            }
+        case .fetchNow: hurry()
+        }
+    }
+
+    /// Somebody waits for a capture to be on the disk. Called from any thread; returns at once.
+    nonisolated func hurry() {
+        executor.queue.async { [weak self] in self?.assumeIsolated { $0.commitAndGather() } }
+    }
+
+    /// Stores what was captured, and plans a moment later.
     private func commitAndGather() {
         commit(buffer.take())
         guard !isGathering else { return }
@@ -83,8 +97,34 @@ actor DeliveryLoop {
         executor.queue.asyncAfter(deadline: .now() + Self.breath) { [weak self] in
             self?.assumeIsolated { loop in
                 loop.isGathering = false
-                loop.advance()
+                loop.placeAndAdvance(since: .now())
             }
+        }
+    }
+
+    /// So long captures that are stored wait for their places at most, while more come in.
+    private static let patience = DispatchTimeInterval.milliseconds(100)
+
+    /// Gives what arrived its places, a part at a time: what is captured meanwhile is stored in between. Then plans.
+    private func placeAndAdvance(since start: DispatchTime) {
+        guard let engine, !isSuspended, engine.hasArrivals else { return advance() }
+        if !buffer.isEmpty { commit(buffer.take()) }
+        let isPatient = !buffer.isEmpty && DispatchTime.now() < start + Self.patience
+        do {
+            if !isPatient { try engine.placeArrivals(atMost: 512) }
+        } catch {
+            note(error)
+            return advance()
+        }
+        executor.queue.async { [weak self] in self?.assumeIsolated { $0.placeAndAdvance(since: start) } }
+    }
+
+    /// Gives what arrived its places; what can't have one now waits for the next time.
+    private func place() {
+        do {
+            try engine?.placeArrivals()
+        } catch {
+            note(error)
         }
     }
 
@@ -100,7 +140,7 @@ actor DeliveryLoop {
         let entries = waitingRoom.leave() + captured
         guard let engine, !entries.isEmpty else { return }
         do {
-            try engine.commit(entries.map(\.capture))
+            try engine.takeIn(entries.map(\.capture))
             for entry in entries { entry.receipt.settleDurability(.success(())) }
             waitingRoom.isFree()
         } catch let error as OutboxError where error.code == .busy {
@@ -166,6 +206,7 @@ actor DeliveryLoop {
     /// Plans and sends until there is nothing to do now, then sleeps until the engine says.
     private func advance() {
         guard let engine, !isSuspended else { return }
+        place()
         do {
             try engine.advance { send($0) }
         } catch {
@@ -206,6 +247,7 @@ actor DeliveryLoop {
     private func sleep() {
         guard let engine else { return }
         try? engine.store.checkpointIfLong()
+        if !engine.isBusy { try? engine.store.carryOutEndingsNow() }
         let next = engine.nextAdvance
         answerIfIdle()
         guard next != wakeUpAt || wakeUp == nil else { return }
@@ -304,6 +346,8 @@ actor DeliveryLoop {
     func withEngine<Value: Sendable>(_ body: @Sendable (Engine) throws -> Value) throws -> Value {
         guard let engine else { throw CaptureError.closed }
         guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
+        commit(buffer.take())
+        place()
         defer { advance() }
         return try body(engine)
     }
@@ -373,6 +417,7 @@ actor DeliveryLoop {
         nextTry?.cancel()
         for exchange in exchanges.values { exchange.cancel() }
         exchanges = [:]
+        place()
         try? engine?.stop()
         try? engine?.store.checkpoint()
         _ = try? engine?.store.sweep()

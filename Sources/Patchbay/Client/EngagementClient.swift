@@ -114,10 +114,15 @@ public final class EngagementClient: Sendable {
     /// - Throws: ``CaptureError`` if the client is closed.
     @discardableResult
     public func capture(_ operation: EngagementOperation) throws(CaptureError) -> Receipt {
-        let receipt = Receipt(id: operation.id, providers: audience.withLock { $0.providers(of: operation) })
+        try capture(operation, hasNewID: false)
+    }
+
+    private func capture(_ operation: EngagementOperation, hasNewID: Bool) throws(CaptureError) -> Receipt {
+        let providers = audience.withLock { $0.providers(of: operation) }
+        let receipt = Receipt(id: operation.id, providers: providers) { [weak loop] in loop?.hurry() }
         receipts.withLock { $0.add(receipt) }
-        let entry = CaptureBuffer.Entry(capture: Engine.Capture(operation, uptime: host.uptime()), receipt: receipt)
-        if try buffer.append(entry) { loop.noteCaptures() }
+        let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
+        loop.noteCaptures(try buffer.append(CaptureBuffer.Entry(capture: capture, receipt: receipt)))
         return receipt
     }
 
@@ -149,7 +154,8 @@ public final class EngagementClient: Sendable {
                 appState: now.appState,
                 options: options,
                 action: action
-            )
+            ),
+            hasNewID: true
         )
     }
 

@@ -17,13 +17,19 @@ public final class Receipt: Sendable {
         var end: CaptureError?
     }
 
-    init(id: OperationID, providers: Set<String>) { (self.id, self.providers) = (id, providers) }
+    /// Tells whoever stores captures that somebody waits.
+    private let hurry: @Sendable () -> Void
+
+    init(id: OperationID, providers: Set<String>, hurry: @escaping @Sendable () -> Void = {}) {
+        (self.id, self.providers, self.hurry) = (id, providers, hurry)
+    }
 
     /// Returns once the operation is on the disk.
     ///
     /// - Throws: ``CaptureError`` if it could not be stored, or if the client was closed before; `CancellationError` if the
     ///   caller's task is cancelled, which changes nothing for the operation.
     public func durable() async throws {
+        if state.withLock({ $0.durability == nil && $0.end == nil }) { hurry() }
         try await awaitsDurability.value(for: true) {
             state.withLock { state in state.durability ?? state.end.map { .failure($0) } }
         }

@@ -6,13 +6,9 @@ import PatchbayOutbox
 struct CaptureBatch {
     let context: EngineContext
     let runners: [any ProviderRunner]
-    let routed: [Int]
-    /// Which contacts each provider hears, by its position.
-    private let shares: [Share]
-    /// Providers that are rehearsed.
-    private let shadows: [Int]
-    /// Providers without a route: they take the pushes that they know as their own, and nothing else.
-    private let unrouted: [Int]
+    let hearing: Hearing
+    /// How many operations were added.
+    private(set) var count = 0
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
     private var mirrors: [Subject: SubjectMirror] = [:]
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
@@ -26,15 +22,15 @@ struct CaptureBatch {
     var erasures = Erasures()
     var unreadable: [Subject: Finding] = [:]
 
-    init(context: EngineContext, runners: [any ProviderRunner], plan: RoutingPlan) {
-        (self.context, self.runners) = (context, runners)
-        routed = runners.indices.filter { plan.providers[$0].isRouted }
-        shadows = runners.indices.filter { plan.providers[$0].mode == .shadow }
-        unrouted = runners.indices.filter { plan.providers[$0].mode == nil }
-        shares = plan.providers.map(\.share)
+    init(context: EngineContext, runners: [any ProviderRunner], hearing: Hearing) {
+        (self.context, self.runners, self.hearing) = (context, runners, hearing)
     }
 
-    mutating func add(_ operation: EngagementOperation, since: Instant) throws {
+    var routed: [Int] { hearing.routed }
+    private var shares: [Share] { hearing.shares }
+
+    mutating func add(_ operation: EngagementOperation, _ stored: OutboxOperation) throws {
+        count += 1
         var mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
         let before = mirror
         mirror.apply(operation)
@@ -47,7 +43,7 @@ struct CaptureBatch {
         case .setConsent: try enforce(operation, before, mirror)
         default: break
         }
-        let sequence = try context.store.insert(OutboxOperation(operation, since: since))
+        let sequence = try context.store.insert(stored)
         isRouted = false
         var examined: [[Finding]] = []
         for position in routed where shares[position].holds(operation.contact, on: operation.subject) {
@@ -58,9 +54,11 @@ struct CaptureBatch {
                 try changeSides(operation, position, before, mirror)
             }
         }
-        for position in shadows { try rehearse(operation, sequence, position, mirror, examined) }
+        for position in hearing.shadows { try rehearse(operation, sequence, position, mirror, examined) }
         if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
-        if operation.action.isPush { for position in unrouted { try enterLate(operation, sequence, position, mirror) } }
+        if operation.action.isPush {
+            for position in hearing.unrouted { try enterLate(operation, sequence, position, mirror) }
+        }
         if !isRouted { try context.store.discardIfUnrouted(sequence) }
     }
 
@@ -187,6 +185,32 @@ struct CaptureBatch {
         context.emit(
             findings.filter { $0.severity != .error }.map { .noticed(provider: runner.name, $0) }
         )
+    }
+}
+
+/// Who hears what is captured: providers by their position in the plan.
+struct Hearing {
+    /// Providers that hear everything, of the contacts that are theirs.
+    let routed: [Int]
+    /// Which contacts each provider hears, by its position.
+    let shares: [Share]
+    /// Providers that are rehearsed.
+    let shadows: [Int]
+    /// Providers without a route: they take the pushes that they know as their own, and nothing else.
+    let unrouted: [Int]
+
+    /// As the configuration says; or, for whoever the outbox remembers with another share, as it was.
+    init(_ plan: RoutingPlan, remembered: [String: Share]? = nil) {
+        let providers = plan.providers
+        shadows = providers.indices.filter { providers[$0].mode == .shadow }
+        if let remembered {
+            shares = providers.map { remembered[$0.name] ?? .none }
+            routed = providers.indices.filter { [shares] in !shares[$0].isNone }
+        } else {
+            shares = providers.map(\.share)
+            routed = providers.indices.filter { providers[$0].isRouted }
+        }
+        unrouted = providers.indices.filter { [routed, shadows] in !routed.contains($0) && !shadows.contains($0) }
     }
 }
 

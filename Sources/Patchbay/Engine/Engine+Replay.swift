@@ -36,7 +36,7 @@ extension Engine {
     package func replay(_ replays: [Replay]) throws -> [ReplayResult] {
         var results: [ReplayResult] = []
         var entered: [(runner: any ProviderRunner, entry: EngineContext.Entry)] = []
-        try committing(replays.map(\.operation)) {
+        try committing(.full, replays.map(\.operation)) {
             for replay in replays {
                 guard let runner = runners.first(where: { $0.name == replay.provider }) else {
                     throw CaptureError.unknownProvider

@@ -68,7 +68,7 @@ extension Engine {
         return try before - context.store.pendingCount(provider: name)
     }
 
-    private func findChanges() throws -> [Change] {
+    func findChanges() throws -> [Change] {
         let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
         let configured = zip(runners, plan.providers).map { ($0 as (any ProviderRunner)?, $1 as RoutingPlan.Provider?) }
         let gone = known.keys.sorted().filter { name in !runners.contains { $0.name == name } }

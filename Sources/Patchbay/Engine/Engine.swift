@@ -14,7 +14,9 @@ package final class Engine {
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
-    private var bounds: OutboxBounds
+    var bounds: OutboxBounds
+    /// What was captured and has no place yet.
+    var arrivals = Arrivals()
 
     /// An engine over an open outbox. It captures at once and delivers after ``start()``.
     package init(
@@ -59,7 +61,9 @@ package final class Engine {
         guard try takeLease() else { return false }
         do {
             try reviewConsent()
+            try placeLeftovers()
             try carryOutSwitch()
+            try placeArrivals()
             for runner in runners { try runner.restore() }
         } catch {
             // A start is whole or has not happened: the next try, here or elsewhere, begins anew.
@@ -135,6 +139,8 @@ package final class Engine {
     ///
     /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
     package func suspend() throws {
+        try placeArrivals()
+        try store.carryOutEndingsNow()
         if let epoch = context.epoch {
             (context.epoch, epochBefore) = (nil, epoch)
             heardEnd = max(heardEnd, store.newestHistoryNumber)
@@ -142,6 +148,7 @@ package final class Engine {
             try? store.releaseLease(owner: context.host.process, epoch: epoch)
         }
         try store.suspend()
+        arrivals.look()
     }
 
     /// Opens the outbox again, and delivers if nobody else does.
@@ -163,6 +170,7 @@ package final class Engine {
     /// Gives the right to deliver back, so that the next process need not wait.
     package func stop() throws {
         guard let epoch = context.epoch else { return }
+        try store.carryOutEndingsNow()
         loseLease()
         try context.store.releaseLease(owner: context.host.process, epoch: epoch)
     }
@@ -173,33 +181,58 @@ package final class Engine {
     package struct Capture: Sendable {
         package let operation: EngagementOperation
         package let uptime: Instant
+        /// Whether its id was made for it, and nothing else can have it.
+        package let hasNewID: Bool
 
-        package init(_ operation: EngagementOperation, uptime: Instant) {
-            (self.operation, self.uptime) = (operation, uptime)
+        package init(_ operation: EngagementOperation, uptime: Instant, hasNewID: Bool = false) {
+            (self.operation, self.uptime, self.hasNewID) = (operation, uptime, hasNewID)
         }
     }
 
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
     ///
+    /// What arrived before gets its places first.
     /// - Returns: what the erasures among them did.
     @discardableResult
     package func commit(_ captures: [Capture]) throws -> [Erasure] {
-        var batch = CaptureBatch(context: context, runners: runners, plan: plan)
-        try committing(captures.map(\.operation)) {
-            for capture in captures { try batch.add(capture.operation, since: context.now(at: capture.uptime)) }
+        var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
+        var placed: [Int64] = []
+        try placing(.full, &batch, captures.map(\.operation)) { batch in
+            placed = try placeWaiting(&batch)
+            for capture in captures {
+                let since = context.now(at: capture.uptime)
+                try batch.add(capture.operation, OutboxOperation(capture.operation, since: since))
+            }
+        }
+        arrivals.remove(placed)
+        return batch.erasures.all
+    }
+
+    /// One transaction in which operations get their places; afterwards the lanes are told.
+    func placing(
+        _ durability: Durability,
+        _ batch: inout CaptureBatch,
+        _ refusable: [EngagementOperation] = [],
+        _ body: (inout CaptureBatch) throws -> Void
+    ) throws {
+        try committing(durability, refusable) {
+            try body(&batch)
             try batch.finish()
         }
         batch.tellRunners()
         for (runner, lanes) in batch.touched {
             for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }
         }
-        return batch.erasures.all
     }
 
-    /// One transaction that brings operations in and reaches the disk; what is beyond the outbox's limits then goes in it.
-    func committing(_ operations: [EngagementOperation], _ body: () throws -> Void) throws {
+    /// One transaction that brings operations in; what is beyond the outbox's limits then goes in it.
+    func committing(
+        _ durability: Durability,
+        _ operations: [EngagementOperation],
+        _ body: () throws -> Void
+    ) throws {
         do {
-            try context.transaction(.full) {
+            try context.transaction(durability) {
                 let last = try store.newestSequence()
                 try body()
                 try bounds.makeRoom(for: operations, behind: last, context, runners)
@@ -264,7 +297,8 @@ package final class Engine {
 
     /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
     package var nextAdvance: Instant? {
-        runners.compactMap { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline }.min()
+        (runners.map { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline } + [arrivals.nextTry]).compactMap(\.self)
+            .min()
     }
 
     /// Whether nothing new is sent, because the configuration is about to change.
@@ -273,6 +307,7 @@ package final class Engine {
     /// Gives everything to another engine over the same outbox, with the configuration that it has: call it when nothing is in
     /// flight. If that engine refuses, this one goes on.
     package func handOver(to next: Engine) throws {
+        try placeArrivals()
         let questions = runners.flatMap { $0.takeQuestions() }
         do {
             try stop()
@@ -303,6 +338,8 @@ package final class Engine {
 
     /// Looks for what other processes captured, and for what has waited too long.
     package func lookAround() throws {
+        arrivals.look()
+        try placeArrivals()
         for runner in runners { try runner.lookAround() }
         bounds.rewind()
         try dropAged()

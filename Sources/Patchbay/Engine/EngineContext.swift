@@ -55,12 +55,12 @@ final class EngineContext {
     /// One transaction, with the timeline's mark in it: always where something is synced, else once a second.
     ///
     /// Within a boot any mark leads to the same time, an older one too. What it emits is told only if it commits.
-    func transaction(_ durability: Durability, _ body: () throws -> Void) throws {
+    func transaction(_ durability: Durability, appends: Bool = false, _ body: () throws -> Void) throws {
         let told = events.count
         let now = now
         let isMarked = durability == .full || lastMark.map { now - $0 >= Timeline.markPause } ?? true
         do {
-            try store.transaction(durability) {
+            try store.transaction(durability, appends: appends) {
                 try body()
                 if isMarked { try store.setMeta("timeline", timeline.mark(on: host)) }
             }
@@ -272,6 +272,19 @@ extension OutboxOperation {
             capturedAt: operation.capturedAt.milliseconds,
             since: since.milliseconds,
             body: operation.jsonBytes
+        )
+    }
+
+    /// The same with a body that is there already.
+    init(_ operation: EngagementOperation, since: Int64, body: [UInt8]) {
+        self.init(
+            sequence: 0,
+            id: operation.id.rawValue,
+            subject: operation.subject.rawValue,
+            group: operation.group,
+            capturedAt: operation.capturedAt.milliseconds,
+            since: since,
+            body: body
         )
     }
 }

@@ -204,6 +204,13 @@ extension FindingRow {
             reason: "The outbox keeps no more rejected operations than its limit: the oldest were forgotten",
             remedy: "Mend and replay what is rejected in time, or raise the limit. The accounts still count them."
         )
+        static let arrivalUnreadable = FindingRow(
+            "engine.arrival.unreadable",
+            .error,
+            .adapterFault,
+            reason: "Something that was captured can't be read by this release, and was set aside",
+            remedy: "Look at it with `patchbay outbox quarantine list`; another release wrote it."
+        )
         static let mirrorUnreadable = FindingRow(
             "engine.mirror.unreadable",
             .warning,

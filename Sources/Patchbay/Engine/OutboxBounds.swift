@@ -67,9 +67,15 @@ struct OutboxBounds {
         if let next { nextAged = next + age }
     }
 
-    private func isExceeded(_ context: EngineContext) throws -> Bool {
-        let usage = try context.store.usage()
-        return usage.operations > Int64(limits.operations) || usage.size > Int64(limits.bytes)
+    /// Whether there is room for that much more.
+    func haveRoom(for more: OutboxUsage, _ context: EngineContext) throws -> Bool {
+        try !isExceeded(context.store.usage() + more)
+    }
+
+    private func isExceeded(_ context: EngineContext) throws -> Bool { try isExceeded(context.store.usage()) }
+
+    private func isExceeded(_ usage: OutboxUsage) -> Bool {
+        usage.operations > Int64(limits.operations) || usage.size > Int64(limits.bytes)
     }
 
     /// One look at the oldest operations.

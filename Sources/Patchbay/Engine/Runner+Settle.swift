@@ -122,6 +122,9 @@ extension Runner {
             let verdict = meaning.verdicts[pending.id] ?? (answered == nil ? nil : missing(pending, &events))
             if let verdict { verdicts.append((pending, verdict)) }
         }
+        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, lane: key, clearingJournal) {
+            return context.emit(events)
+        }
         let erased = verdicts.filter { $0.pending.operation.action == .erase && $0.verdict.isFinal }
         var after = remembered ?? before
         // What a person's word ended while it was in flight: what the vendor says of it changes nothing any more.

@@ -299,6 +299,7 @@ public final class FaultSimulation {
     private func isStored(_ operations: [EngagementOperation]) throws -> Bool {
         let ids = Set(operations.map(\.id.rawValue))
         if try world.store.history(provider: nil, limit: .max).contains(where: { ids.contains($0.id) }) { return true }
+        if try !ids.isDisjoint(with: world.arrivals()) { return true }
         var isPending = false
         for provider in try world.store.providers() {
             try world.store.forEachRow(provider: provider.name, subject: nil) { row in

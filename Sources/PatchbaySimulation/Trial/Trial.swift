@@ -171,6 +171,7 @@ public final class Trial {
 
     private func isStored(_ id: OperationID) throws -> Bool {
         if try world.store.history(provider: nil, limit: .max).contains(where: { $0.id == id.rawValue }) { return true }
+        if try world.arrivals().contains(id.rawValue) { return true }
         var isPending = false
         try world.store.forEachRow(provider: Self.provider, subject: nil) { row in
             if row.operation.id == id.rawValue { isPending = true }

@@ -1,0 +1,206 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// What was captured, is safe in the outbox, and has no place on a route yet.
+///
+/// The rows of this process are kept decoded, as far as there is room; the others are read when their turn comes.
+struct Arrivals {
+    /// One capture with what the outbox holds of it.
+    struct Operation {
+        let operation: EngagementOperation
+        let stored: OutboxOperation
+    }
+
+    /// One row of the outbox.
+    struct Row {
+        let number: Int64
+        let operations: [Operation]
+        /// Whether something in it can't be read.
+        let isUnreadable: Bool
+    }
+
+    /// So many captures are kept decoded.
+    private static let capacity = 10_000
+    /// So many captures share a row at most: rows get their places whole.
+    static let rowSize = 256
+
+    /// The rows in order; nil if they are to be looked up.
+    private var numbers: ArraySlice<Int64>?
+    private var known: [Int64: [Operation]] = [:]
+    private var knownCount = 0
+    /// What each row of this process adds to what the outbox holds.
+    private var usages: [Int64: OutboxUsage] = [:]
+    /// What they all add.
+    private(set) var usage = OutboxUsage()
+    /// What others had committed when `numbers` were looked up.
+    private var version: Int64?
+
+    /// When to try again, after the storage failed.
+    var nextTry: Instant?
+
+    /// Whether every capture that this process knows of has its place.
+    var isEmpty: Bool { numbers?.isEmpty ?? false }
+
+    /// Another process may have brought something, or placed ours.
+    mutating func look() { (numbers, known, knownCount, usages, usage) = (nil, [:], 0, [:], OutboxUsage()) }
+
+    mutating func add(_ row: [Operation], number: Int64) {
+        guard numbers != nil else { return }
+        numbers?.append(number)
+        let added = row.usage
+        usages[number] = added
+        usage += added
+        guard knownCount + row.count <= Self.capacity else { return }
+        known[number] = row
+        knownCount += row.count
+    }
+
+    mutating func remove(_ placed: some Collection<Int64>) {
+        for number in placed {
+            knownCount -= known.removeValue(forKey: number)?.count ?? 0
+            let gone = usages.removeValue(forKey: number) ?? OutboxUsage()
+            usage += OutboxUsage(operations: -gone.operations, bytes: -gone.bytes)
+            if numbers?.first == number { numbers?.removeFirst() } else { numbers = nil }
+        }
+    }
+
+    /// The next row, and how many stand before it in this transaction; nil behind the last.
+    mutating func row(_ offset: Int, in store: OutboxStore) throws -> Row? {
+        let now = try store.foreignVersion()
+        if numbers == nil || version != now {
+            look()
+            numbers = try store.arrivals()[...]
+            version = now
+        }
+        guard let numbers, let number = numbers.dropFirst(offset).first else { return nil }
+        if let operations = known[number] { return Row(number: number, operations: operations, isUnreadable: false) }
+        let stored = try store.arrival(number) ?? []
+        let operations = stored.compactMap { Operation($0) }
+        return Row(number: number, operations: operations, isUnreadable: operations.count < stored.count)
+    }
+}
+
+extension [Arrivals.Operation] {
+    /// What they add to what the outbox holds.
+    fileprivate var usage: OutboxUsage {
+        OutboxUsage(operations: Int64(count), bytes: Int64(reduce(0) { $0 + $1.stored.body.count }))
+    }
+}
+
+extension Arrivals.Operation {
+    /// A capture on its way in.
+    init(_ operation: EngagementOperation, since: Instant) {
+        (self.operation, stored) = (operation, OutboxOperation(operation, since: since))
+    }
+
+    /// A capture as the outbox holds it; nil if this release can't read it.
+    fileprivate init?(_ arrival: Arrival) {
+        guard let operation = try? EngagementOperation(jsonBytes: arrival.body) else { return nil }
+        self.operation = operation
+        stored = OutboxOperation(operation, since: arrival.since, body: arrival.body)
+    }
+
+    var arrival: Arrival { Arrival(since: stored.since, body: stored.body) }
+}
+
+/// The two steps of a capture: first it is safe, then it gets its places. The first is one write and one wait for the disk; the
+/// second waits for nobody, and nobody waits for it.
+extension Engine {
+    /// Keeps captures in the outbox: they are on the disk when this returns.
+    ///
+    /// Most get their places with ``placeArrivals(atMost:)``, a moment later. A person's word on what may be done, whoever
+    /// comes or goes, an id that the app chose, and what may not fit in, are examined and placed at once, behind everything
+    /// that waits.
+    package func takeIn(_ captures: [Capture]) throws {
+        guard captures.allSatisfy(\.mayWait) else {
+            _ = try commit(captures)
+            return
+        }
+        let all = captures.map { Arrivals.Operation($0.operation, since: context.now(at: $0.uptime)) }
+        guard try bounds.haveRoom(for: arrivals.usage + all.usage, context) else {
+            _ = try commit(captures)
+            return
+        }
+        var rows: [(number: Int64, operations: [Arrivals.Operation])] = []
+        var rest = all[...]
+        try context.transaction(.full, appends: true) {
+            while !rest.isEmpty {
+                let row = Array(rest.prefix(Arrivals.rowSize))
+                rest = rest.dropFirst(row.count)
+                rows.append((try store.takeIn(row.map(\.arrival)), row))
+            }
+        }
+        for row in rows { arrivals.add(row.operations, number: row.number) }
+    }
+
+    /// Whether captures that this process knows of wait for their places.
+    package var hasArrivals: Bool { !arrivals.isEmpty }
+
+    /// Gives what has arrived its places on the routes, in order, some rows at a time.
+    ///
+    /// Where the storage fails, they wait there, and the next try is some seconds later.
+    package func placeArrivals(atMost count: Int = .max) throws {
+        guard hasArrivals, arrivals.nextTry.map({ $0 <= now }) ?? true else { return }
+        do {
+            try place(atMost: count, Hearing(plan))
+            arrivals.nextTry = nil
+        } catch {
+            arrivals.nextTry = now + .seconds(5)
+            throw error
+        }
+    }
+
+    /// Gives what an earlier process took in its places, as that process heard of them: before anything is switched.
+    ///
+    /// Where one of its providers is no longer known, that waits until the switch is done.
+    func placeLeftovers() throws {
+        let changes = try findChanges()
+        guard changes.allSatisfy({ $0.old.isNone || $0.runner != nil }) else { return }
+        let heard = Dictionary(changes.map { ($0.name, $0.old) }) { first, _ in first }
+        try place(atMost: .max, Hearing(plan, remembered: heard))
+    }
+
+    private func place(atMost limit: Int, _ hearing: Hearing) throws {
+        var left = limit
+        while left > 0 {
+            var batch = CaptureBatch(context: context, runners: runners, hearing: hearing)
+            var placed: [Int64] = []
+            try placing(.normal, &batch) { batch in
+                placed = try placeWaiting(&batch, atMost: min(left, Self.placedAtOnce))
+            }
+            if placed.isEmpty { return }
+            arrivals.remove(placed)
+            left -= max(1, batch.count)
+        }
+    }
+
+    /// So many captures get their places in one transaction, or some more.
+    private static let placedAtOnce = 512
+
+    /// Gives what waits its places inside the transaction at hand; returns the numbers of the rows.
+    func placeWaiting(_ batch: inout CaptureBatch, atMost limit: Int = .max) throws -> [Int64] {
+        var placed: [Int64] = []
+        while batch.count < limit, let row = try arrivals.row(placed.count, in: store) {
+            if row.isUnreadable {
+                try store.setArrivalAside(row.number)
+                context.emit([.setAside(FindingRow.Engine.arrivalUnreadable.at())])
+            }
+            for arrival in row.operations { try batch.add(arrival.operation, arrival.stored) }
+            try store.removeArrival(row.number)
+            placed.append(row.number)
+        }
+        return placed
+    }
+}
+
+extension Engine.Capture {
+    /// Whether nothing that comes after it depends on its place.
+    fileprivate var mayWait: Bool {
+        guard hasNewID else { return false }
+        return switch operation.action {
+        case .setConsent, .switchContact, .erase: false
+        default: true
+        }
+    }
+}

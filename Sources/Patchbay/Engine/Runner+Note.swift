@@ -1,0 +1,100 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// The short way for what most exchanges come to: everything ended well, or goes on at once.
+extension Runner {
+    /// Stores verdicts that leave nothing behind but their endings, if they are such; false where the long way is needed.
+    ///
+    /// Nothing but this process may have touched the lane since the plan, and none of its queues that are meant is closed:
+    /// then every row is where it was, and a short note of each ending will do.
+    func settlePlainly(
+        _ meaning: Interpretation<Adapter>,
+        _ verdicts: [(pending: Pending<Adapter>, verdict: Verdict<Adapter>)],
+        remembering after: Adapter.Memory,
+        lane key: String,
+        _ clearsJournal: Bool
+    ) throws -> Bool {
+        guard let (endings, advanced) = plain(meaning, verdicts, lane: key), let window = windows[key] else {
+            return false
+        }
+        let memoryKey = descriptor.memory == .lane ? key : ""
+        var isCurrent = false
+        try context.transaction(.normal, appends: true) {
+            try context.requireLease()
+            isCurrent = try context.store.isCurrent(window.index)
+            if descriptor.memory == .lane {
+                isCurrent = try isCurrent && memoryVersion == context.store.foreignVersion()
+            }
+            guard isCurrent else { return }
+            for pending in advanced { try store(pending) }
+            if !endings.isEmpty {
+                let plain = endings.map { ended in
+                    let outcome = booked(ended.outcome)
+                    return PlainEnding(
+                        sequence: ended.pending.sequence,
+                        id: ended.pending.id.rawValue,
+                        term: outcome.term.rawValue,
+                        code: outcome.finding?.code ?? ""
+                    )
+                }
+                try context.store.note(plain, provider: name, at: context.date.milliseconds)
+            }
+            if after != memories[memoryKey], !DeliberateFault.memoryNotStored.isPresent {
+                try save(after, key: memoryKey)
+            }
+            if clearsJournal { try context.store.clearJournal(provider: name, lane: key) }
+        }
+        guard isCurrent else { return false }
+        memories[memoryKey] = after
+        for pending in advanced { windows[key]?.replace(pending) }
+        for ended in endings { windows[key]?.leave(ended.pending) }
+        update(key) { lane in
+            if !endings.isEmpty { lane.spins = 0 }
+            lane.wokenInFlight = false
+        }
+        context.emit(
+            meaning.incoming.map { .incoming(provider: name, $0) }
+                + endings.map { .ended($0.pending.id, provider: name, booked($0.outcome)) }
+        )
+        return true
+    }
+
+    /// What ended well and what goes on at once; nil if there is anything else.
+    private func plain(
+        _ meaning: Interpretation<Adapter>,
+        _ verdicts: [(pending: Pending<Adapter>, verdict: Verdict<Adapter>)],
+        lane key: String
+    ) -> (endings: [(pending: Pending<Adapter>, outcome: OperationOutcome)], advanced: [Pending<Adapter>])? {
+        guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty, let lane = lanes[key] else {
+            return nil
+        }
+        var endings: [(pending: Pending<Adapter>, outcome: OperationOutcome)] = []
+        var advanced: [Pending<Adapter>] = []
+        endings.reserveCapacity(verdicts.count)
+        for (pending, verdict) in verdicts {
+            guard !pending.isImmediate, pending.operation.action != .erase, lane.blocks[pending.queue] == nil else {
+                return nil
+            }
+            if case .underway(let step, .now) = verdict {
+                advanced.append(pending.advanced(to: step, failures: 0, refusals: 0))
+            } else if let outcome = verdict.outcome, outcome.term != .rejected {
+                endings.append((pending, outcome))
+            } else {
+                return nil
+            }
+        }
+        return (endings, advanced)
+    }
+
+    /// Stores how far an operation got.
+    private func store(_ pending: Pending<Adapter>) throws {
+        try context.store.progress(
+            provider: name,
+            sequence: pending.sequence,
+            step: try pending.step.map(encode),
+            failures: pending.failures,
+            refusals: pending.refusals
+        )
+    }
+}

@@ -1,0 +1,75 @@
+/// One capture as it arrived: its body, and since when it waits on the engine's timeline (milliseconds).
+package struct Arrival: Sendable, Equatable {
+    package var since: Int64
+    package var body: [UInt8]
+
+    package init(since: Int64, body: [UInt8]) { (self.since, self.body) = (since, body) }
+}
+
+/// What was captured and has no place on a route yet. A row holds all that was captured in one breath: it is one write, and one
+/// wait for the disk, however many they were.
+///
+/// A row's captures stand one behind the other, each as an integer (`since`) and a blob (the body) of a row's image.
+extension OutboxStore {
+    /// Keeps captures, in order, behind all that arrived before; gives the number of their row.
+    package func takeIn(_ captures: [Arrival]) throws(OutboxError) -> Int64 {
+        try atomically { () throws(OutboxError) in
+            let number = (try connection.number(Self.newestArrival) ?? 0) + 1
+            var image = StoredImage()
+            image.bytes.reserveCapacity(captures.reduce(0) { $0 + $1.body.count + 32 })
+            for capture in captures {
+                image.append(integer: capture.since)
+                capture.body.withUnsafeBytes { image.append(blob: $0) }
+            }
+            try add(.arrival, .integer(number), .blob(image.bytes))
+            return number
+        }
+    }
+
+    /// The numbers of the rows that wait for their places, oldest first.
+    package func arrivals() throws(OutboxError) -> [Int64] {
+        try guarded { () throws(OutboxError) in
+            let statement = try connection.statement(Self.everyArrival)
+            defer { statement.reset() }
+            var numbers: [Int64] = []
+            while try statement.step() { numbers.append(statement.integer(0)) }
+            return numbers
+        }
+    }
+
+    /// The captures of one row; nil if it is gone, or damaged and set aside.
+    package func arrival(_ number: Int64) throws(OutboxError) -> [Arrival]? {
+        try soundRows(.arrival, Self.oneArrival, .integer(number)) { row in Self.read(row.blob(1)) }.first
+    }
+
+    /// Forgets a row: its captures have their places.
+    package func removeArrival(_ number: Int64) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            _ = try connection.run(Self.deleteArrival, .integer(number))
+        }
+    }
+
+    private static let newestArrival = Query("SELECT max(number) FROM arrival")
+    private static let everyArrival = Query("SELECT number FROM arrival ORDER BY number")
+    private static let oneArrival = Query(Table.arrival.select(where: "number = ?1", order: "number"))
+    private static let deleteArrival = Query("DELETE FROM arrival WHERE number = ?1")
+
+    /// Reads what `takeIn` wrote; the checksum of its row says that it is whole.
+    private static func read(_ bytes: [UInt8]) -> [Arrival] {
+        var arrivals: [Arrival] = []
+        var rest = bytes[...]
+        func number(after tag: UInt8, upTo end: UInt8) -> Int64? {
+            guard rest.first == tag, let place = rest.firstIndex(of: end) else { return nil }
+            defer { rest = rest[(place + 1)...] }
+            return Int64(String(decoding: rest[(rest.startIndex + 1)..<place], as: UTF8.self))
+        }
+        while let since = number(after: UInt8(ascii: "i"), upTo: UInt8(ascii: ";")),
+            let count = number(after: UInt8(ascii: "b"), upTo: UInt8(ascii: ":")),
+            (0...Int64(rest.count)).contains(count)
+        {
+            arrivals.append(Arrival(since: since, body: Array(rest.prefix(Int(count)))))
+            rest = rest.dropFirst(Int(count))
+        }
+        return arrivals
+    }
+}

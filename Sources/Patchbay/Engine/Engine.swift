@@ -297,7 +297,7 @@ package final class Engine {
 
     /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
     package var nextAdvance: Instant? {
-        (runners.map { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline } + [arrivals.nextTry]).compactMap(\.self)
+        (runners.map { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline } + [hasArrivals ? arrivals.nextTry : nil]).compactMap(\.self)
             .min()
     }
 

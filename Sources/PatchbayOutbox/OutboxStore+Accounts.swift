@@ -59,14 +59,17 @@ extension OutboxStore {
         if connection.isInTransaction { try writeCounts() }
         let before = damagedSoFar
         let found = try lines()
-        return damagedSoFar == before || isReadOnly ? found : try lines()
+        if isReadOnly { return try found.adding(notedLines()) }
+        return damagedSoFar == before ? found : try lines()
     }
 
     /// How many operations are still on their way to a provider.
     package func pendingCount(provider: String) throws(OutboxError) -> Int {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
-            return Int(try connection.number("SELECT count(*) FROM route WHERE provider = ?1", .text(provider)) ?? 0)
+            let count = try connection.number("SELECT count(*) FROM route WHERE provider = ?1", .text(provider)) ?? 0
+            let noted = isReadOnly ? try notedLines().filter { $0.provider == provider }.reduce(0) { $0 + $1.count } : 0
+            return Int(count - noted)
         }
     }
 

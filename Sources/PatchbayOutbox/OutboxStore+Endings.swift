@@ -10,6 +10,21 @@ package struct PlainEnding: Sendable {
     }
 }
 
+extension [AccountLine] {
+    /// These lines with others added to them, in the order of their keys.
+    func adding(_ others: [AccountLine]) -> [AccountLine] {
+        var sums = self
+        for other in others {
+            if let place = sums.firstIndex(where: { ($0.provider, $0.term, $0.code) == (other.provider, other.term, other.code) }) {
+                sums[place].count += other.count
+            } else {
+                sums.append(other)
+            }
+        }
+        return sums.sorted { ($0.provider, $0.term, $0.code) < ($1.provider, $1.term, $1.code) }
+    }
+}
+
 /// What was told to end is noted first, a short row each, and carried out later, many at once: with one operation a request
 /// a verdict touches one page of the file, and not eleven.
 ///
@@ -62,6 +77,26 @@ extension OutboxStore {
         return count
     }
 
+    /// What is noted, counted as it will be booked: for a reader that carries nothing out.
+    func notedLines() throws(OutboxError) -> [AccountLine] {
+        try guarded { () throws(OutboxError) in
+            let statement = try connection.statement(Self.sums)
+            defer { statement.reset() }
+            var lines: [AccountLine] = []
+            while try statement.step() {
+                lines.append(
+                    AccountLine(
+                        provider: statement.text(0),
+                        term: statement.text(1),
+                        code: statement.text(2),
+                        count: statement.integer(3)
+                    )
+                )
+            }
+            return lines
+        }
+    }
+
     /// Carries out what is noted, in the transaction at hand.
     ///
     /// One whose row is gone has ended otherwise; one that was damaged is set aside, and its operation is on its way still.
@@ -93,18 +128,9 @@ extension OutboxStore {
 
     /// Counts and remembers every noted ending whose row is there.
     private func bookEndings() throws(OutboxError) {
-        do {
-            let statement = try connection.statement(Self.sums)
-            defer { statement.reset() }
-            while try statement.step() {
-                let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
-                try count(
-                    provider: statement.text(0),
-                    term: statement.text(1),
-                    code: statement.text(2),
-                    by: times * statement.integer(3)
-                )
-            }
+        let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
+        for line in try notedLines() {
+            try count(provider: line.provider, term: line.term, code: line.code, by: times * line.count)
         }
         if DeliberateFault.endingNotRemembered.isPresent { return }
         let last: Int64

@@ -9,7 +9,7 @@ import zlib
 
 TABLES = [
     "operation", "route", "account", "block", "memory", "journal", "mirror", "meta", "provider", "history", "reject",
-    "quarantine", "lease", "consent", "usage",
+    "quarantine", "lease", "consent", "usage", "arrival", "ending",
 ]
 SOURCES = ["captured", "created"]
 ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]
@@ -26,6 +26,16 @@ def row_image(table, values):
         return tag + b"%d:" % len(data) + data
 
     return b"".join(field(value) for value in [table, *values])
+
+
+def bodies(packed):
+    """The bodies in a row of arrivals: before each stands the time since which it waits, `i`, digits, `;`."""
+    while packed:
+        _, _, packed = packed.partition(b";")
+        length, _, packed = packed.partition(b":")
+        count = int(length.removeprefix(b"b"))
+        yield packed[:count]
+        packed = packed[count:]
 
 
 class OutboxFile:
@@ -93,16 +103,29 @@ class OutboxFile:
         """Adapter and state of each provider, by name."""
         return {name: (adapter, state) for name, adapter, state in self.rows("SELECT name, adapter, state FROM provider")}
 
+    def noted(self):
+        """Endings that are noted and not carried out, oldest first: (provider, id, term, code)."""
+        return self.rows(
+            "SELECT provider, id, term, code FROM ending CROSS JOIN route USING (provider, sequence) ORDER BY number"
+        )
+
     def accounts(self):
-        """The booked numbers: {provider: {term: {code: count}}}."""
+        """The numbers, with what is noted: {provider: {term: {code: count}}}."""
         books = {}
         for provider, term, code, count in self.rows("SELECT provider, term, code, count FROM account"):
             books.setdefault(provider, {}).setdefault(term, {})[code] = count
+        for provider, _, term, code in self.noted():
+            codes = books.setdefault(provider, {}).setdefault(term, {})
+            codes[code] = codes.get(code, 0) + 1
         return books
 
     def history(self):
         """How operations ended, oldest first: (provider, id, term, code)."""
-        return self.rows("SELECT provider, id, term, code FROM history ORDER BY number")
+        return self.rows("SELECT provider, id, term, code FROM history ORDER BY number") + self.noted()
+
+    def arrivals(self):
+        """The ids of what was captured and has no place on a route yet."""
+        return [json.loads(body)["id"] for (packed,) in self.rows("SELECT captures FROM arrival") for body in bodies(packed)]
 
     def forgot_history(self):
         """Whether the oldest endings were trimmed away, so that counting them proves nothing."""
@@ -111,7 +134,8 @@ class OutboxFile:
     def pending(self):
         """What is on its way: (provider, id, hold)."""
         return self.rows(
-            "SELECT route.provider, operation.id, route.hold FROM route JOIN operation USING (sequence) ORDER BY sequence"
+            """SELECT route.provider, operation.id, route.hold FROM route JOIN operation USING (sequence)
+            WHERE (provider, sequence) NOT IN (SELECT provider, sequence FROM ending) ORDER BY sequence"""
         )
 
     def mirrors(self):

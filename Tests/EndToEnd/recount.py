@@ -73,7 +73,7 @@ class Recount:
 
     def known(self):
         """Every id that the outbox has heard of."""
-        return set().union(*self.ends.values(), *self.waiting.values())
+        return set(self.outbox.arrivals()).union(*self.ends.values(), *self.waiting.values())
 
     def check_ledger(self):
         """Every promise is kept: what was promised is pending, or it ended."""

@@ -182,7 +182,7 @@ class Scene:
         with OutboxFile(self.outbox) as outbox:
             for fault in outbox.faults()[0]:
                 self.problem(fault)
-            return {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
+            return set(outbox.arrivals()) | {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
 
     def check_promises(self, when):
         """Every promise of the ledger is still kept."""

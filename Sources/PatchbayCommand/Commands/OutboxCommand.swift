@@ -23,7 +23,11 @@ extension Command {
                 try session.console.data(account.text)
             }
         }
-        if !session.isJSON { try session.console.data("kept: \(rejects) rejects, \(quarantined) damaged rows") }
+        if !session.isJSON {
+            let arrived = try store.arrivalCount()
+            if arrived > 0 { try session.console.data("arrived: \(arrived) captures that get their places at the next start") }
+            try session.console.data("kept: \(rejects) rejects, \(quarantined) damaged rows")
+        }
         return accounts.allSatisfy(\.balances) ? .fine : .findings
     }
 

@@ -15,7 +15,9 @@ extension [AccountLine] {
     func adding(_ others: [AccountLine]) -> [AccountLine] {
         var sums = self
         for other in others {
-            if let place = sums.firstIndex(where: { ($0.provider, $0.term, $0.code) == (other.provider, other.term, other.code) }) {
+            if let place = sums.firstIndex(where: {
+                ($0.provider, $0.term, $0.code) == (other.provider, other.term, other.code)
+            }) {
                 sums[place].count += other.count
             } else {
                 sums.append(other)

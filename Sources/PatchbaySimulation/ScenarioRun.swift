@@ -168,8 +168,8 @@ public struct ScenarioRun {
         case .defaultReply(let reply): network.standing = reply
         case .kill: world.kill()
         case .killAtSettle(let before):
-            world.onStorage { [script] point in
-                guard point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)) else { return }
+            world.onStorage { [script, world] point in
+                guard point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)), !world.hasArrivals else { return }
                 script.isDying = true
                 throw Death()
             }

@@ -162,6 +162,9 @@ public final class VirtualWorld {
     /// Lets the process die inside a transaction: the hook is called at each point of the outbox's storage.
     package func onStorage(_ hook: ((StoragePoint) throws -> Void)?) { store.faultPoint = hook }
 
+    /// Whether something was captured and has no place on a route yet.
+    package var hasArrivals: Bool { engine?.hasArrivals ?? false }
+
     /// The ids of what the outbox holds and has not given its places yet.
     package func arrivals() throws -> Set<String> {
         let stored = try store.arrivals().compactMap(store.arrival).joined()
@@ -252,13 +255,15 @@ public final class VirtualWorld {
     @discardableResult
     public func drain(atMost duration: Duration = .seconds(30 * 86_400)) throws -> Bool {
         let end = host.uptime() + duration
-        while try pendingCount > 0, let next = nextInstant, next <= end {
+        while try isUnfinished, let next = nextInstant, next <= end {
             host.advance(by: max(.zero, next - host.uptime()))
             try deliverInbound()
             try settleDown()
         }
-        return try pendingCount == 0
+        return try !isUnfinished
     }
+
+    private var isUnfinished: Bool { get throws { try hasArrivals || pendingCount > 0 } }
 
     /// The next thing that happens by itself, by the clock that counts sleep.
     private var nextInstant: Instant? {

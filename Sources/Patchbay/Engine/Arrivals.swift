@@ -163,7 +163,7 @@ extension Engine {
 
     private func place(atMost limit: Int, _ hearing: Hearing) throws {
         var left = limit
-        while left > 0 {
+        while left > 0, hasArrivals {
             var batch = CaptureBatch(context: context, runners: runners, hearing: hearing)
             var placed: [Int64] = []
             try placing(.normal, &batch) { batch in

@@ -187,12 +187,13 @@ private struct TwoReaders: Sendable, CustomTestStringConvertible {
         var bytes = text
         for _ in 0..<Int.random(in: 1...2, using: &random) {
             let place = Int.random(in: 0..<bytes.count, using: &random)
-            switch Int.random(in: 0..<5, using: &random) {
+            switch Int.random(in: 0..<6, using: &random) {
             case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             case 1: bytes[place] = marks.randomElement(using: &random) ?? 0
             case 2: bytes.insert(marks.randomElement(using: &random) ?? 0, at: place)
             // A letter for a letter: mostly still a sound value.
             case 3: bytes[place] = UInt8.random(in: 0x61...0x7A, using: &random)
+            case 4: bytes.remove(at: place)
             default:
                 // A stretch twice: often a name twice.
                 let end = min(bytes.count, place + Int.random(in: 1..<24, using: &random))

@@ -33,6 +33,8 @@ public final class EngagementClient: Sendable {
     private let reads = WaitingList<OperationID, OperationOutcome>()
     let current: Mutex<Current>
     private let relay: EventRelay
+    /// One for all receipts: somebody waits for the disk.
+    private let hurry: @Sendable () -> Void
 
     /// Who and where the operations are about, unless an operation says otherwise.
     struct Current {
@@ -90,6 +92,7 @@ public final class EngagementClient: Sendable {
                 return try Engine(store: store, plan: plan, host: host, limits: limits, credentials: credentials)
             }
         )
+        hurry = { [weak loop] in loop?.hurry() }
         relay.connect { [weak self] events, areElsewhere in
             if areElsewhere { self?.receiveFromOthers(events) } else { self?.receive(events) }
         }
@@ -119,7 +122,7 @@ public final class EngagementClient: Sendable {
 
     private func capture(_ operation: EngagementOperation, hasNewID: Bool) throws(CaptureError) -> Receipt {
         let providers = audience.withLock { $0.providers(of: operation) }
-        let receipt = Receipt(id: operation.id, providers: providers) { [weak loop] in loop?.hurry() }
+        let receipt = Receipt(id: operation.id, providers: providers, hurry: hurry)
         receipts.withLock { $0.add(receipt) }
         let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
         loop.noteCaptures(try buffer.append(CaptureBuffer.Entry(capture: capture, receipt: receipt)))

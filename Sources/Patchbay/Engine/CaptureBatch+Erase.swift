@@ -14,6 +14,7 @@ extension CaptureBatch {
         let hadMirror = try before != SubjectMirror() || store.mirror(subject: subject) != nil
         var erasure = Erasure(operation: operation.id, hadMirror: hadMirror)
         try store.clearMirror(subject: subject)
+        storedMirrors[operation.subject] = nil
         let known = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
         for name in try providersOfOutbox() {
             var part = Erasure.Part()

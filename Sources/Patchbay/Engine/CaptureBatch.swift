@@ -10,7 +10,11 @@ struct CaptureBatch {
     /// How many operations were added.
     private(set) var count = 0
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
-    private var mirrors: [Subject: SubjectMirror] = [:]
+    private(set) var mirrors: [Subject: SubjectMirror] = [:]
+    /// The same as the outbox holds them: what has not changed is not written.
+    var storedMirrors: [Subject: SubjectMirror] = [:]
+    /// What others had committed then.
+    private(set) var version: Int64 = 0
     /// What entered each lane and is ready, by position of the runner; nothing where a lane is only to be looked at.
     var touched: [Int: [String: [LaneEntry]]] = [:]
     private var captured: [String: Int64] = [:]
@@ -31,7 +35,14 @@ struct CaptureBatch {
 
     mutating func add(_ operation: EngagementOperation, _ stored: OutboxOperation) throws {
         count += 1
-        var mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
+        var mirror: SubjectMirror
+        if let known = mirrors[operation.subject] {
+            mirror = known
+        } else {
+            let found = try context.storedMirror(of: operation.subject)
+            storedMirrors[operation.subject] = found
+            mirror = found ?? SubjectMirror()
+        }
         let before = mirror
         mirror.apply(operation)
         mirrors[operation.subject] = mirror
@@ -63,10 +74,11 @@ struct CaptureBatch {
     }
 
     mutating func finish() throws {
+        version = try context.store.foreignVersion()
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
             try context.store.count(provider: provider, term: "captured", code: "", by: count)
         }
-        for (subject, mirror) in mirrors where !erasures.isForgotten(subject, mirror) {
+        for (subject, mirror) in mirrors where !erasures.isForgotten(subject, mirror) && mirror != storedMirrors[subject] {
             try context.store.setMirror(subject: subject.rawValue, body: mirror.jsonBytes)
         }
     }

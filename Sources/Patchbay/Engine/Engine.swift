@@ -219,6 +219,7 @@ package final class Engine {
             try body(&batch)
             try batch.finish()
         }
+        context.keep(batch.erasures.all.isEmpty ? batch.mirrors : [:], batch.version)
         batch.tellRunners()
         for (runner, lanes) in batch.touched {
             for (lane, entries) in lanes { runners[runner].noteEntered(lane: lane, entries) }

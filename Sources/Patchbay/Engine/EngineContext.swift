@@ -87,8 +87,20 @@ final class EngineContext {
     /// The last neutral state of a subject, as the outbox holds it.
     ///
     /// A state that this release can't read is set aside, told of once, and begins anew.
-    func mirror(of subject: Subject) throws -> SubjectMirror {
-        try store.mirror(subject: subject.rawValue).flatMap { try mirror($0, of: subject) } ?? SubjectMirror()
+    func mirror(of subject: Subject) throws -> SubjectMirror { try storedMirror(of: subject) ?? SubjectMirror() }
+
+    /// The same; nil if the outbox holds none.
+    func storedMirror(of subject: Subject) throws -> SubjectMirror? {
+        if let mirror = keptMirrors.mirrors[subject], try keptMirrors.version == store.foreignVersion() { return mirror }
+        return try store.mirror(subject: subject.rawValue).flatMap { try mirror($0, of: subject) }
+    }
+
+    /// The states that the last captures left, as long as nobody else may have changed them.
+    private var keptMirrors: (mirrors: [Subject: SubjectMirror], version: Int64) = ([:], 0)
+
+    /// Keeps the states that are stored now, of a few subjects.
+    func keep(_ mirrors: [Subject: SubjectMirror], _ version: Int64) {
+        keptMirrors = (mirrors.count <= 8 ? mirrors : [:], version)
     }
 
     /// Reads a stored state; nil if it had to be set aside.

@@ -79,27 +79,32 @@ public struct SystemHost: EngineHost {
         return kill(number, 0) == -1 && errno == ESRCH
     }
 
-    public func chance() -> Double { Double.random(in: 0..<1) }
+    public func chance() -> Double { Double(Chance.next() >> 11) / Double(1 << 53) }
 
     public func makeID() -> OperationID {
         // RFC 9562 version 7: ordered by time, so that the outbox's index on ids stays narrow.
         let milliseconds = UInt64(bitPattern: date().milliseconds) & 0xFFFF_FFFF_FFFF
-        let high = milliseconds << 16 | 0x7000 | UInt64.random(in: 0...0xFFF)
-        let low = UInt64.random(in: .min ... .max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let high = milliseconds << 16 | 0x7000 | Chance.next() & 0xFFF
+        let low = Chance.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return OperationID(rawValue: SystemHost.uuid(high, low))
     }
 
     /// The text form of a UUID of these bits.
     static func uuid(_ high: UInt64, _ low: UInt64) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(36)
-        for position in 0..<32 {
-            if position >= 8, position <= 20, position % 4 == 0 { text.append(UInt8(ascii: "-")) }
-            let half = position < 16 ? high : low
-            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (position % 16))) & 15
-            text.append(digit < 10 ? 48 + digit : 87 + digit)
+        String(unsafeUninitializedCapacity: 36) { text in
+            var place = 0
+            for position in 0..<32 {
+                if position >= 8, position <= 20, position & 3 == 0 {
+                    text[place] = UInt8(ascii: "-")
+                    place += 1
+                }
+                let half = position < 16 ? high : low
+                let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (position & 15))) & 15
+                text[place] = digit < 10 ? 48 + digit : 87 + digit
+                place += 1
+            }
+            return place
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     private static func read(_ clock: clockid_t) -> Instant {
@@ -121,5 +126,21 @@ public struct SystemHost: EngineHost {
         guard sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else { return "unknown" }
         return String(decoding: bytes[..<count].prefix { $0 != 0 }, as: UTF8.self)
         #endif
+    }
+}
+
+/// The system's chance, fetched by the block: each word of it is given out once.
+private enum Chance {
+    private static let block = 64
+    private static let words = Mutex<[UInt64]>([])
+
+    static func next() -> UInt64 {
+        words.withLock { words in
+            if words.isEmpty {
+                var system = SystemRandomNumberGenerator()
+                for _ in 0..<block { words.append(system.next()) }
+            }
+            return words.removeLast()
+        }
     }
 }

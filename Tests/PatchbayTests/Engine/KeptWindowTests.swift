@@ -91,6 +91,7 @@ import Testing
         try world.start(.probe())
         try world.capture(.set("tier", "gold"))
         try world.store.setMirror(subject: "installation-1", body: Array("[\"of another release\"]".utf8))
+        world.store.noteForeignCommit()
         try world.capture(.set("branch", "Helsinki"))
         try world.capture(.set("tier", "silver"))
         #expect(try world.drain())

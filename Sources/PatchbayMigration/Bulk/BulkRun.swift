@@ -157,7 +157,7 @@ private struct OneLane: Lane, ~Copyable {
 
     init(_ mapper: consuming LineMapper) { self.mapper = mapper }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) { result = mapper.map(job, output) }
+    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) { result = mapper.map(job, consume output) }
 
     mutating func next(isLast: Bool) -> ChunkResult? { result.take() }
 }
@@ -184,7 +184,7 @@ private struct ManyLanes: Lane, ~Copyable {
             while var next = ring.take() {
                 var output: [UInt8] = []
                 swap(&output, &next.job.output)
-                ring.give(next.number, mapper.map(next.job.job, output))
+                ring.give(next.number, mapper.map(next.job.job, consume output))
             }
         }
     }
@@ -192,7 +192,7 @@ private struct ManyLanes: Lane, ~Copyable {
     func close() { ring.close() }
 
     mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) {
-        ring.submit(submitted, Task(job: job, output: output))
+        ring.submit(submitted, Task(job: job, output: consume output))
         submitted += 1
     }
 

@@ -69,7 +69,7 @@ struct LineMapper: ~Copyable {
 
     /// Maps a job; `output` is written over.
     mutating func map(_ job: ChunkJob, _ output: consuming [UInt8]) -> ChunkResult {
-        var result = ChunkResult(output: output)
+        var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         let isFirst = job.isFirst
         if !job.seam.isEmpty { map(job.seam, 0..<(job.seam.count - Padding.count), isFirst, &result) }
@@ -93,7 +93,9 @@ struct LineMapper: ~Copyable {
     }
 
     private static func grow(_ output: inout [UInt8], used: Int, by count: Int) {
-        var larger = [UInt8](repeating: 0, count: max(2 * output.count, used + count + (1 << 20)))
+        // Some more than a chunk becomes, so that one step is enough for most.
+        let least = used + count + (output.isEmpty ? 448 << 10 : 1 << 20)
+        var larger = [UInt8](repeating: 0, count: max(output.count, least))
         larger.replaceSubrange(0..<used, with: output[0..<used])
         output = larger
     }

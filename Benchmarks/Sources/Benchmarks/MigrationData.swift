@@ -87,8 +87,9 @@ struct MigrationData {
     /// Writes a file of that many lines.
     static func write(_ count: Int, to path: String) throws {
         var (data, buffer) = (MigrationData(), [UInt8]())
-        FileManager.default.createFile(atPath: path, contents: nil)
-        guard let file = FileHandle(forWritingAtPath: path) else { throw WrongResult("\(path) can't be written.") }
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw WrongResult("\(path) can't be written.") }
         for number in 1...count {
             buffer += data.record(number)
             guard buffer.count > 1 << 20 || number == count else { continue }

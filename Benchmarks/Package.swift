@@ -20,6 +20,7 @@ let package = Package(
                 "SQLite",
                 .product(name: "Patchbay", package: "Patchbay"),
                 .product(name: "PatchbayAdapterKit", package: "Patchbay"),
+                .product(name: "PatchbayMigration", package: "Patchbay"),
             ]
                 + vendors.flatMap { vendor -> [Target.Dependency] in
                     [

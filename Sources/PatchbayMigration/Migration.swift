@@ -36,6 +36,8 @@ public struct Migration: Sendable {
     private let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     private let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     private let catalogue: AttributeCatalogue
+    /// What to run where both formats are known as data.
+    private let bulk: BulkPlan?
 
     /// A migration between two formats.
     ///
@@ -62,6 +64,13 @@ public struct Migration: Sendable {
         makeReader = { () throws(SettingsError) in try read(sourceSettings) }
         makeWriter = { () throws(SettingsError) in try write(targetSettings) }
         self.catalogue = catalogue
+        if case .neutralLines? = try? source.makeSourceLayout?(sourceSettings),
+            case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings)
+        {
+            bulk = BulkPlan(layout: layout, catalogue: catalogue, makeReader: makeReader, makeWriter: makeWriter)
+        } else {
+            bulk = nil
+        }
         let problems = Self.problems(makeReader, at: "from") + Self.problems(makeWriter, at: "to")
         if !problems.isEmpty { throw Failure(problems) }
     }
@@ -94,6 +103,8 @@ public struct Migration: Sendable {
     ///   - source: the bytes to read.
     ///   - output: where contacts go; nil is a dry run, which counts and finds the same and writes nothing.
     ///   - rejects: where records go that can't be written; nil counts them only.
+    ///   - workers: the threads that map, where both formats are known as data; nil is one for each processor, 1 maps on
+    ///     the calling thread, and 0 sends every record the slow way, with the same result.
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk; true ends the migration early.
     /// - Returns: the numbers.
@@ -102,12 +113,24 @@ public struct Migration: Sendable {
         _ source: inout some ByteSource,
         to output: (any ByteSink)?,
         rejects: Rejects? = nil,
-        progress: (Progress) -> Void = { _ in },
-        isCancelled: () -> Bool = { false }
+        workers: Int? = nil,
+        progress: @escaping (Progress) -> Void = { _ in },
+        isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationReport {
         do {
+            if let bulk, workers ?? 1 > 0 {
+                let surroundings = BulkRun.Surroundings(
+                    output: output,
+                    rejects: rejects,
+                    progress: progress,
+                    isCancelled: isCancelled
+                )
+                let count = workers ?? BulkRun.processors
+                if let report = try BulkRun.run(bulk, &source, surroundings, workers: count) { return report }
+            }
             var reader = try makeReader()
-            var pass = Pass(writer: try makeWriter(), catalogue: catalogue, output: output, rejects: rejects)
+            let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue)
+            var pass = Pass(slow, output: output, rejects: rejects)
             while !isCancelled() {
                 guard let chunk = try source.next() else {
                     try reader.finish { record in try pass.take(record) }
@@ -128,15 +151,14 @@ public struct Migration: Sendable {
     private struct Pass {
         var report = MigrationReport()
 
-        private var writer: any ContactWriter
-        private let catalogue: AttributeCatalogue
+        private var slow: SlowWay
         private var output: (any ByteSink)?
         private var rejects: Rejects?
         private var bytes: [UInt8]
 
-        init(writer: any ContactWriter, catalogue: AttributeCatalogue, output: (any ByteSink)?, rejects: Rejects?) {
-            (self.writer, self.catalogue, self.output, self.rejects) = (writer, catalogue, output, rejects)
-            bytes = writer.header()
+        init(_ slow: SlowWay, output: (any ByteSink)?, rejects: Rejects?) {
+            (self.slow, self.output, self.rejects) = (slow, output, rejects)
+            bytes = slow.header
         }
 
         mutating func note(_ chunk: [UInt8]) {
@@ -146,8 +168,8 @@ public struct Migration: Sendable {
 
         mutating func take(_ record: SourceRecord) throws {
             report.read += 1
-            try rejects?.begin(record)
-            let findings = move(record)
+            try rejects?.begin(line: record.line)
+            let findings = slow.move(record, to: &bytes)
             report.count(findings)
             if findings.contains(where: { $0.severity == .error }) {
                 report.rejected += 1
@@ -159,27 +181,6 @@ public struct Migration: Sendable {
             if bytes.count >= Migration.writeSize { try flush() }
         }
 
-        /// Appends the record's contact to what is to be written; with an error among the findings nothing was appended.
-        private mutating func move(_ record: SourceRecord) -> [Finding] {
-            var findings = record.findings
-            guard let contact = record.contact else {
-                let isExplained = findings.contains { $0.severity == .error }
-                return isExplained ? findings : findings + [Self.unexplained.at()]
-            }
-            let (coerced, lost) = catalogue.coerce(contact)
-            findings += lost
-            if findings.contains(where: { $0.severity == .error }) { return findings }
-            return findings + writer.write(coerced, to: &bytes)
-        }
-
-        private static let unexplained = FindingRow(
-            "migration.record.unread",
-            .error,
-            .adapterFault,
-            reason: "The format gave neither a contact nor a reason",
-            remedy: "Report it to the author of the format."
-        )
-
         mutating func flush() throws {
             report.bytesWritten += bytes.count
             try output?.write(bytes)
@@ -187,7 +188,7 @@ public struct Migration: Sendable {
         }
 
         mutating func finish() throws -> MigrationReport {
-            bytes += writer.footer()
+            bytes += slow.footer
             try flush()
             report.isComplete = true
             return report

@@ -38,6 +38,10 @@ public struct MigrationReport: Hashable, Sendable {
         }
     }
 
+    mutating func count(_ tally: Tally, of code: String) {
+        findings[code, default: Tally(severity: tally.severity, count: 0)].count += tally.count
+    }
+
     /// The numbers as one JSON object.
     public var json: JSONValue {
         let tallies = findings.sorted { $0.key < $1.key }.map { code, tally -> (String, JSONValue) in

@@ -17,7 +17,8 @@ extension RecordFormat {
         makeWriter: { settings throws(SettingsError) in
             _ = try NeutralContacts.table.read(settings, over: NeutralContacts.Settings(), at: "")
             return NeutralContacts.Writer()
-        }
+        },
+        makeSourceLayout: { _ throws(SettingsError) in .neutralLines }
     )
 }
 
@@ -26,6 +27,9 @@ enum NeutralContacts {
     struct Settings: Sendable {}
 
     static let table = SettingsTable<Settings>([])
+
+    /// The longest line that is read, in bytes without its end.
+    static let longestLine = 16 << 20
 
     static let notJSON = FindingRow(
         "neutral.json",
@@ -50,8 +54,8 @@ enum NeutralContacts {
     )
 
     /// Reads a contact from each line; empty lines are passed over.
-    struct Reader: ContactReader {
-        private var lines = LineSplitter()
+    struct Reader: RecordReader {
+        private var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
         private var number = 0
 
         mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
@@ -70,25 +74,27 @@ enum NeutralContacts {
                 case .success(let line) where line.bytes.isEmpty: continue
                 case .success(let line):
                     number += 1
-                    try record(Reader.contact(line, number: number))
+                    try record(self.record(Array(line.bytes), number: number, line: line.number))
                 case .failure(let fault):
                     number += 1
-                    let detail = "\(fault.length) bytes, the limit is \(fault.limit)"
-                    let finding = NeutralContacts.lineTooLong.at(detail: detail)
-                    try record(
-                        SourceRecord(number: number, line: fault.number, bytes: [], contact: nil, findings: [finding])
-                    )
+                    try record(overlong(length: fault.length, number: number, line: fault.number))
                 }
             }
         }
 
         private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-        private static func contact(_ line: LineSplitter.Line, number: Int) -> SourceRecord {
-            var record = SourceRecord(number: number, line: line.number, bytes: Array(line.bytes), contact: nil)
-            let hasMark = line.number == 1 && line.bytes.starts(with: byteOrderMark)
+        func overlong(length: Int, number: Int, line: Int) -> SourceRecord {
+            let detail = "\(length) bytes, the limit is \(NeutralContacts.longestLine)"
+            let finding = NeutralContacts.lineTooLong.at(detail: detail)
+            return SourceRecord(number: number, line: line, bytes: [], contact: nil, findings: [finding])
+        }
+
+        func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord {
+            var record = SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
+            let hasMark = line == 1 && bytes.starts(with: Self.byteOrderMark)
             do {
-                let json = try JSONValue(parsing: hasMark ? line.bytes.dropFirst(3) : line.bytes)
+                let json = try JSONValue(parsing: hasMark ? bytes.dropFirst(3) : bytes[...])
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
                 var finding = NeutralContacts.notContact.at(error.path, detail: error.reason)

@@ -20,11 +20,11 @@ public struct Rejects {
     /// Looks at the source's bytes before a reader does, until the first record shows where the header ends.
     mutating func note(_ chunk: [UInt8]) { head?.append(chunk) }
 
-    /// Notes that a record begins; the header is what stood before the first.
-    mutating func begin(_ record: SourceRecord) throws(FileError) {
+    /// Notes that a record begins on that line; the header is what stood before the first.
+    mutating func begin(line: Int) throws(FileError) {
         guard let head else { return }
         self.head = nil
-        let header = head.lines(before: record.line)
+        let header = head.lines(before: line)
         if header.hasSuffix([0x0D, 0x0A]) { lineEnd = [0x0D, 0x0A] }
         try replay.write(header)
     }

@@ -11,6 +11,9 @@ extension RecordFormat {
         rules: ["X1", "X2", "X3", "X4", "X5", "X6"].map(RuleID.altcraft),
         makeWriter: { settings throws(SettingsError) in
             ProfileWriter(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
+        },
+        makeTargetLayout: { settings throws(SettingsError) in
+            try ImportSettings.table.read(settings, over: ImportSettings(), at: "").layout.map(TargetLayout.lines)
         }
     )
 }

@@ -3,7 +3,8 @@ import Foundation
 
 /// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
 ///
-/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE` and `begin VENDOR FILE COUNT` do one part alone, for a profiler.
+/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE`, `begin VENDOR FILE COUNT` and `migrate WORKERS IN OUT [REJECTS]` do one
+/// part alone, for a profiler.
 @main struct Benchmarks {
     /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
     static func main() {
@@ -22,6 +23,7 @@ import Foundation
 
     private static func run() async throws {
         let arguments = CommandLine.arguments
+        if arguments.count > 4, arguments[1] == "migrate" { return try MigrationChild.run(arguments) }
         if arguments.count > 3, let vendor = Vendor.all.first(where: { $0.name == arguments[2] }) {
             if arguments[1] == "fill", arguments.count == 5, let count = Int(arguments[3]) {
                 return try await Stage(vendor: vendor, path: arguments[4]).fill(count)
@@ -43,6 +45,7 @@ import Foundation
         if isChosen("opening") { try await scenes.opening() }
         if isChosen("start") { try await scenes.start() }
         if isChosen("mapping") { try await scenes.mapping() }
+        if isChosen("migration") { try scenes.migration() }
         let text = machine.words + "\n\n" + scenes.report.markdown + "\n"
         print(text)
         if chosen.isEmpty, let path = ProcessInfo.processInfo.environment["PATCHBAY_RESULTS"] {

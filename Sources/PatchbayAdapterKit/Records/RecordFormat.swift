@@ -15,6 +15,11 @@ public struct RecordFormat: Sendable {
     public let makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)?
     /// Makes a writer; nil if the format is only read.
     public let makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)?
+    /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader is a ``RecordReader`` then.
+    public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
+    /// Says as data what the writer writes, for bulk work; nil if it can't be said. The writer keeps nothing from one
+    /// contact to the next then.
+    public let makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)?
 
     /// A format; reader and writer are made from the format's settings.
     public init(
@@ -23,11 +28,26 @@ public struct RecordFormat: Sendable {
         fileExtension: String,
         rules: [RuleID] = [],
         makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = nil,
-        makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil
+        makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil,
+        makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)? = nil,
+        makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)? = nil
     ) {
         (self.id, self.title, self.fileExtension, self.rules) = (id, title, fileExtension, rules)
         (self.makeReader, self.makeWriter) = (makeReader, makeWriter)
+        (self.makeSourceLayout, self.makeTargetLayout) = (makeSourceLayout, makeTargetLayout)
     }
+}
+
+/// What a source's records look like, as far as bulk work must know it.
+public enum SourceLayout: Sendable {
+    /// Contacts of the neutral model, a JSON object a line.
+    case neutralLines
+}
+
+/// What a target's records look like, as far as bulk work must know it.
+public enum TargetLayout: Sendable {
+    /// A JSON object a line.
+    case lines(LineLayout)
 }
 
 /// One record of a source file.
@@ -59,6 +79,21 @@ public protocol ContactReader {
 
     /// Says that no bytes follow and hands out what is left.
     mutating func finish(_ record: (SourceRecord) throws -> Void) throws
+}
+
+/// A reader of records that have nothing to do with each other: any of them can be read alone.
+public protocol RecordReader: ContactReader {
+    /// Reads one record.
+    ///
+    /// - Parameters:
+    ///   - bytes: the record without its line end.
+    ///   - number: its number in the file, from 1.
+    ///   - line: the line that it begins on, from 1.
+    /// - Returns: the record, with a contact or a reason.
+    func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord
+
+    /// What a record is that was longer than any may be, and was passed over.
+    func overlong(length: Int, number: Int, line: Int) -> SourceRecord
 }
 
 /// Turns contacts into a file's bytes.

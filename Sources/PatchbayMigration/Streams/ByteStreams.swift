@@ -8,4 +8,12 @@ public protocol ByteSource {
 public protocol ByteSink {
     /// Writes all of the bytes, or throws.
     mutating func write(_ bytes: [UInt8]) throws(FileError)
+
+    /// Writes all of the bytes, or throws.
+    mutating func write(_ bytes: ArraySlice<UInt8>) throws(FileError)
+}
+
+extension ByteSink {
+    /// Writes a copy of the bytes.
+    public mutating func write(_ bytes: ArraySlice<UInt8>) throws(FileError) { try write(Array(bytes)) }
 }

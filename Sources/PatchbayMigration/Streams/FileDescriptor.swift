@@ -35,11 +35,11 @@ final class FileDescriptor {
         return status
     }
 
-    /// Reads at most `count` bytes; empty at the end.
+    /// Reads at most `count` bytes; empty at the end. There is room behind them, so that a few more can be added in place.
     func read(_ count: Int) throws(FileError) -> [UInt8] {
         while true {
             var failure: Int32 = 0
-            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let bytes = [UInt8](unsafeUninitializedCapacity: count + Padding.count) { buffer, filled in
                 let result = systemRead(number, buffer.baseAddress, count)
                 if result < 0 { failure = errno }
                 filled = max(0, result)
@@ -50,8 +50,8 @@ final class FileDescriptor {
     }
 
     /// Writes all of the bytes.
-    func write(_ bytes: [UInt8]) throws(FileError) {
-        var rest = bytes[...]
+    func write(_ bytes: ArraySlice<UInt8>) throws(FileError) {
+        var rest = bytes
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { systemWrite(number, $0.baseAddress, $0.count) }
             if written >= 0 {

@@ -66,7 +66,9 @@ public final class OutputFile: ByteSink {
 
     deinit { if !isCommitted, let draft { unlink(draft) } }
 
-    public func write(_ bytes: [UInt8]) throws(FileError) {
+    public func write(_ bytes: [UInt8]) throws(FileError) { try write(bytes[...]) }
+
+    public func write(_ bytes: ArraySlice<UInt8>) throws(FileError) {
         do {
             try file.write(bytes)
         } catch {

@@ -1,0 +1,104 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension ImportSettings {
+    /// What ``ProfileWriter`` writes, as data; nil for settings by which it writes nothing.
+    var layout: LineLayout? {
+        key.map { key in
+            LineLayout(
+                [.constant("db_id", .integer(database)), .constant("matching", .string(matching.rawValue))]
+                    + key
+                    + [.object("data", data)]
+            )
+        }
+    }
+
+    private var key: [LineLayout.Part]? {
+        switch matching {
+        case .email, .emailOfProfile: return [.key("email", .email, .email)]
+        case .phone: return [.key("phone", .phone, .phones)]
+        case .custom:
+            let kind = IdentifierKind(rawValue: matchingIdentifier)
+            guard let name = identifierFields[kind] else { return nil }
+            return [.constant("field_name", .string(name)), .key("field_value", kind, .text)]
+        }
+    }
+
+    private var data: [LineLayout.Part] {
+        let homes = identifierFields.mapValues { LineLayout.Field($0, Self.form(of: $0)) }
+        let attributes = LineLayout.Attributes(
+            names: fieldNames,
+            forms: Dictionary(uniqueKeysWithValues: AltcraftField.all.map { ($0.name, form(of: $0)) }),
+            taken: Set(identifierFields.values).union(["_tz", "subscriptions", tagsField]),
+            notes: Dictionary(uniqueKeysWithValues: [.time, .choices, .list].map { ($0, .recordConverted) })
+        )
+        return [
+            .identifiers(homes, elsewhere: .recordNoHome, unfit: .recordAddress), .attributes(attributes),
+            .timeZone("_tz"),
+            .dropped(.locale, .recordNoHome), tagsField.isEmpty ? .dropped(.tags, .recordTags) : .tags(tagsField),
+            .dropped(.consents, .recordConsent), .subscriptions(subscriptions),
+        ]
+    }
+
+    private static func form(of name: String) -> RecordForm {
+        switch name {
+        case "email": .email
+        case "phones": .phones
+        default: AltcraftField.named(name) == nil ? .plain : .country
+        }
+    }
+
+    private func form(of field: AltcraftField) -> RecordForm {
+        let codes = ["male": 1, "female": 2]
+        return switch field.name {
+        case "_country": .country
+        case "_bdate", "_regdate": .moment
+        case "_sex":
+            .words(
+                Dictionary(
+                    uniqueKeysWithValues: codes.map { ($0, genderForm == .word ? .string($0) : .integer($1)) }
+                )
+            )
+        case "_postal_code", "_status": .wholeNumber
+        case "email": .email
+        case "phones": .phones
+        default: .text
+        }
+    }
+
+    private static var providers: [LineLayout.Subscriptions.Provider] {
+        ["ios", "android"].flatMap { platform in
+            [PushToken.Service.apns, .fcm, .hms, .rustore].compactMap { service in
+                PushProvider.name(of: PushToken("", service: service), on: platform).map {
+                    LineLayout.Subscriptions.Provider(platform: platform, service: service, name: $0)
+                }
+            }
+        }
+    }
+
+    private var subscriptions: LineLayout.Subscriptions {
+        LineLayout.Subscriptions(
+            name: "subscriptions",
+            members: ("channel", "resource_id", "status"),
+            resource: resource > 0 ? resource : nil,
+            topics: Dictionary(
+                resources.compactMap { topic, number in Int(number).map { (topic.rawValue, $0) } },
+                uniquingKeysWith: { first, _ in first }
+            ),
+            addresses: [
+                .email: .identifier(.email, "email", .email), .sms: .identifier(.phone, "phone", .phones),
+                .push: .devices(provider: "provider", token: "subscription_id", Self.providers),
+            ],
+            findings: LineLayout.Subscriptions.Findings(
+                unknown: .recordUnknown,
+                denied: .recordDenied,
+                resource: .recordResource,
+                unreachable: .recordUnreachable,
+                detail: .recordNoHome,
+                token: .recordToken,
+                provider: .tokenProviderUnknown
+            )
+        )
+    }
+}

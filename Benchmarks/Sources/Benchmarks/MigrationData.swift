@@ -1,0 +1,107 @@
+import Foundation
+
+/// Contacts of the neutral model, a JSON object a line, the same for everyone by a fixed seed: about 400 bytes each.
+///
+/// Most are plain. Some lack parts, a few hold what a mapping must look at: letters beyond ASCII, escapes, phone numbers
+/// that are none, contacts without an e-mail address, which the target can't take, and lines that are no JSON.
+struct MigrationData {
+    private var state: UInt64
+    private var line: [UInt8] = []
+
+    init(seed: UInt64 = 20_310_309) { state = seed }
+
+    private mutating func next(_ bound: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
+    }
+
+    private mutating func one(of words: [String]) -> String { words[next(words.count)] }
+
+    /// Whether it happens, so many times in a thousand.
+    private mutating func happens(_ permille: Int) -> Bool { next(1000) < permille }
+
+    private static let given = [
+        "Aino", "Eero", "Ilmari", "Kaisa", "Liisa", "Matti", "Noora", "Oskari", "Päivi", "Sami", "Tuula", "Ville",
+        "Anna", "Björn", "Carla", "Dmitri", "Elena", "François",
+    ]
+    private static let family = [
+        "Virtanen", "Korhonen", "Mäkinen", "Nieminen", "Laine", "Heikkinen", "Koskinen", "Järvinen", "Lehtonen",
+        "Smith", "García", "Rossi", "Müller", "Novák", "Andersen",
+    ]
+    private static let city = ["Helsinki", "Tampere", "Turku", "Oulu", "Berlin", "Malmö", "Madrid", "Lyon", "Praha"]
+    private static let country = ["FI", "DE", "SE", "ES", "FR", "CZ", "DK", "IT"]
+    private static let tier = ["bronze", "silver", "gold", "platinum"]
+    private static let tag = ["beta", "newsletter", "sports", "travel", "vip", "winter_sale"]
+    private static let zone = ["Europe/Helsinki", "Europe/Berlin", "Europe/Madrid"]
+    private static let state = ["subscribed", "unsubscribed", "suspended"]
+
+    private mutating func add(_ text: String) { line.append(contentsOf: text.utf8) }
+
+    private func digits(_ number: Int, _ width: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+
+    /// The line of that number, with its line feed.
+    mutating func record(_ number: Int) -> [UInt8] {
+        line.removeAll(keepingCapacity: true)
+        if happens(1) {
+            add("{\"identifiers\":[{\"kind\":\"external\",\"value\":\"member-\(number)\"}\n")
+            return line
+        }
+        let (given, family) = (one(of: Self.given), one(of: Self.family))
+        add("{\"identifiers\":[{\"kind\":\"external\",\"value\":\"member-\(digits(number, 8))\"}")
+        if !happens(3) { add(",{\"kind\":\"email\",\"value\":\"contact.\(digits(number, 8))@mail.example.com\"}") }
+        if happens(800) { add(",{\"kind\":\"phone\",\"value\":\"\(phone())\"}") }
+        add("],\"attributes\":{")
+        if happens(900) {
+            add(
+                "\"birth_date\":{\"date\":\"\(1940 + next(65))-\(digits(1 + next(12), 2))-\(digits(1 + next(28), 2))\"},"
+            )
+        }
+        if happens(950) { add("\"city\":\"\(one(of: Self.city))\",") }
+        add("\"country\":{\"country\":\"\(one(of: Self.country))\"},\"family_name\":\"\(family)\",")
+        if happens(700) { add("\"gender\":\"\(next(2) == 0 ? "female" : "male")\",") }
+        add("\"given_name\":\"\(given)\",")
+        if happens(600) { add("\"loyalty_tier\":\"\(one(of: Self.tier))\",") }
+        if happens(5) { add("\"remark\":\"says \\\"hello\\\" and\\nleaves\",") }
+        if happens(500) { add("\"total\":\(next(5000)).\(digits(next(100), 2)),") }
+        add("\"visits\":\(next(2000))}")
+        let tags = Self.tag.filter { _ in happens(250) }
+        if !tags.isEmpty { add(",\"tags\":[\(tags.map { "\"\($0)\"" }.joined(separator: ","))]") }
+        add(",\"subscriptions\":[{\"channel\":\"email\",\"state\":\"\(one(of: Self.state))\"}")
+        if happens(500) { add(",{\"channel\":\"sms\",\"state\":\"\(one(of: Self.state))\"}") }
+        add("],\"locale\":\"fi_FI\",\"timeZone\":\"\(one(of: Self.zone))\"}\n")
+        return line
+    }
+
+    private mutating func phone() -> String {
+        if happens(5) { return "unknown" }
+        let number = digits(next(10_000_000), 7)
+        return happens(100) ? "+358 40 \(number.prefix(3))-\(number.suffix(4))" : "+35840\(number)"
+    }
+
+    /// Writes a file of that many lines.
+    static func write(_ count: Int, to path: String) throws {
+        var (data, buffer) = (MigrationData(), [UInt8]())
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw WrongResult("\(path) can't be written.") }
+        for number in 1...count {
+            buffer += data.record(number)
+            guard buffer.count > 1 << 20 || number == count else { continue }
+            try file.write(contentsOf: buffer)
+            buffer.removeAll(keepingCapacity: true)
+        }
+        try file.close()
+    }
+
+    /// The target's settings, as the peers have them too.
+    static let settings = """
+        {"dbId":7,"matching":"email","identifierFields":{"external":"customer_number","email":"email","phone":"phones"},\
+        "resourceId":31,"tagsField":"labels"}
+        """
+}

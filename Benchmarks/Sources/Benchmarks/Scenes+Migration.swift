@@ -1,0 +1,167 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayMigration
+
+/// One migration in a process of its own: contacts of the neutral model to the vendor's import lines.
+enum MigrationChild {
+    /// Does what the words say, and tells records, seconds and peak memory.
+    static func run(_ words: [String]) throws {
+        guard let workers = Int(words[2]), let settings = try JSONValue(parsing: MigrationData.settings).object else {
+            throw WrongResult("The child was asked for something else.")
+        }
+        let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
+        var source = try FileSource(path: words[3])
+        let output = try OutputFile(path: words[4])
+        let keeps = words.count > 5
+        let list = keeps ? try OutputFile(path: words[5]) : nil
+        let replay = keeps ? try OutputFile(path: words[5] + ".ndjson") : nil
+        var shown = 0
+        let report = try migration.run(
+            &source,
+            to: output,
+            rejects: list.flatMap { list in replay.map { Rejects(list: list, replay: $0) } },
+            workers: workers,
+            progress: { if keeps { shown += $0.records & 1 } }
+        )
+        try list?.commit()
+        try replay?.commit()
+        try output.commit()
+        print(report.json.text)
+        print(Child.peakMemory)
+    }
+}
+
+extension Scenes {
+    /// What one run of a program took.
+    private struct Took {
+        var seconds: Double
+        var processor: Double
+    }
+
+    private func took(_ words: [String]) throws -> Took {
+        let before = Self.childrenSeconds
+        let milliseconds = try Child.run(words).milliseconds
+        return Took(seconds: milliseconds / 1000, processor: Self.childrenSeconds - before)
+    }
+
+    /// Seconds that all programs that were run have computed.
+    private static var childrenSeconds: Double {
+        var usage = rusage()
+        #if canImport(Darwin)
+        getrusage(RUSAGE_CHILDREN, &usage)
+        #else
+        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+        #endif
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    private static let peers = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Peers").standardizedFileURL.path
+
+    /// A million contacts from the neutral file to a vendor's import, beside others who do the same.
+    mutating func migration() throws {
+        let folder = "\(Self.peers)/../.build/peers"
+        try Child.run(["/bin/bash", "\(Self.peers)/setup", folder])
+        let count = ProcessInfo.processInfo.environment["PATCHBAY_RECORDS"].flatMap { Int($0) } ?? 1_000_000
+        let (source, ours, theirs, rejects) = (
+            workplace.newFile(), workplace.newFile(), workplace.newFile(), workplace.newFile()
+        )
+        try MigrationData.write(count, to: source)
+        let one = ["/usr/bin/env", "taskset", "-c", "0"]
+        let python = "\(folder)/python/bin/python"
+        func us(_ workers: Int, keeps: Bool = false) -> [String] {
+            [CommandLine.arguments[0], "migrate", String(workers), source, ours] + (keeps ? [rejects] : [])
+        }
+        let rows: [(name: String, words: [String], isExact: Bool)] = [
+            ("ours", one + us(1, keeps: true), true),
+            ("ours without rejects and progress", one + us(1), true),
+            ("simdjson", one + ["\(folder)/map_simdjson", source, theirs], true),
+            ("orjson", one + [python, "\(Self.peers)/map_python.py", "orjson", source, theirs], true),
+            ("msgspec", one + [python, "\(Self.peers)/map_python.py", "msgspec", source, theirs], true),
+            ("DuckDB 1", one + [python, "\(Self.peers)/map_duckdb.py", "1", source, theirs], false),
+            ("ours on 2", us(2, keeps: true), true),
+            ("DuckDB 2", [python, "\(Self.peers)/map_duckdb.py", "2", source, theirs], false),
+            ("cp", ["/bin/cp", source, theirs], true),
+        ]
+        try check(rows.map { ($0.name, $0.words, $0.isExact) }, ours, theirs, python)
+        var figures: [String: [Took]] = [:]
+        for _ in 0..<5 {
+            for row in rows { figures[row.name, default: []].append(try took(row.words)) }
+        }
+        tell(figures, records: Double(count))
+        try tellMemory(count)
+    }
+
+    /// Every output is the same before a figure counts.
+    private func check(
+        _ rows: [(name: String, words: [String], isExact: Bool)],
+        _ ours: String,
+        _ theirs: String,
+        _ python: String
+    ) throws {
+        for row in rows where row.name != "cp" {
+            try Child.run(row.words)
+            if row.words.last == theirs, row.isExact { try Child.run(["/usr/bin/cmp", ours, theirs]) }
+            if !row.isExact { try Child.run([python, "\(Self.peers)/same.py", ours, theirs]) }
+        }
+    }
+
+    private mutating func tell(_ figures: [String: [Took]], records: Double) {
+        func wall(_ name: String) -> Double { Spread(figures[name, default: []].map(\.seconds)).median }
+        func processor(_ name: String) -> Double { Spread(figures[name, default: []].map(\.processor)).median }
+        func rate(_ name: String) -> String {
+            "\((records / wall(name)).short)/s, \((processor(name) / records * 1e6).short) µs of processor each"
+        }
+        report.add("P1", "contacts to import lines, one core", rate("ours"))
+        for (name, goal) in [("simdjson", 1.0), ("orjson", 9), ("msgspec", 0), ("DuckDB 1", 7)] {
+            let ratio = processor(name) / processor("ours")
+            report.add(
+                "P1",
+                "beside \(name): \(rate(name))",
+                wanted: goal > 0 ? "≥ \(goal) ×" : "",
+                "\(ratio.short) × by processor time, \((wall(name) / wall("ours")).short) × by the clock",
+                isReached: goal > 0 ? ratio >= goal : nil
+            )
+        }
+        let (both, alone) = (wall("ours on 2"), wall("ours"))
+        report.add(
+            "P2",
+            "the same on two cores",
+            wanted: "≥ 1.7 × one core",
+            "\((records / both).short)/s, \((alone / both).short) ×",
+            isReached: alone / both >= 1.7
+        )
+        let duck = wall("DuckDB 2") / both
+        report.add("P2", "beside DuckDB on two", wanted: "≥ 9 ×", "\(duck.short) ×", isReached: duck >= 9)
+        let copy = wall("cp") / both
+        report.add("P2", "beside cp of the input", wanted: "≥ 0.6 ×", "\(copy.short) ×", isReached: copy >= 0.6)
+        let cost = processor("ours") / processor("ours without rejects and progress") - 1
+        report.add(
+            "P5",
+            "rejects and progress, by processor time",
+            wanted: "≤ 10 % slower",
+            "\((cost * 100).short) %",
+            isReached: cost <= 0.1
+        )
+    }
+
+    /// The most memory, with ten times fewer contacts beside.
+    private mutating func tellMemory(_ count: Int) throws {
+        for (part, workers) in [(count / 10, 1), (count, 1), (count, 2)] {
+            let (source, output) = (workplace.newFile(), workplace.newFile())
+            try MigrationData.write(part, to: source)
+            let words = try Child.ours(["migrate", String(workers), source, output, "\(output).rejects"])
+            let peak = words.split(separator: "\n").last.flatMap { Double($0) } ?? 0
+            report.add(
+                "P4",
+                "\(part) contacts, \(workers) workers: peak memory",
+                wanted: "≤ 32 MiB",
+                "\(peak.short) MiB",
+                isReached: peak <= 32
+            )
+        }
+    }
+}

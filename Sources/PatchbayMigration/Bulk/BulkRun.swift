@@ -1,0 +1,204 @@
+import Foundation
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// One run of a migration whose formats are both known as data: chunks are mapped on several threads, and written in order.
+///
+/// Reading, writing and telling stay on the calling thread; with one worker the mapping does too.
+struct BulkRun {
+    private var report = MigrationReport()
+    private let notes: [FindingRow]
+    private let reader: any RecordReader
+    private var slow: SlowWay
+    private var output: (any ByteSink)?
+    private var rejects: Rejects?
+    /// Line feeds of the source before what comes next.
+    private var lines = 0
+    private var hasBegun = false
+    /// Outputs that were written and can be filled again.
+    private var spare: [[UInt8]] = []
+
+    private init(_ plan: BulkPlan, _ reader: any RecordReader, _ notes: [FindingRow]) throws(SettingsError) {
+        (self.reader, self.notes) = (reader, notes)
+        slow = SlowWay(writer: try plan.makeWriter(), catalogue: plan.catalogue)
+    }
+
+    /// Where a run's bytes go, and who hears of it.
+    struct Surroundings {
+        let output: (any ByteSink)?
+        let rejects: Rejects?
+        let progress: (Migration.Progress) -> Void
+        let isCancelled: () -> Bool
+    }
+
+    /// Runs it; nil if the source's reader can't read a record alone.
+    static func run(
+        _ plan: BulkPlan,
+        _ source: inout some ByteSource,
+        _ surroundings: Surroundings,
+        workers: Int
+    ) throws -> MigrationReport? {
+        guard let mapper = try plan.makeMapper(), let reader = try plan.makeReader() as? any RecordReader else {
+            return nil
+        }
+        var run = try BulkRun(plan, reader, mapper.notes)
+        (run.output, run.rejects) = (surroundings.output, surroundings.rejects)
+        try run.write(run.slow.header[...])
+        if workers < 2 {
+            var lane = OneLane(mapper)
+            try run.go(&source, surroundings, &lane)
+        } else {
+            var lane = ManyLanes(plan, workers: workers)
+            defer { lane.close() }
+            try run.go(&source, surroundings, &lane)
+        }
+        return run.report
+    }
+
+    /// The processors that this process may use.
+    static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+    // MARK: The loop
+
+    private mutating func go(
+        _ source: inout some ByteSource,
+        _ surroundings: Surroundings,
+        _ lane: inout some Lane & ~Copyable
+    ) throws {
+        var cutter = LineCutter(longest: NeutralContacts.longestLine)
+        while !surroundings.isCancelled() {
+            guard let chunk = try source.next() else {
+                try cutter.finish { cut in try take(cut, &lane) }
+                while let result = lane.next(isLast: true) { try settle(result) }
+                try write(slow.footer[...])
+                report.isComplete = true
+                return
+            }
+            report.bytesRead += chunk.count
+            if !hasBegun { rejects?.note(chunk) }
+            try cutter.cut(chunk) { cut in try take(cut, &lane) }
+            surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
+        }
+    }
+
+    private mutating func take(_ cut: LineCutter.Cut, _ lane: inout some Lane & ~Copyable) throws {
+        switch cut {
+        case .job(let job):
+            lane.submit(job, spare.popLast() ?? [])
+            while let result = lane.next(isLast: false) { try settle(result) }
+        case .overlong(let length):
+            // Its place in the order is known only when everything before is settled.
+            while let result = lane.next(isLast: true) { try settle(result) }
+            try begin(line: lines + 1)
+            let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
+            report.count(record.findings)
+            try rejects?.reject(record, record.findings)
+            report.read += 1
+            report.rejected += 1
+            lines += 1
+        }
+    }
+
+    // MARK: What comes of a job
+
+    private mutating func begin(line: Int) throws {
+        guard !hasBegun else { return }
+        hasBegun = true
+        try rejects?.begin(line: line)
+    }
+
+    private mutating func settle(_ result: ChunkResult) throws {
+        if let before = result.linesBeforeFirst { try begin(line: lines + before + 1) }
+        for reject in result.rejects { try tell(reject) }
+        report.read += result.records
+        report.written += result.written
+        report.writtenWithFindings += result.writtenWithFindings
+        report.rejected += result.rejects.count
+        for (row, count) in zip(notes, result.notes) where count > 0 {
+            report.count(MigrationReport.Tally(severity: row.severity, count: count), of: row.code)
+        }
+        for (code, tally) in result.findings { report.count(tally, of: code) }
+        lines += result.lines
+        try write(result.output[..<result.used])
+        spare.append(result.output)
+    }
+
+    /// Reads a record again, now that its number is known.
+    private mutating func tell(_ reject: ChunkResult.Reject) throws {
+        guard rejects != nil else { return }
+        let record = reader.read(
+            reject.bytes,
+            number: report.read + reject.records + 1,
+            line: lines + reject.lines + 1
+        )
+        var ignored: [UInt8] = []
+        try rejects?.reject(record, slow.move(record, to: &ignored))
+    }
+
+    private mutating func write(_ bytes: ArraySlice<UInt8>) throws {
+        report.bytesWritten += bytes.count
+        if !bytes.isEmpty { try output?.write(bytes) }
+    }
+}
+
+/// Who maps the jobs.
+private protocol Lane: ~Copyable {
+    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8])
+
+    /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
+    /// `isLast` it waits for all.
+    mutating func next(isLast: Bool) -> ChunkResult?
+}
+
+/// The calling thread.
+private struct OneLane: Lane, ~Copyable {
+    private var mapper: LineMapper
+    private var result: ChunkResult?
+
+    init(_ mapper: consuming LineMapper) { self.mapper = mapper }
+
+    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) { result = mapper.map(job, consume output) }
+
+    mutating func next(isLast: Bool) -> ChunkResult? { result.take() }
+}
+
+/// Threads of their own.
+private struct ManyLanes: Lane, ~Copyable {
+    private struct Task: Sendable {
+        let job: ChunkJob
+        var output: [UInt8]
+    }
+
+    private let ring: WorkRing<Task, ChunkResult>
+    private let limit: Int
+    private var submitted = 0
+    private var taken = 0
+
+    init(_ plan: BulkPlan, workers: Int) {
+        // One job for each thread, one that waits for the first of them that is done, and one that is written.
+        limit = workers + 2
+        ring = WorkRing(workers: workers) { ring in
+            // It was made once already before any thread began, so it can be made.
+            guard let made = try? plan.makeMapper() else { return }
+            var mapper = made
+            while var next = ring.take() {
+                var output: [UInt8] = []
+                swap(&output, &next.job.output)
+                ring.give(next.number, mapper.map(next.job.job, consume output))
+            }
+        }
+    }
+
+    func close() { ring.close() }
+
+    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) {
+        ring.submit(submitted, Task(job: job, output: consume output))
+        submitted += 1
+    }
+
+    mutating func next(isLast: Bool) -> ChunkResult? {
+        guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
+        defer { taken += 1 }
+        return ring.wait(for: taken)
+    }
+}

@@ -1,0 +1,260 @@
+import PatchbayModel
+
+/// The marks of JSON between values, and the values that are looked at. No function passes a byte that it did not look at.
+enum Grammar {
+    /// What follows.
+    enum Way { case on, end, bad }
+
+    @inline(__always) static func space(_ place: inout Bytes) {
+        while place.pointee <= 0x20, place.pointee == 0x20 || place.pointee == 0x09 || place.pointee == 0x0D {
+            place += 1
+        }
+    }
+
+    /// Passes an opening bracket; whether the container goes on or ends at once.
+    @inline(__always) static func open(_ place: inout Bytes, _ bracket: UInt8) -> Way {
+        guard place.pointee == bracket else { return .bad }
+        place += 1
+        space(&place)
+        // Both closing brackets are two above their opening ones.
+        guard place.pointee == bracket &+ 2 else { return .on }
+        place += 1
+        return .end
+    }
+
+    /// Passes what stands after a value of a container.
+    @inline(__always) static func next(_ place: inout Bytes, _ bracket: UInt8) -> Way {
+        space(&place)
+        let byte = place.pointee
+        guard byte == 0x2C else {
+            guard byte == bracket &+ 2 else { return .bad }
+            place += 1
+            return .end
+        }
+        place += 1
+        space(&place)
+        return .on
+    }
+
+    /// Passes a member's name and colon: the name's index; -1 if it is none of the table's, or one that was seen before.
+    @inline(__always) static func name(
+        _ place: inout Bytes,
+        _ table: KeyTable,
+        after previous: Int,
+        _ seen: inout UInt64
+    ) -> Int {
+        guard place.pointee == 0x22 else { return -1 }
+        place += 1
+        let index = table.find(&place, after: previous)
+        guard index >= 0, seen & (1 &<< UInt64(index)) == 0, colon(&place) else { return -1 }
+        seen |= 1 &<< UInt64(index)
+        return index
+    }
+
+    @inline(__always) static func colon(_ place: inout Bytes) -> Bool {
+        space(&place)
+        guard place.pointee == 0x3A else { return false }
+        place += 1
+        space(&place)
+        return true
+    }
+
+    /// Reads a string from its opening quote; false for one that can't be copied as it stands.
+    @inline(__always) static func string(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+        guard place.pointee == 0x22 else { return false }
+        place += 1
+        let start = place
+        place = place.endOfPlainText
+        (value.kind, value.isEscaped, value.isASCII) = (.string, false, true)
+        if place.pointee != 0x22 {
+            guard rest(&place, &value) else { return false }
+        }
+        value.text = Stretch(start, place - start)
+        place += 1
+        return true
+    }
+
+    /// Goes on in a string behind its first escape or beyond ASCII, to the closing quote.
+    @inline(never) private static func rest(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+        while true {
+            switch place.pointee {
+            case 0x22: return true
+            case 0x5C:
+                // The other escapes are written otherwise than they are read.
+                switch place[1] {
+                case 0x22, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74: place += 2
+                default: return false
+                }
+                value.isEscaped = true
+            case 0x80...:
+                let length = place.sequenceLength
+                guard length > 0 else { return false }
+                place += length
+                value.isASCII = false
+            default: return false
+            }
+            place = place.endOfPlainText
+        }
+    }
+
+    /// Reads a number that the model writes as it stands.
+    @inline(__always) static func number(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+        let start = place
+        if place.pointee == 0x2D { place += 1 }
+        let whole = place
+        while place.pointee &- 0x30 < 10 { place += 1 }
+        let digits = place - whole
+        guard digits > 0, digits == 1 || whole.pointee != 0x30 else { return false }
+        (value.kind, value.isEscaped, value.isASCII) = (.integer, false, true)
+        if place.pointee == 0x2E {
+            place += 1
+            let fraction = place
+            while place.pointee &- 0x30 < 10 { place += 1 }
+            guard place > fraction, place - start <= 64 else { return false }
+            value.kind = .decimal
+        } else {
+            // Nineteen digits may not fit; minus zero is written without its sign.
+            guard digits <= 18, whole == start || whole.pointee != 0x30 else { return false }
+        }
+        value.text = Stretch(start, place - start)
+        return place.pointee | 0x20 != 0x65
+    }
+
+    /// Whether the four bytes stand here; then they are passed.
+    @inline(__always) static func word(_ place: inout Bytes, _ word: StaticString) -> Bool {
+        let count = word.utf8CodeUnitCount
+        for index in 0..<count where place[index] != word.utf8Start[index] { return false }
+        place += count
+        return true
+    }
+
+    @inline(__always) static func flag(_ place: inout Bytes) -> Bool { word(&place, "true") || word(&place, "false") }
+
+    /// Reads a list of strings; the text is the whole list.
+    static func strings(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+        let start = place
+        var (isEscaped, isASCII) = (false, true)
+        var way = open(&place, 0x5B)
+        while way == .on {
+            guard string(&place, &value) else { return false }
+            (isEscaped, isASCII) = (isEscaped || value.isEscaped, isASCII && value.isASCII)
+            way = next(&place, 0x5B)
+        }
+        (value.kind, value.isEscaped, value.isASCII) = (.list, isEscaped, isASCII)
+        value.text = Stretch(start, place - start)
+        return way == .end
+    }
+}
+
+/// Texts of the model's own forms, as the model writes them.
+enum Forms {
+    /// Decimal digits as a number; nil if there is another byte among them.
+    @inline(__always) private static func digits(_ place: Bytes, _ count: Int) -> Int? {
+        var number = 0
+        for index in 0..<count {
+            let digit = place[index] &- 0x30
+            guard digit < 10 else { return nil }
+            number = number &* 10 &+ Int(digit)
+        }
+        return number
+    }
+
+    /// Whether it is a day that exists, as `YYYY-MM-DD`.
+    @inline(__always) static func isDate(_ text: Stretch) -> Bool { text.count == 10 && startsWithDate(text) }
+
+    @inline(__always) private static func startsWithDate(_ text: Stretch) -> Bool {
+        let start = text.start
+        guard start[4] == 0x2D, start[7] == 0x2D, let year = digits(start, 4), let month = digits(start + 5, 2),
+            let day = digits(start + 8, 2), month > 0, month <= 12, day > 0
+        else { return false }
+        if day <= 28 { return true }
+        let isLeap = year & 3 == 0 && (year % 100 != 0 || year % 400 == 0)
+        // Bits of the months with 31 days.
+        let last = month == 2 ? (isLeap ? 29 : 28) : (0b1_0101_1010_1010 &>> month & 1 == 1 ? 31 : 30)
+        return day <= last
+    }
+
+    /// Whether it is an instant in UTC as the model writes it: no offset, no leap second, no zero at the end.
+    static func isTimestamp(_ text: Stretch) -> Bool {
+        let start = text.start
+        guard text.count >= 20, text.count <= 30, startsWithDate(text), start[10] == 0x54, start[13] == 0x3A,
+            start[16] == 0x3A, start[text.count - 1] == 0x5A,
+            let hour = digits(start + 11, 2), let minute = digits(start + 14, 2), let second = digits(start + 17, 2),
+            hour < 24, minute < 60, second < 60
+        else { return false }
+        if text.count == 20 { return true }
+        return text.count > 21 && start[19] == 0x2E && start[text.count - 2] != 0x30
+            && digits(start + 20, text.count - 21) != nil
+    }
+
+    /// Whether it is a time of day as `HH:MM`.
+    static func isTime(_ text: Stretch) -> Bool {
+        guard text.count == 5, text[2] == 0x3A, let hour = digits(text.start, 2), let minute = digits(text.start + 3, 2)
+        else { return false }
+        return hour < 24 && minute < 60
+    }
+
+    /// A bit for each pair of letters that is a country: 26 words by the first letter.
+    private static let countries: [UInt32] = {
+        var bits = [UInt32](repeating: 0, count: 26)
+        for code in CountryCode.assigned {
+            let letters = Array(code.utf8)
+            bits[Int(letters[0] - 0x41)] |= 1 << UInt32(letters[1] - 0x41)
+        }
+        return bits
+    }()
+
+    /// Whether it is a country's two letters, upper case.
+    static func isCountry(_ text: Stretch) -> Bool {
+        guard text.count == 2, text[0] &- 0x41 < 26, text[1] &- 0x41 < 26 else { return false }
+        return countries[Int(text[0] &- 0x41)] &>> UInt32(text[1] &- 0x41) & 1 == 1
+    }
+
+    /// Whether it is a whole number as the model writes it.
+    static func isInteger(_ text: Stretch) -> Bool {
+        guard text.count > 0 else { return false }
+        let isNegative = text[0] == 0x2D
+        let (start, count) = isNegative ? (text.start + 1, text.count - 1) : (text.start, text.count)
+        guard (1...18).contains(count), digits(start, count) != nil else { return false }
+        return count == 1 ? !isNegative || start[0] != 0x30 : start[0] != 0x30
+    }
+
+    /// Whether it is an e-mail address: something, one @, something, no space. The text is bare.
+    @inline(__always) static func isEmail(_ text: Stretch) -> Bool {
+        guard text.count >= 3, text[0] != 0x40, text[text.count - 1] != 0x40 else { return false }
+        var (ats, index) = (0, 0)
+        while index < text.count {
+            var word = Word.load(text.start + index)
+            if text.count - index < 8 { word |= ~Word.mask(text.count - index) }
+            // Exact for every byte, unlike Word.marks: no sum here carries into the next byte.
+            let lows = ~Word.highs
+            let at = word ^ (Word.ones &* 0x40)
+            let space = word ^ (Word.ones &* 0x20)
+            ats &+= (~(((at & lows) &+ lows) | at) & Word.highs).nonzeroBitCount
+            guard ~(((space & lows) &+ lows) | space) & Word.highs == 0 else { return false }
+            index += 8
+        }
+        return ats == 1
+    }
+
+    /// Writes a phone number without its other signs; its length, or 0 if it is none. The text is bare.
+    @inline(__always) static func phone(_ text: Stretch, to line: UnsafeMutablePointer<UInt8>) -> Int {
+        guard text.count <= 64 else { return 0 }
+        var (count, digits) = (0, 0)
+        for index in 0..<text.count {
+            let byte = text[index]
+            if byte &- 0x30 < 10 {
+                digits &+= 1
+                guard digits <= 15 else { return 0 }
+            } else if byte == 0x2B {
+                guard count == 0 else { return 0 }
+            } else {
+                guard byte == 0x20 || byte == 0x2D || byte == 0x28 || byte == 0x29 || byte == 0x2E else { return 0 }
+                continue
+            }
+            line[count] = byte
+            count &+= 1
+        }
+        return digits >= 5 ? count : 0
+    }
+}

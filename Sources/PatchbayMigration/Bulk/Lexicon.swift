@@ -1,0 +1,53 @@
+import PatchbayModel
+
+/// The words of the neutral model that a plan tells apart, as indexes.
+struct Lexicon: BitwiseCopyable {
+    static let channelNames = ["email", "push", "sms", "in_app"]
+    static let purposeNames = ["messaging", "tracking", "profile"]
+    static let serviceNames = ["apns", "fcm", "hms", "rustore"]
+    static let states = Subscription.State.allCases
+    static let answers = Consent.State.allCases
+    static let platforms: [(name: String, family: String)] = [
+        ("iOS", "ios"), ("ios", "ios"), ("iPadOS", "ios"), ("Android", "android"), ("android", "android"),
+        ("macOS", "macos"), ("tvOS", "tvos"), ("watchOS", "watchos"), ("visionOS", "visionos"), ("web", "web"),
+    ]
+    /// The families of platforms; a device names one by its index.
+    static let families = ["ios", "android", "macos", "tvos", "watchos", "visionos", "web"]
+
+    /// The index of no word that is known.
+    static let unknown = -1
+    /// The index where there is no word.
+    static let none = -2
+
+    /// Identifier kinds that the target has a place for.
+    let kinds: KeyTable
+    /// Topics that the target knows.
+    let topics: KeyTable
+    let channels: KeyTable
+    let purposes: KeyTable
+    let services: KeyTable
+    let subscriptionStates: KeyTable
+    let consentStates: KeyTable
+    let platforms: KeyTable
+    /// Indexes of words that decide something.
+    let unanswered = Lexicon.answers.firstIndex(of: .unknown) ?? 0
+    let refused = Lexicon.answers.firstIndex(of: .denied) ?? 0
+    let unknownState = Lexicon.states.firstIndex(of: .unknown) ?? 0
+    let unsubscribed = Lexicon.states.firstIndex(of: .unsubscribed) ?? 0
+    /// The family of each platform, by index.
+    let familyOfPlatform: Row<Int>
+
+    init(kinds: [String], topics: [String], in arena: Arena) {
+        self.kinds = KeyTable(kinds, in: arena)
+        self.topics = KeyTable(topics, in: arena)
+        channels = KeyTable(Self.channelNames, in: arena)
+        purposes = KeyTable(Self.purposeNames, in: arena)
+        services = KeyTable(Self.serviceNames, in: arena)
+        subscriptionStates = KeyTable(Self.states.map(\.rawValue), in: arena)
+        consentStates = KeyTable(Self.answers.map(\.rawValue), in: arena)
+        platforms = KeyTable(Self.platforms.map(\.name), in: arena)
+        familyOfPlatform = arena.make(
+            Self.platforms.map { platform in Self.families.firstIndex(of: platform.family) ?? Self.unknown }
+        )
+    }
+}

@@ -1,0 +1,291 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// A layout of lines, compiled: an array of steps that write a view, with all that they need beside it.
+struct LinePlan: BitwiseCopyable {
+    /// One step.
+    struct Step: BitwiseCopyable {
+        enum Work: UInt8, BitwiseCopyable {
+            case text, key, open, close, identifiers, attributes, timeZone, tags, subscriptions
+            case noteLocale, noteTags, noteConsents
+        }
+
+        var work: Work
+        /// The text that stands before what the step writes.
+        var text = Stretch.nothing
+        /// The kind of identifier, or the note.
+        var index = 0
+        var form = FormCode.plain
+    }
+
+    /// What a kind of identifier becomes.
+    struct Kind: BitwiseCopyable {
+        /// `,"name":` of its field; empty if it has none.
+        var prefix: Stretch
+        var form: FormCode
+        /// The form that it must have as an address.
+        var address: FormCode
+        var isUsable: Bool
+    }
+
+    /// Where messages of a channel go.
+    struct Address: BitwiseCopyable {
+        enum Way: BitwiseCopyable { case none, identifier, devices }
+
+        var way = Way.none
+        /// `,{"channel":"email","resource_id":`.
+        var opening = Stretch.nothing
+        /// `,"email":`; of devices the text is the provider's.
+        var member = Stretch.nothing
+        var kind = -1
+        var form = FormCode.plain
+    }
+
+    /// How subscriptions are written.
+    struct Subscriptions: BitwiseCopyable {
+        /// By channel of the lexicon.
+        var addresses = Row<Address>(start: nil, count: 0)
+        /// `,"status":"subscribed"}` by state.
+        var closings = Row<Stretch>(start: nil, count: 0)
+        /// The resource without a topic, and those of topics; empty: none.
+        var resource = Stretch.nothing
+        var topics = Row<Stretch>(start: nil, count: 0)
+        /// By service and family: `,"provider":"ios-apns","subscription_id":`; empty: none.
+        var providers = Row<Stretch>(start: nil, count: 0)
+        var unknown = 0, denied = 0, unnamed = 0, unreachable = 0, detail = 0, token = 0, provider = 0
+
+        static func place(service: Int, family: Int) -> Int { service * (Lexicon.families.count + 1) + family + 1 }
+    }
+
+    let lexicon: UnsafePointer<Lexicon>
+    var attributes: AttributeBook
+    let steps: Row<Step>
+    let kinds: Row<Kind>
+    let subscriptions: Subscriptions
+    /// Notes by index: an identifier without a place, one that is no good address, an attribute's type.
+    let elsewhere: Int
+    let unfit: Int
+    let converted: Int
+    /// Bytes that a record may need beyond those of its own and of the attributes' names.
+    let room: Int
+    /// How often a byte of a record may stand in the output.
+    static let factor = 16
+}
+
+/// A plan with what it points to and what it was made from.
+final class CompiledPlan {
+    /// The plan, to be used while this lives.
+    let plan: UnsafeMutablePointer<LinePlan>
+    /// What may be said on the fast way, by index.
+    let notes: [FindingRow]
+    private let arena: Arena
+    private let layout: LineLayout.Attributes
+    private let catalogue: AttributeCatalogue
+    private var names: Set<String>
+    /// What the attributes of the plan point to.
+    private var attributeArena = Arena()
+
+    init(_ layout: LineLayout, catalogue: AttributeCatalogue) {
+        let arena = Arena()
+        var compiler = LineCompiler(layout, in: arena)
+        compiler.compile()
+        (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
+        names = Set(compiler.attributes.names.keys.map(\.rawValue)).union(catalogue.entries.keys.map(\.rawValue))
+        if names.count > RecordView.attributeLimit { names = [] }
+        let lexicon = Lexicon(kinds: compiler.kindNames, topics: compiler.topicNames, in: arena)
+        let plan = LinePlan(
+            lexicon: UnsafePointer(arena.make(1, of: lexicon)),
+            attributes: AttributeBook(self.layout, names: names, catalogue: catalogue, in: attributeArena),
+            steps: arena.make(compiler.steps),
+            kinds: arena.make(compiler.kinds),
+            subscriptions: compiler.subscriptions,
+            elsewhere: compiler.elsewhere,
+            unfit: compiler.unfit,
+            converted: compiler.converted,
+            // Every text of the layout may stand once for each device of each subscription.
+            room: 4096 + arena.textSize * (1 + RecordView.subscriptionLimit * RecordView.deviceLimit)
+        )
+        self.plan = arena.make(1, of: plan)
+    }
+
+    /// Learns the name of an attribute, so that the next record with it goes the fast way.
+    func learn(_ name: String) {
+        guard names.count < RecordView.attributeLimit, name.utf8.count <= KeyTable.longest, !name.isEmpty,
+            name.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }),
+            names.insert(name).inserted
+        else { return }
+        let arena = Arena()
+        plan.pointee.attributes = AttributeBook(layout, names: names, catalogue: catalogue, in: arena)
+        attributeArena = arena
+    }
+}
+
+/// Makes a plan's steps from a layout's parts.
+private struct LineCompiler {
+    let layout: LineLayout
+    let arena: Arena
+    var steps: [LinePlan.Step] = []
+    var kindNames: [String] = []
+    var kinds: [LinePlan.Kind] = []
+    var topicNames: [String] = []
+    var subscriptions = LinePlan.Subscriptions()
+    var notes: [FindingRow] = []
+    var elsewhere = 0
+    var unfit = 0
+    var converted = 0
+    var attributes = LineLayout.Attributes(names: [:], forms: [:], taken: [], notes: [:])
+    private var pending = ""
+
+    init(_ layout: LineLayout, in arena: Arena) { (self.layout, self.arena) = (layout, arena) }
+
+    mutating func compile() {
+        steps.append(LinePlan.Step(work: .open))
+        add(layout.parts)
+        close()
+    }
+
+    private mutating func note(_ row: FindingRow) -> Int {
+        if let index = notes.firstIndex(of: row) { return index }
+        notes.append(row)
+        return notes.count - 1
+    }
+
+    private mutating func kind(_ kind: IdentifierKind) -> Int {
+        if let index = kindNames.firstIndex(of: kind.rawValue) { return index }
+        kindNames.append(kind.rawValue)
+        kinds.append(
+            LinePlan.Kind(prefix: .nothing, form: .plain, address: .plain, isUsable: true)
+        )
+        return kindNames.count - 1
+    }
+
+    private func prefix(_ name: String) -> Stretch { arena.text(",\(JSONValue.string(name).text):") }
+
+    /// Constants that stand side by side become one text.
+    private mutating func flush() {
+        guard !pending.isEmpty else { return }
+        steps.append(LinePlan.Step(work: .text, text: arena.text(pending)))
+        pending = ""
+    }
+
+    private mutating func close() {
+        flush()
+        steps.append(LinePlan.Step(work: .close))
+    }
+
+    private mutating func add(_ step: LinePlan.Step) {
+        flush()
+        steps.append(step)
+    }
+
+    private mutating func add(_ parts: [LineLayout.Part]) {
+        for part in parts {
+            switch part {
+            case .constant(let name, let value): pending += ",\(JSONValue.string(name).text):\(value.text)"
+            case .key(let name, let kind, let form):
+                let index = self.kind(kind)
+                require(form, of: index)
+                add(LinePlan.Step(work: .key, text: prefix(name), index: index, form: FormCode(form)))
+            case .object(let name, let parts):
+                add(LinePlan.Step(work: .open, text: prefix(name)))
+                add(parts)
+                close()
+            case .identifiers(let fields, let elsewhere, let unfit): add(fields, elsewhere, unfit)
+            case .attributes(let attributes):
+                self.attributes = attributes
+                if let row = attributes.notes.values.first { converted = note(row) }
+                add(LinePlan.Step(work: .attributes))
+            case .timeZone(let name): add(LinePlan.Step(work: .timeZone, text: prefix(name)))
+            case .tags(let name): add(LinePlan.Step(work: .tags, text: prefix(name)))
+            case .subscriptions(let subscriptions): add(subscriptions)
+            case .dropped(.locale, let row): add(LinePlan.Step(work: .noteLocale, index: note(row)))
+            case .dropped(.tags, let row): add(LinePlan.Step(work: .noteTags, index: note(row)))
+            case .dropped(.consents, let row): add(LinePlan.Step(work: .noteConsents, index: note(row)))
+            }
+        }
+    }
+
+    /// An identifier that is an address somewhere must be a good one, or the record goes the slow way.
+    private mutating func require(_ form: RecordForm, of kind: Int) {
+        switch form {
+        case .email, .phones: kinds[kind].address = FormCode(form)
+        default: break
+        }
+    }
+
+    private mutating func add(
+        _ fields: [IdentifierKind: LineLayout.Field],
+        _ elsewhereRow: FindingRow,
+        _ unfitRow: FindingRow
+    ) {
+        (elsewhere, unfit) = (note(elsewhereRow), note(unfitRow))
+        let uses = Dictionary(fields.values.map { ($0.name, 1) }, uniquingKeysWith: +)
+        for (kind, field) in fields.sorted(by: { $0.key < $1.key }) {
+            let index = self.kind(kind)
+            require(field.form, of: index)
+            kinds[index].prefix = prefix(field.name)
+            kinds[index].form = FormCode(field.form)
+            kinds[index].isUsable = uses[field.name] == 1
+        }
+        add(LinePlan.Step(work: .identifiers))
+    }
+
+    private mutating func add(_ layout: LineLayout.Subscriptions) {
+        func text(_ value: String) -> String { JSONValue.string(value).text }
+        let members = layout.members
+        var addresses = Lexicon.channelNames.map { _ in LinePlan.Address() }
+        for (channel, address) in layout.addresses {
+            guard let index = Lexicon.channelNames.firstIndex(of: channel.rawValue) else { continue }
+            let opening = ",{\(text(members.channel)):\(text(channel.rawValue)),\(text(members.resource)):"
+            addresses[index].opening = arena.text(opening)
+            switch address {
+            case .identifier(let kind, let name, let form):
+                addresses[index].way = .identifier
+                addresses[index].member = prefix(name)
+                addresses[index].kind = self.kind(kind)
+                addresses[index].form = FormCode(form)
+                require(form, of: self.kind(kind))
+            case .devices(let provider, let token, let rows):
+                addresses[index].way = .devices
+                add(rows, provider: provider, token: token)
+            }
+        }
+        subscriptions.addresses = arena.make(addresses)
+        subscriptions.closings = arena.make(
+            Lexicon.states.map { arena.text(",\(text(members.state)):\(text($0.rawValue))}") }
+        )
+        subscriptions.resource = layout.resource.map { arena.text(String($0)) } ?? .nothing
+        topicNames = layout.topics.keys.sorted()
+        subscriptions.topics = arena.make(topicNames.map { arena.text(layout.topics[$0].map(String.init) ?? "") })
+        let findings = layout.findings
+        subscriptions.unknown = note(findings.unknown)
+        subscriptions.denied = note(findings.denied)
+        subscriptions.unnamed = note(findings.resource)
+        subscriptions.unreachable = note(findings.unreachable)
+        subscriptions.detail = note(findings.detail)
+        subscriptions.token = note(findings.token)
+        subscriptions.provider = note(findings.provider)
+        add(LinePlan.Step(work: .subscriptions, text: prefix(layout.name)))
+    }
+
+    /// Exactly one row must fit a service and, where it is known, a platform.
+    private mutating func add(_ rows: [LineLayout.Subscriptions.Provider], provider: String, token: String) {
+        var providers: [Stretch] = []
+        for service in Lexicon.serviceNames {
+            for family in [nil] + Lexicon.families.map(Optional.some) {
+                let fitting = rows.filter {
+                    $0.service.rawValue == service && (family == nil || $0.platform == family)
+                }
+                guard fitting.count == 1, let word = fitting.first.map({ JSONValue.string($0.name).text }) else {
+                    providers.append(.nothing)
+                    continue
+                }
+                let names = [provider, token].map { JSONValue.string($0).text }
+                providers.append(arena.text(",\(names[0]):\(word),\(names[1]):"))
+            }
+        }
+        subscriptions.providers = arena.make(providers)
+    }
+}

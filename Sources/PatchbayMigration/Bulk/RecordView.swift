@@ -1,0 +1,144 @@
+/// A value of a record, where it stands in the chunk.
+struct ValueView: BitwiseCopyable {
+    enum Kind: UInt8, BitwiseCopyable {
+        case string, integer, decimal, yes, no, date, time, timestamp, country
+        /// `text` is the list from bracket to bracket, of strings alone.
+        case choices, list
+    }
+
+    var kind: Kind
+    /// Whether the bytes hold an escape; only such as the writer would write again.
+    var isEscaped: Bool
+    /// Whether all bytes are ASCII.
+    var isASCII: Bool
+    /// A string without its quotes; a date and its kin as the model writes them.
+    var text: Stretch
+
+    /// A text that is nothing but what it says: checks may look at its bytes.
+    var isBare: Bool { isASCII && !isEscaped }
+}
+
+/// A contact's record, where its parts stand in the chunk: what a source's scanner fills and a target's writer reads.
+///
+/// It holds fewer of each part than a contact may have; a record with more goes the slow way.
+struct RecordView: BitwiseCopyable {
+    struct IdentifierView: BitwiseCopyable {
+        /// The index of the kind in the lexicon; -1 for one that nobody asks for.
+        var kind: Int
+        var value: ValueView
+        /// The value as an address, once it was checked.
+        var address: Stretch
+    }
+
+    struct SubscriptionView: BitwiseCopyable {
+        var channel: Int
+        /// The index of the topic in the lexicon, -1 for an unknown one, -2 for none.
+        var topic: Int
+        var state: Int
+        /// How many members it has that no layout writes.
+        var details: Int
+    }
+
+    struct ConsentView: BitwiseCopyable {
+        var purpose: Int
+        /// -2 for every channel.
+        var channel: Int
+        var state: Int
+    }
+
+    struct DeviceView: BitwiseCopyable {
+        var token: ValueView
+        var hasToken: Bool
+        var hasFacts: Bool
+        var service: Int
+        /// The family of its platform; -1 if nothing is said of it.
+        var family: Int
+    }
+
+    static let identifierLimit = 8
+    static let tagLimit = 32
+    static let subscriptionLimit = 8
+    static let consentLimit = 16
+    static let deviceLimit = 4
+    static let attributeLimit = 256
+
+    // Each pointer has room for its limit, and each count is at most that. `attributes[rank]` was written if the bit of
+    // that rank is set in `present`.
+    let identifiers: UnsafeMutablePointer<IdentifierView>
+    let attributes: UnsafeMutablePointer<ValueView>
+    let present: UnsafeMutablePointer<UInt64>
+    let tags: UnsafeMutablePointer<Stretch>
+    let subscriptions: UnsafeMutablePointer<SubscriptionView>
+    let consents: UnsafeMutablePointer<ConsentView>
+    let devices: UnsafeMutablePointer<DeviceView>
+    /// Room for addresses that are written otherwise than they stand, a line for each identifier.
+    let scratch: UnsafeMutablePointer<UInt8>
+
+    var identifierCount = 0
+    var tagCount = 0
+    var subscriptionCount = 0
+    var consentCount = 0
+    var deviceCount = 0
+    var hasLocale = false
+    var hasTimeZone = false
+    var timeZone = Stretch.nothing
+
+    static let presentWords = attributeLimit / 64
+    static let scratchLine = 32
+
+    init(in arena: Arena) {
+        let value = Self.blank
+        identifiers = arena.make(Self.identifierLimit, of: IdentifierView(kind: -1, value: value, address: .nothing))
+        attributes = arena.make(Self.attributeLimit, of: value)
+        present = arena.make(Self.presentWords, of: 0)
+        tags = arena.make(Self.tagLimit, of: .nothing)
+        subscriptions = arena.make(
+            Self.subscriptionLimit,
+            of: SubscriptionView(channel: -1, topic: -1, state: -1, details: 0)
+        )
+        consents = arena.make(Self.consentLimit, of: ConsentView(purpose: -1, channel: -1, state: -1))
+        devices = arena.make(
+            Self.deviceLimit,
+            of: DeviceView(token: value, hasToken: false, hasFacts: false, service: -1, family: -1)
+        )
+        scratch = arena.make(Self.identifierLimit * Self.scratchLine + Padding.count, of: 0)
+    }
+
+    /// Forgets the last record.
+    @inline(__always) mutating func clear() {
+        (identifierCount, tagCount, subscriptionCount, consentCount, deviceCount) = (0, 0, 0, 0, 0)
+        (hasLocale, hasTimeZone) = (false, false)
+        for word in 0..<Self.presentWords { present[word] = 0 }
+    }
+
+    /// A value that holds nothing.
+    static var blank: ValueView { ValueView(kind: .string, isEscaped: false, isASCII: true, text: .nothing) }
+
+    /// Puts a tag at its place in the order of bytes, once; false if there is no more room.
+    @inline(__always) mutating func insert(tag: Stretch) -> Bool {
+        var place = tagCount
+        while place > 0 {
+            let order = tag.compare(tags[place - 1])
+            if order == 0 { return true }
+            if order > 0 { break }
+            place -= 1
+        }
+        guard tagCount < Self.tagLimit else { return false }
+        var index = tagCount
+        while index > place {
+            tags[index] = tags[index - 1]
+            index -= 1
+        }
+        tags[place] = tag
+        tagCount += 1
+        return true
+    }
+
+    /// The place of an attribute's value; nil if the record has one of that name already.
+    @inline(__always) func attribute(_ rank: Int) -> UnsafeMutablePointer<ValueView>? {
+        let (word, bit) = (rank &>> 6, 1 as UInt64 &<< UInt64(rank & 63))
+        guard present[word] & bit == 0 else { return nil }
+        present[word] |= bit
+        return attributes + rank
+    }
+}

@@ -1,0 +1,167 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+@testable import PatchbayMigration
+
+@Suite("Bulk mapping") struct BulkTests {
+    /// What a run says and writes.
+    private struct Outcome: Equatable {
+        var output: String
+        var list: String
+        var replay: String
+        var report: String
+
+        init(
+            _ bytes: [UInt8],
+            _ target: JSONObject,
+            _ types: [AttributeName: AttributeType] = [:],
+            chunk: Int,
+            workers: Int
+        ) throws {
+            let (written, list, replay) = (MemorySink(), MemorySink(), MemorySink())
+            var input = ChunkedSource(bytes, chunk: chunk)
+            let migration = try Migration(
+                from: .neutralContacts,
+                to: .altcraftProfiles,
+                targetSettings: target,
+                catalogue: AttributeCatalogue(types.mapValues { AttributeCatalogue.Entry(type: $0) })
+            )
+            let rejects = Rejects(list: list, replay: replay)
+            let report = try migration.run(&input, to: written, rejects: rejects, workers: workers)
+            (output, self.list, self.replay) = (written.text, list.text, replay.text)
+            self.report = report.json.text
+        }
+    }
+
+    static let settings: [JSONObject] = [
+        ["dbId": 7, "resourceId": 31, "tagsField": "labels", "identifierFields": fields],
+        [
+            "dbId": 7, "matching": "custom", "resources": ["weekly_offers": "32", "news": "x"],
+            "identifierFields": fields, "genderForm": "word",
+        ],
+        ["dbId": 1, "matching": "phone", "resourceId": 2],
+        [
+            "dbId": 1, "matching": "email_profile",
+            "fieldNames": ["city": "_fname", "visits": "_status", "total": "_tz"],
+        ],
+        ["dbId": 1, "matching": "custom", "matchingIdentifier": "email", "identifierFields": ["email": "mail"]],
+        ["dbId": 1, "matching": "custom", "identifierFields": ["email": "email"]],
+    ]
+    private static let fields: JSONValue = ["external": "customer_number", "email": "email", "phone": "phones"]
+    static let types: [AttributeName: AttributeType] = [
+        "birth_date": .date, "visits": .decimal, "city": .string, "postal_code": .string, "interests": .choices,
+        "country": .country, "total": .string, "last_visit": .timestamp,
+    ]
+
+    @Test(arguments: Array(settings.enumerated())) func `every way gives the same bytes, findings and rejects`(
+        _ place: Int,
+        _ settings: JSONObject
+    ) throws {
+        for round in 0..<2 {
+            var noise = ContactNoise(seed: UInt64(place * 100 + round), mutated: round % 2 == 0 ? 20 : 0)
+            let bytes = noise.file(40)
+            let types = round == 0 ? [:] : Self.types
+            let slow = try Outcome(bytes, settings, types, chunk: 1 << 20, workers: 0)
+            for (chunk, workers) in [(1 + place * 100, 1), (700, 3)] {
+                let bulk = try Outcome(bytes, settings, types, chunk: chunk, workers: workers)
+                #expect(bulk == slow, "settings \(place), round \(round), chunks of \(chunk), \(workers) workers")
+            }
+        }
+    }
+
+    private func plan(_ settings: JSONObject) throws -> BulkPlan {
+        guard case .lines(let layout)? = try RecordFormat.altcraftProfiles.makeTargetLayout?(settings),
+            let makeReader = RecordFormat.neutralContacts.makeReader,
+            let makeWriter = RecordFormat.altcraftProfiles.makeWriter
+        else { throw CancellationError() }
+        return BulkPlan(
+            layout: layout,
+            catalogue: AttributeCatalogue(),
+            makeReader: { () throws(SettingsError) in try makeReader([:]) },
+            makeWriter: { () throws(SettingsError) in try makeWriter(settings) }
+        )
+    }
+
+    static let plain = [
+        #"{"identifiers":[{"kind":"external","value":"c-1"},{"kind":"email","value":"a@b.example"}],"#
+            + #""attributes":{"birth_date":{"date":"1990-04-01"},"given_name":"Päivi","remark":"a \"b\"\n","total":4.50}}"#,
+        #"{ "identifiers" : [ { "kind" : "email", "value" : "a@b.example" } ], "tags" : [ "b", "a" ] }"#,
+        #"{"identifiers":[{"kind":"email","value":"a@b.example"},{"kind":"phone","value":"none"}],"#
+            + #""subscriptions":[{"channel":"sms","state":"subscribed"}],"consents":[{"purpose":"x","state":"denied"}]}"#,
+        #"{"identifiers":[{"kind":"email","value":"a@b.example"}],"attributes":{"interests":{"choices":["a", "b"]}},"#
+            + #""devices":[{"pushToken":{"value":"AB"},"facts":{"platform":"iOS","platformVersion":"18","model":"x","#
+            + #""locale":"fi","appVersion":"1"}}],"subscriptions":[{"channel":"push","state":"suspended"}]}"#,
+    ]
+
+    @Test func `plain records go the fast way, and an attribute's name is learned once`() throws {
+        guard var mapper = try plan(Self.settings[0]).makeMapper() else { throw CancellationError() }
+        let lines = Self.plain + Self.plain
+        let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
+        let range = 0..<(bytes.count - Padding.count)
+        let result = mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), [])
+        #expect(result.written == lines.count)
+        // Three names that no table has; each costs its first record, one of which holds two.
+        #expect(result.slow == 3)
+        let again = mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), [])
+        #expect(again.slow == 0)
+        #expect(again.output[..<again.used].elementsEqual(result.output[..<result.used]))
+    }
+
+    @Test(arguments: [1, 7, 64, 1000]) func `a source is cut as it is split, whatever the chunks`(_ chunk: Int) throws {
+        var noise = ContactNoise(seed: UInt64(chunk), mutated: 50)
+        let bytes = noise.file(60)
+        var (cutter, cut) = (LineCutter(longest: 400), [String]())
+        func take(_ piece: LineCutter.Cut) {
+            switch piece {
+            case .overlong(let length): cut.append("overlong \(length)")
+            case .job(let job):
+                let whole = job.seam.dropLast(Padding.count) + job.chunk[job.range]
+                cut += whole.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+        for start in stride(from: 0, to: bytes.count, by: chunk) {
+            cutter.cut(Array(bytes[start..<min(start + chunk, bytes.count)]), take)
+        }
+        cutter.finish(take)
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        let expected = lines.enumerated().filter { !$0.element.isEmpty }.map { index, line in
+            let isEnded = index < lines.count - 1
+            let length = line.count - (isEnded && line.last == 0x0D ? 1 : 0)
+            // A line within one chunk is cut with its neighbours, and its length is the mapper's care.
+            return String(decoding: line, as: UTF8.self) + (length > 400 ? " overlong" : "")
+        }
+        #expect(cut.count == expected.count)
+        for (piece, line) in zip(cut, expected) where !piece.hasPrefix("overlong") {
+            #expect(line == piece || line == piece + " overlong")
+        }
+    }
+
+    @Test(arguments: [1, 2]) func `a full disk ends a run, and so does a cancellation`(_ workers: Int) throws {
+        let bytes = Array(repeatElement(Array(Self.plain[0].utf8) + [0x0A], count: 500).joined())
+        let migration = try Migration(
+            from: .neutralContacts,
+            to: .altcraftProfiles,
+            targetSettings: Self.settings[0]
+        )
+        var input = ChunkedSource(bytes, chunk: 1000)
+        let error = #expect(throws: FileError.self) {
+            try migration.run(&input, to: MemorySink(limit: 20_000), workers: workers)
+        }
+        #expect(error?.finding.code == "file.write")
+        var chunks = 0
+        input = ChunkedSource(bytes, chunk: 1000)
+        let report = try migration.run(
+            &input,
+            to: MemorySink(),
+            workers: workers,
+            progress: { _ in chunks += 1 },
+            isCancelled: { chunks == 10 }
+        )
+        #expect(!report.isComplete)
+        #expect(report.bytesRead == 10_000)
+    }
+}

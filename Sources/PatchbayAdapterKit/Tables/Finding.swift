@@ -153,6 +153,7 @@ public struct FindingRow: Hashable, Sendable {
     public let reason: String
     /// What to do about it.
     public let remedy: String
+    private let sentence: String
 
     /// A row.
     public init(
@@ -164,7 +165,7 @@ public struct FindingRow: Hashable, Sendable {
         remedy: String
     ) {
         (self.code, self.severity, self.error, self.rule) = (code, severity, error, rule)
-        (self.reason, self.remedy) = (reason, remedy)
+        (self.reason, self.remedy, sentence) = (reason, remedy, "\(reason).")
     }
 
     /// The finding at a place; the rule counts as fired.
@@ -181,7 +182,7 @@ public struct FindingRow: Hashable, Sendable {
             error: error,
             path: path,
             rule: rule,
-            reason: detail.map { "\(reason) (\($0))." } ?? "\(reason).",
+            reason: detail.map { "\(reason) (\($0))." } ?? sentence,
             remedy: remedy
         )
     }

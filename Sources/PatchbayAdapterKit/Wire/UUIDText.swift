@@ -2,10 +2,14 @@
 public enum UUIDText: Sendable {
     /// Whether a text has the 8-4-4-4-12 form of hexadecimal digits.
     public static func isValid(_ text: String) -> Bool {
-        text.utf8.count == 36
-            && text.utf8.enumerated().allSatisfy { place, byte in
-                [8, 13, 18, 23].contains(place) ? byte == UInt8(ascii: "-") : isHexDigit(byte)
-            }
+        guard text.utf8.count == 36 else { return false }
+        var place = 0
+        for byte in text.utf8 {
+            let isMark = place == 8 || place == 13 || place == 18 || place == 23
+            guard isMark ? byte == UInt8(ascii: "-") : isHexDigit(byte) else { return false }
+            place += 1
+        }
+        return true
     }
 
     /// Whether a byte is a hexadecimal digit of ASCII.

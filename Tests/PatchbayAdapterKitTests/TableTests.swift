@@ -151,12 +151,12 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
     }
 
     @Test func `a remembered value is stored as its JSON text, and one that is none any more is nil`() throws {
-        let tag = Remembered<Tag>("gold")
+        let tag = Remembered<PatchbayModel.Tag>("gold")
         let stored = try JSONEncoder().encode([tag])
         #expect(stored == (try JSONEncoder().encode([JSONValue.string("gold")])))
-        #expect(try JSONDecoder().decode([Remembered<Tag>].self, from: stored) == [tag])
+        #expect(try JSONDecoder().decode([Remembered<PatchbayModel.Tag>].self, from: stored) == [tag])
         let strange = try JSONEncoder().encode([JSONValue.bool(true)])
-        let read = try JSONDecoder().decode([Remembered<Tag>].self, from: strange)
+        let read = try JSONDecoder().decode([Remembered<PatchbayModel.Tag>].self, from: strange)
         #expect(read.first?.value == nil)
         #expect(try JSONEncoder().encode(read) == strange)
     }

@@ -39,6 +39,8 @@ public struct AltcraftDevice: VendorAdapter {
     }
 
     let settings: AltcraftSettings
+    /// What contacts' tokens claim.
+    let claims = ClaimReader()
 
     /// A door to one resource.
     ///
@@ -70,7 +72,9 @@ public struct AltcraftDevice: VendorAdapter {
     }
 
     /// The operation's own words for this vendor.
-    func options(_ operation: EngagementOperation) -> JSONObject { operation.options[Self.descriptor.id] ?? [:] }
+    func options(_ operation: EngagementOperation) -> JSONObject {
+        operation.options[Self.descriptor.id] ?? JSONObject()
+    }
 }
 
 // MARK: - Stored state
@@ -217,7 +221,8 @@ extension AltcraftDevice {
         case .custom(let name, let attributes):
             var findings = pixel(options(operation)) == nil ? [FindingRow.eventPixel.at(path)] : []
             if name.trimmed.isEmpty { findings.append(FindingRow.eventName.at(path.dot("name"))) }
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            let bad = attributes.filter { $0.value.scalar == nil || $0.key.rawValue.trimmed.isEmpty }
+            for (name, value) in bad.sorted(by: { $0.key < $1.key }) {
                 let place = path.dot("attributes").dot(name.rawValue)
                 if value.scalar == nil { findings.append(FindingRow.eventNested.at(place)) }
                 if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }

@@ -62,9 +62,9 @@ struct CustomEvent: Sendable {
     static let jsonParts: Set<String> = ["wd", "mi", "ma", "sn", "pf"]
 
     /// A part as it is written.
-    func written(_ part: JSONObject.Member) -> String {
-        let isText = !Self.jsonParts.contains(part.name) || part.name == "mi" && settings.messageIDForm == .text
-        return isText ? part.value.string ?? "" : part.value.text
+    func written(_ name: String, _ value: JSONValue, isJSON: Bool) -> String {
+        let isText = !isJSON || name == "mi" && settings.messageIDForm == .text
+        return isText ? value.string ?? "" : value.text
     }
 }
 
@@ -79,20 +79,25 @@ struct Form {
     init(_ event: CustomEvent, id: OperationID) {
         RuleID.altcraft("M2").fire()
         RuleID.altcraft("M9").fire()
-        let parts = CustomEvent.table.object(event).map { member in
-            let isJSON = CustomEvent.jsonParts.contains(member.name)
-            return (name: member.name, isJSON: isJSON, text: event.written(member))
+        var parts: [(name: String, isJSON: Bool, text: String)] = []
+        parts.reserveCapacity(CustomEvent.table.rows.count)
+        CustomEvent.table.forEach(of: event) { name, value in
+            let isJSON = CustomEvent.jsonParts.contains(name)
+            parts.append((name, isJSON, event.written(name, value, isJSON: isJSON)))
         }
         var boundary = "Boundary-" + RequestID.text(for: id)
         // A part that is shorter holds none; to search it would take longer than to write it.
         let suspects = parts.filter { $0.text.utf8.count >= boundary.utf8.count }
-        while suspects.contains(where: { $0.text.contains(boundary) }) { boundary += "-0" }
+        while suspects.contains(where: { $0.text.hasBytes(of: boundary) }) { boundary += "-0" }
         self.boundary = boundary
-        let text = parts.map { part in
-            let type = part.isJSON ? "application/json" : "text/plain"
-            return "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(part.name)\"\r\n"
-                + "Content-Type: \(type); charset=utf-8\r\n\r\n\(part.text)\r\n"
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(parts.reduce(64) { $0 + 168 + $1.text.utf8.count })
+        func write(_ texts: String...) { for text in texts { bytes.append(contentsOf: text.utf8) } }
+        for part in parts {
+            write("--", boundary, "\r\nContent-Disposition: form-data; name=\"", part.name, "\"\r\nContent-Type: ")
+            write(part.isJSON ? "application/json" : "text/plain", "; charset=utf-8\r\n\r\n", part.text, "\r\n")
         }
-        bytes = Array((text.joined() + "--\(boundary)--\r\n").utf8)
+        write("--", boundary, "--\r\n")
+        self.bytes = bytes
     }
 }

@@ -31,15 +31,14 @@ enum EventRules: Sendable {
     ) -> (kept: Event?, findings: [Finding]) {
         let trimmed = name.trimmed
         var findings: [Finding] = []
-        if trimmed.isEmpty || !trimmed.unicodeScalars.allSatisfy(isNameScalar) {
-            findings.append(FindingRow.eventNameInvalid.at("action.event.name"))
-        }
+        let isNameGood = !trimmed.isEmpty && trimmed.utf8.allSatisfy(isOfName)
+        if !isNameGood { findings.append(FindingRow.eventNameInvalid.at("action.event.name")) }
         var kept = JSONObject()
-        var seen: Set<String> = []
+        var seen = Set<String>(minimumCapacity: attributes.count)
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-            let path = "action.event.attributes.\(name.rawValue)"
+            var path: String { "action.event.attributes.\(name.rawValue)" }
             let key = name.rawValue.trimmed
-            if key.isEmpty || key.hasPrefix("$") || key.contains(where: { $0.isNewline || $0 == "." }) {
+            if !isKey(key) {
                 findings.append(FindingRow.eventAttributeKey.at(path))
             } else if !seen.insert(key.lowercased()).inserted {
                 findings.append(FindingRow.eventAttributeRepeated.at(path))
@@ -49,15 +48,21 @@ enum EventRules: Sendable {
                 findings.append(FindingRow.eventAttributeNested.at(path))
             }
         }
-        let isNameGood = !findings.contains { $0.code == FindingRow.eventNameInvalid.code }
         return (isNameGood ? Event(name: trimmed, attributes: kept) : nil, findings)
     }
 
-    private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9", "_", " ": true
+    private static func isOfName(_ byte: UInt8) -> Bool { isPlain(byte) || byte == UInt8(ascii: " ") }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, UInt8(ascii: "_"): true
         default: false
         }
+    }
+
+    private static func isKey(_ key: String) -> Bool {
+        if key.utf8.allSatisfy(isPlain) { return !key.isEmpty }
+        return !key.hasPrefix("$") && !key.contains { $0.isNewline || $0 == "." }
     }
 
     /// Text, a number or a boolean (E4); dates, times, countries and choices go as the text that an attribute gets.

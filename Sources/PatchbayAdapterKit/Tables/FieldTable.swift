@@ -197,12 +197,12 @@ public struct FieldTable<Record: Sendable>: Sendable {
         return writer.bytes
     }
 
-    /// The record as the query of a URL, texts and numbers; the rules of the fields that it has count as fired.
-    @inlinable public func query(_ record: Record) -> String {
+    /// The record as the query of a URL, its texts alone; the rules of the fields that it has count as fired.
+    @inlinable public func query(_ record: Record, leaving literal: Unicode.Scalar? = nil) -> String {
         var items: [(name: String, value: String?)] = []
         items.reserveCapacity(rows.count)
         forEach(of: record) { items.append(($0, $1.string)) }
-        return URLText.query(items)
+        return URLText.query(items, leaving: literal)
     }
 
     /// The table as a JSON Schema (2020-12) object.

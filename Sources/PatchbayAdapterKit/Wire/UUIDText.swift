@@ -23,14 +23,24 @@ public enum UUIDText: Sendable {
     /// The UUID of version 8 (RFC 9562) that holds these bits, but for those of version and variant. Lower case.
     public static func version8(_ bits: UInt128) -> String {
         let versioned = bits & ~(0xF << 76) | 0x8 << 76
-        let digits = Array(hexDigits(versioned & ~(0x3 << 62) | 0x2 << 62))
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+        var text = hexBytes(versioned & ~(0x3 << 62) | 0x2 << 62)
+        for place in [8, 13, 18, 23] { text.insert(UInt8(ascii: "-"), at: place) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// 32 hexadecimal digits, in lower case.
-    static func hexDigits(_ value: UInt128) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 32 - digits.count) + digits
+    static func hexDigits(_ value: UInt128) -> String { String(decoding: hexBytes(value), as: UTF8.self) }
+
+    private static func hexBytes(_ value: UInt128) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(36)
+        for half in [UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value)] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: half >> shift & 15)
+                bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            }
+        }
+        return bytes
     }
 }
 

@@ -211,7 +211,11 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
     }
 
     @Test func `a header is found whatever its case, and no other is taken for it`() {
-        let request = WireRequest("GET", "https://h", headers: [WireHeader("X-@a", "1"), WireHeader("X-Client-ID", "2")])
+        let request = WireRequest(
+            "GET",
+            "https://h",
+            headers: [WireHeader("X-@a", "1"), WireHeader("X-Client-ID", "2")]
+        )
         #expect(request[header: "x-client-id"] == "2")
         #expect(request[header: "x-`a"] == nil)
         #expect(request[header: "X-Client-I"] == nil)

@@ -254,7 +254,9 @@ extension AcousticDevice {
         let batch = Array(pending.prefix { $0.step?.suspect == mark }.prefix(limit))
         let due = first.since + .seconds(settings.eventMinutes * 60)
         RuleID.acoustic("E8").fire()
-        if mark == nil, !moment.flush, !isLast, batch.count < limit, moment.now < due, !pending.contains(where: isUrgent) {
+        if mark == nil, !moment.flush, !isLast, batch.count < limit, moment.now < due,
+            !pending.contains(where: isUrgent)
+        {
             return .wait(until: due, because: FindingRow.interval.at())
         }
         RuleID.acoustic("E12").fire()

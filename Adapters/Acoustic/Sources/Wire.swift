@@ -29,7 +29,8 @@ extension AcousticDevice {
     private func base(before path: String) -> String {
         RuleID.acoustic("W4").fire()
         let base = settings.baseURL.utf8
-        let version = Array("/".utf8) + (path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first ?? "".utf8[...])
+        let version =
+            Array("/".utf8) + (path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first ?? "".utf8[...])
         return base.suffix(version.count).elementsEqual(version)
             ? String(Substring(base.dropLast(version.count))) : settings.baseURL
     }

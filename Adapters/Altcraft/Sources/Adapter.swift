@@ -221,7 +221,10 @@ extension AltcraftDevice {
         case .custom(let name, let attributes):
             var findings = pixel(options(operation)) == nil ? [FindingRow.eventPixel.at(path)] : []
             if name.trimmed.isEmpty { findings.append(FindingRow.eventName.at(path.dot("name"))) }
-            let bad = attributes.filter { $0.value.scalar == nil || $0.key.rawValue.trimmed.isEmpty }
+            let isBad = { (name: AttributeName, value: AttributeValue) in
+                value.scalar == nil || name.rawValue.trimmed.isEmpty
+            }
+            let bad = attributes.contains(where: isBad) ? attributes.filter(isBad) : [:]
             for (name, value) in bad.sorted(by: { $0.key < $1.key }) {
                 let place = path.dot("attributes").dot(name.rawValue)
                 if value.scalar == nil { findings.append(FindingRow.eventNested.at(place)) }
@@ -273,7 +276,8 @@ extension AltcraftDevice {
     /// The pixel that takes an event: the event's own, else the configuration's.
     func pixel(_ options: JSONObject) -> String? {
         RuleID.altcraft("M10").fire()
-        return [options["pixel"]?.string, settings.pixel].compactMap(\.self).first { !$0.isEmpty }
+        if let own = options["pixel"]?.string, !own.isEmpty { return own }
+        return settings.pixel.isEmpty ? nil : settings.pixel
     }
 
     /// The profile fields that an operation changes.

@@ -2,14 +2,26 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A custom event: the parts of a form, in the vendor's order.
-struct CustomEvent: Sendable {
-    var name: String
-    var time: Int
-    var utcOffsetSeconds: Int
-    var attributes: [AttributeName: AttributeValue]
-    var options: JSONObject
-    var settings: AltcraftSettings
+/// A custom event: the parts of a form, in the vendor's order. Held by reference, because each row looks at it.
+final class CustomEvent: Sendable {
+    let name: String
+    let time: Int
+    let utcOffsetSeconds: Int
+    let attributes: [AttributeName: AttributeValue]
+    let options: JSONObject
+    let settings: AltcraftSettings
+
+    init(
+        name: String,
+        time: Int,
+        utcOffsetSeconds: Int,
+        attributes: [AttributeName: AttributeValue],
+        options: JSONObject,
+        settings: AltcraftSettings
+    ) {
+        (self.name, self.time, self.utcOffsetSeconds) = (name, time, utcOffsetSeconds)
+        (self.attributes, self.options, self.settings) = (attributes, options, settings)
+    }
 
     var zone: Int { -(utcOffsetSeconds / 60) }
     var matching: String? { text("matching") }
@@ -25,10 +37,9 @@ struct CustomEvent: Sendable {
     var subscription: JSONValue? { options["subscription"] }
     var profileFields: JSONValue? { options["profileFields"]?.object.map { .object(settings.sent($0)) } }
     var payload: JSONValue? {
-        let pairs = attributes.sorted { $0.key < $1.key }.compactMap { name, value in
-            value.scalar.map { (name.rawValue, $0) }
-        }
-        return pairs.isEmpty ? nil : .object(JSONObject(pairs))
+        var object = JSONObject()
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { object[name.rawValue] = value.scalar }
+        return object.isEmpty ? nil : .object(object)
     }
 
     private func text(_ option: String) -> String? { options[option]?.string.flatMap { $0.isEmpty ? nil : $0 } }
@@ -75,6 +86,9 @@ struct Form {
     /// The bytes.
     let bytes: [UInt8]
 
+    private static let json = "\"\r\nContent-Type: application/json; charset=utf-8\r\n\r\n"
+    private static let plain = "\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+
     /// The parts of an event, in their order.
     init(_ event: CustomEvent, id: OperationID) {
         RuleID.altcraft("M2").fire()
@@ -92,12 +106,15 @@ struct Form {
         self.boundary = boundary
         var bytes: [UInt8] = []
         bytes.reserveCapacity(parts.reduce(64) { $0 + 168 + $1.text.utf8.count })
-        func write(_ texts: String...) { for text in texts { bytes.append(contentsOf: text.utf8) } }
+        let head = "--\(boundary)\r\nContent-Disposition: form-data; name=\""
         for part in parts {
-            write("--", boundary, "\r\nContent-Disposition: form-data; name=\"", part.name, "\"\r\nContent-Type: ")
-            write(part.isJSON ? "application/json" : "text/plain", "; charset=utf-8\r\n\r\n", part.text, "\r\n")
+            bytes.append(contentsOf: head.utf8)
+            bytes.append(contentsOf: part.name.utf8)
+            bytes.append(contentsOf: (part.isJSON ? Self.json : Self.plain).utf8)
+            bytes.append(contentsOf: part.text.utf8)
+            bytes.append(contentsOf: "\r\n".utf8)
         }
-        write("--", boundary, "--\r\n")
+        bytes.append(contentsOf: "--\(boundary)--\r\n".utf8)
         self.bytes = bytes
     }
 }

@@ -341,7 +341,13 @@ final class Planner {
             sdkVersion: facts.map { _ in settings.sdkVersion },
             appVersion: facts?.appVersion
         )
-        return .send(Transmission(.events, maker.request(.events, EventsCall.table, call, expecting: 256 * heads.count), carrying: heads))
+        return .send(
+            Transmission(
+                .events,
+                maker.request(.events, EventsCall.table, call, expecting: 256 * heads.count),
+                carrying: heads
+            )
+        )
     }
 
     // MARK: Questions

@@ -29,6 +29,11 @@ enum EventRules: Sendable {
         name: String,
         _ attributes: [AttributeName: AttributeValue]
     ) -> (kept: Event?, findings: [Finding]) {
+        if isOrdinary(name, attributes) {
+            var kept = JSONObject()
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { kept[name.rawValue] = json(of: value) }
+            return (Event(name: name, attributes: kept), [])
+        }
         let trimmed = name.trimmed
         var findings: [Finding] = []
         let isNameGood = !trimmed.isEmpty && trimmed.utf8.allSatisfy(isOfName)
@@ -49,6 +54,20 @@ enum EventRules: Sendable {
             }
         }
         return (isNameGood ? Event(name: trimmed, attributes: kept) : nil, findings)
+    }
+
+    /// Whether nothing can be wrong with an event, so that nobody has to look closer: no two plain names of small letters
+    /// differ in their case alone.
+    static func isOrdinary(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy(isPlain)
+            && attributes.allSatisfy { name, value in
+                switch value {
+                case .list, .object: false
+                default:
+                    !name.rawValue.isEmpty
+                        && name.rawValue.utf8.allSatisfy { isPlain($0) && !(0x41...0x5A).contains($0) }
+                }
+            }
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool { isPlain(byte) || byte == UInt8(ascii: " ") }

@@ -110,7 +110,10 @@ public struct Interpretation<Adapter: VendorAdapter>: Sendable, Equatable {
     }
 
     /// The same question answered for each operation.
-    @inlinable public init(_ operations: some Sequence<Pending<Adapter>>, _ verdict: (Pending<Adapter>) -> Verdict<Adapter>) {
+    @inlinable public init(
+        _ operations: some Sequence<Pending<Adapter>>,
+        _ verdict: (Pending<Adapter>) -> Verdict<Adapter>
+    ) {
         var verdicts: [OperationID: Verdict<Adapter>] = Dictionary(minimumCapacity: operations.underestimatedCount)
         for pending in operations { verdicts[pending.id] = verdict(pending) }
         self.init(verdicts)

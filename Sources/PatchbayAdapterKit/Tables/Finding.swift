@@ -139,8 +139,9 @@ extension Finding: NeutralValue {
     }
 }
 
-/// A row of an adapter's finding table: everything about a finding but its place.
-public struct FindingRow: Hashable, Sendable {
+/// A row of an adapter's finding table: everything about a finding but its place. Held by reference, because rules hand
+/// rows on for every value that they look at.
+public final class FindingRow: Hashable, Sendable {
     /// The code, with the adapter's id in front: `vendor.attribute.reserved`.
     public let code: String
     /// How much it matters.
@@ -167,6 +168,14 @@ public struct FindingRow: Hashable, Sendable {
         (self.code, self.severity, self.error, self.rule) = (code, severity, error, rule)
         (self.reason, self.remedy, sentence) = (reason, remedy, "\(reason).")
     }
+
+    public static func == (left: FindingRow, right: FindingRow) -> Bool {
+        left === right
+            || (left.code, left.severity, left.error) == (right.code, right.severity, right.error)
+                && (left.rule, left.reason, left.remedy) == (right.rule, right.reason, right.remedy)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     /// The finding at a place; the rule counts as fired.
     ///

@@ -4,41 +4,46 @@
 public enum URLText: Sendable {
     /// One path segment, query name or query value; `literal` stands for itself, too.
     public static func encode(_ text: String, leaving literal: Unicode.Scalar? = nil) -> String {
-        func stays(_ byte: UInt8) -> Bool { isUnreserved(byte) || literal.map { byte == UInt8(ascii: $0) } == true }
-        if text.utf8.allSatisfy(stays) { return text }
+        if text.utf8.allSatisfy(isUnreserved) { return text }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count * 2)
-        for byte in text.utf8 {
-            if stays(byte) {
-                encoded.append(byte)
-            } else {
-                encoded.append(0x25)
-                encoded.append(digit(byte >> 4))
-                encoded.append(digit(byte & 15))
-            }
-        }
+        append(text, leaving: literal, to: &encoded)
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+    /// A query of these items, in order; an item without a value is left out. Empty without items, else with its `?`.
+    public static func query(_ items: [(name: String, value: String?)], leaving literal: Unicode.Scalar? = nil)
+        -> String
+    {
+        var query: [UInt8] = []
+        query.reserveCapacity(128)
+        for case (let name, let value?) in items {
+            query.append(query.isEmpty ? UInt8(ascii: "?") : UInt8(ascii: "&"))
+            append(name, to: &query)
+            query.append(UInt8(ascii: "="))
+            append(value, leaving: literal, to: &query)
+        }
+        return String(decoding: query, as: UTF8.self)
+    }
+
+    private static func append(_ text: String, leaving literal: Unicode.Scalar? = nil, to bytes: inout [UInt8]) {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+        for byte in text.utf8 {
+            if isUnreserved(byte) || UInt32(byte) == literal?.value {
+                bytes.append(byte)
+            } else {
+                bytes.append(0x25)
+                bytes.append(digit(byte >> 4))
+                bytes.append(digit(byte & 15))
+            }
+        }
+    }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
         default: false
         }
-    }
-
-    /// A query of these items, in order; an item without a value is left out. Empty without items, else with its `?`.
-    public static func query(_ items: [(name: String, value: String?)], leaving literal: Unicode.Scalar? = nil) -> String {
-        var query = ""
-        for case (let name, let value?) in items {
-            query += query.isEmpty ? "?" : "&"
-            query += encode(name)
-            query += "="
-            query += encode(value, leaving: literal)
-        }
-        return query
     }
 
     /// A path whose names in braces give way to values, encoded: `/apps/{app}/client`. A name without a value stays.

@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -125,6 +126,41 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(Self.fields.schema["required"] == ["z"])
     }
 
+    private struct Parcel: Sendable {
+        var records: [Record]
+        var texts: [String]
+    }
+
+    private static let parcels = FieldTable<Parcel>(
+        "Parcel",
+        [
+            .required("records", \.records, .list(of: fields), from: "records", rule: rule("3")),
+            .required("texts", \.texts, .texts, from: "texts", rule: rule("4")),
+        ]
+    )
+
+    @Test func `a record is written as its tree is, and the same rules fire`() {
+        let parcel = Parcel(records: [Record(id: "\"x\"", size: 7), Record(id: "y")], texts: ["ä", ""])
+        let (byTree, byBytes) = (RuleRecorder(), RuleRecorder())
+        let tree = RuleTrace.$recorder.withValue(byTree) { JSONValue.object(Self.parcels.object(parcel)).text }
+        let bytes = RuleTrace.$recorder.withValue(byBytes) { Self.parcels.bytes(parcel) }
+        #expect(tree == #"{"records":[{"z":"\"x\"","a":"7"},{"z":"y"}],"texts":["ä",""]}"#)
+        #expect(String(decoding: bytes, as: UTF8.self) == tree)
+        #expect(byTree.fired == byBytes.fired)
+        #expect(byBytes.fired == [rule("1"), rule("2"), rule("3"), rule("4")])
+    }
+
+    @Test func `a remembered value is stored as its JSON text, and one that is none any more is nil`() throws {
+        let tag = Remembered<PatchbayModel.Tag>("gold")
+        let stored = try JSONEncoder().encode([tag])
+        #expect(stored == (try JSONEncoder().encode([JSONValue.string("gold")])))
+        #expect(try JSONDecoder().decode([Remembered<PatchbayModel.Tag>].self, from: stored) == [tag])
+        let strange = try JSONEncoder().encode([JSONValue.bool(true)])
+        let read = try JSONDecoder().decode([Remembered<PatchbayModel.Tag>].self, from: strange)
+        #expect(read.first?.value == nil)
+        #expect(try JSONEncoder().encode(read) == strange)
+    }
+
     private static let replies = ReplyTable(
         [
             .reply("a fault", .refused, rule: rule("1")) { $0.json?["fault"] != nil },
@@ -160,9 +196,29 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
     @Test func `queries`() {
         #expect(URLText.query([("a", "1 2"), ("b", nil), ("c", "")]) == "?a=1%202&c=")
         #expect(URLText.query([]) == "")
+        #expect(URLText.query([("a", "1,2/3")], leaving: ",") == "?a=1,2%2F3")
         #expect(URLText.queryItems(of: "https://h/p?a=1%202&c#f").map(\.value) == ["1 2", ""])
         #expect(URLText.path(of: "https://h.example.com?x") == "/")
         #expect(URLText.path(of: "https://h.example.com/a/b?x#y") == "/a/b")
+    }
+
+    @Test(arguments: [
+        ("/apps/{app}/{v}/{app}", "/apps/a%20b/v4/a%20b"), ("/{other}/x", "/{other}/x"), ("/{app", "/{app"),
+        ("/app}/{v}", "/app}/v4"), ("/plain", "/plain"), ("", ""),
+    ])
+    func `names in a path give way to values`(_ row: (template: String, path: String)) {
+        #expect(URLText.path(row.template) { ["app": "a b", "v": "v4"][$0] } == row.path)
+    }
+
+    @Test func `a header is found whatever its case, and no other is taken for it`() {
+        let request = WireRequest(
+            "GET",
+            "https://h",
+            headers: [WireHeader("X-@a", "1"), WireHeader("X-Client-ID", "2")]
+        )
+        #expect(request[header: "x-client-id"] == "2")
+        #expect(request[header: "x-`a"] == nil)
+        #expect(request[header: "X-Client-I"] == nil)
     }
 
     @Test(arguments: [("  a b\n", "a b"), ("\u{2003}x\u{A0}", "x"), ("", ""), (" ", "")])
@@ -240,5 +296,14 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
     @Test(arguments: [(0, 1), (1, 1), (2, 1), (3, 2), (16, 8), (17, 9)])
     func `half of a group is at least one`(_ row: (count: Int, half: Int)) {
         #expect(Array(repeating: 0, count: row.count).halfCount == row.half)
+    }
+}
+
+extension WireFormat<[String]> {
+    /// Texts, written without a tree.
+    fileprivate static let texts = WireFormat("texts", schema: ["type": "array"]) { texts, writer in
+        writer.beginArray()
+        for text in texts { writer.string(text) }
+        writer.endArray()
     }
 }

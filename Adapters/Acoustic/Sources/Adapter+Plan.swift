@@ -34,12 +34,16 @@ extension AcousticDevice {
         let all: [Pending<AcousticDevice>]
 
         init(_ pending: PendingOperations<AcousticDevice>) {
-            func stream(_ queue: Queue) -> [Pending<AcousticDevice>] {
-                pending.filter { $0.queue == queue.rawValue && !$0.isImmediate }
+            var (reads, all): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
+            for one in pending {
+                if one.operation.action.kind == .readBack { reads.append(one) } else { all.append(one) }
             }
-            reads = pending.filter { $0.operation.action.kind == .readBack }
-            all = pending.filter { $0.operation.action.kind != .readBack }
-            local = stream(.local).filter { $0.operation.action.kind != .readBack }
+            func stream(_ queue: Queue) -> [Pending<AcousticDevice>] {
+                let name = queue.rawValue
+                return all.filter { $0.queue == name && !$0.isImmediate }
+            }
+            (self.reads, self.all) = (reads, all)
+            local = stream(.local)
             registrations = stream(.registration)
             let changes = stream(.attributes)
             let first = changes.firstIndex { [.switchContact, .farewell].contains($0.operation.action.kind) }
@@ -128,7 +132,7 @@ extension AcousticDevice {
             if memory.registered != record.digest(settings) || memory.ids == nil {
                 if let wait = wait(.register, memory, moment) { return wait }
                 RuleID.acoustic("I1").fire()
-                let request = request(settings.profile.register, memory.ids, record.json)
+                let request = request(settings.profile.register, memory.ids, Array(record.json.text.utf8))
                 return .send(Transmission(.register, request, carrying: [pending]))
             }
         }
@@ -248,16 +252,19 @@ extension AcousticDevice {
         let mark = first.step?.suspect
         let limit = min(settings.eventsPerRequest, mark ?? .max)
         let batch = Array(pending.prefix { $0.step?.suspect == mark }.prefix(limit))
-        let isUrged = pending.contains { Options($0.operation)["immediate"]?.bool == true }
         let due = first.since + .seconds(settings.eventMinutes * 60)
         RuleID.acoustic("E8").fire()
-        if mark == nil, !moment.flush, !isUrged, !isLast, batch.count < limit, moment.now < due {
+        if mark == nil, !moment.flush, !isLast, batch.count < limit, moment.now < due,
+            !pending.contains(where: isUrgent)
+        {
             return .wait(until: due, because: FindingRow.interval.at())
         }
         RuleID.acoustic("E12").fire()
         let events = batch.compactMap { EventRules.judge($0.operation, settings: settings).event }
         return .send(Transmission(.events, request(settings.profile.events, ids, body(events)), carrying: batch))
     }
+
+    private func isUrgent(_ pending: Pending<Self>) -> Bool { Options(pending.operation)["immediate"]?.bool == true }
 
     // MARK: Waiting
 

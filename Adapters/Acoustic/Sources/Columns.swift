@@ -166,7 +166,7 @@ enum Form {
 
     @Sendable static func text(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .string(let text) = value else { return mismatch(value, "text") }
-        guard text.utf16.count <= textLimit else {
+        guard text.utf8.count <= textLimit || text.utf16.count <= textLimit else {
             return .failure(ValueProblem(.valueLong, "\(text.utf16.count) UTF-16 units, the limit is \(textLimit)"))
         }
         RuleID.acoustic("C13").fire()

@@ -65,9 +65,7 @@ struct EventRecord: Sendable, Equatable {
         )
     }
 
-    private var attributeList: JSONValue? {
-        attributes.isEmpty ? nil : .array(attributes.map { .object(AttributeEntry.table.object($0)) })
-    }
+    private var attributeList: [AttributeEntry]? { attributes.isEmpty ? nil : attributes }
 
     static let table = FieldTable<EventRecord>(
         "Event",
@@ -168,7 +166,7 @@ enum EventRules: Sendable {
         switch event {
         case .custom(let name, let attributes):
             if name.trimmed.isEmpty { return (nil, [FindingRow.eventName.at(path.dot("name"))]) }
-            let (entries, findings) = entries(attributes, at: path.dot("attributes"))
+            let (entries, findings) = entries(attributes, at: "action.event.attributes")
             if let type = options["type"]?.string {
                 guard EventType.locationNames.contains(name) else {
                     return (nil, findings + [FindingRow.eventPair.at(path.dot("name"))])
@@ -228,8 +226,9 @@ enum EventRules: Sendable {
     ) -> ([EventRecord.AttributeEntry], [Finding]) {
         var entries: [EventRecord.AttributeEntry] = []
         var findings: [Finding] = []
+        entries.reserveCapacity(attributes.count)
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-            let place = path.dot(name.rawValue)
+            var place: String { path.dot(name.rawValue) }
             switch Form.untyped(value) {
             case .success(let encoded):
                 entries.append(EventRecord.AttributeEntry(key: name.rawValue, value: encoded.value))
@@ -291,14 +290,17 @@ extension WireFormat<Instant> {
     ) { .string($0.text) }
 }
 
+extension WireFormat<[EventRecord.AttributeEntry]> {
+    /// A list of entries.
+    static let entries = list("list of entries", schema: ["type": "array"], of: EventRecord.AttributeEntry.table)
+}
+
 extension WireFormat<JSONValue> {
     /// Text, a number or a boolean.
     static let wireValue = WireFormat(
         "text, number or boolean",
         schema: ["type": ["string", "number", "boolean"]]
     ) { $0 }
-    /// A list of entries.
-    static let entries = WireFormat("list of entries", schema: ["type": "array"]) { $0 }
     /// A number, or digits in a text.
     static let mailing = WireFormat("number, or digits as text", schema: ["type": ["integer", "string"]]) { $0 }
 }

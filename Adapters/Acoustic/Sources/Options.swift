@@ -37,7 +37,7 @@ struct Options: Sendable {
         value.string.flatMap(AcousticSettings.Messages.init) != nil
     }
 
-    init(_ operation: EngagementOperation) { object = operation.options["acoustic"] ?? [:] }
+    init(_ operation: EngagementOperation) { object = operation.options["acoustic"] ?? JSONObject() }
 
     /// What is wrong with the options.
     var findings: [Finding] {

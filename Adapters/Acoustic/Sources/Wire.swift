@@ -4,10 +4,16 @@ import PatchbayModel
 
 extension AcousticDevice {
     /// The request of a call of the profile.
-    func request(_ call: DeviceProfile.Call, _ ids: Memory.IDs?, _ body: JSONValue?) -> WireRequest {
+    func request(_ call: DeviceProfile.Call, _ ids: Memory.IDs?, _ body: [UInt8]?) -> WireRequest {
         RuleID.acoustic("W7").fire()
-        let parts = ["{appKey}": settings.appKey, "{userId}": ids?.user ?? "", "{channelId}": ids?.channel ?? ""]
-        let path = parts.reduce(call.path) { $0.replacing($1.key, with: URLText.encode($1.value)) }
+        let path = URLText.path(call.path) { name in
+            switch name {
+            case "appKey": settings.appKey
+            case "userId": ids?.user ?? ""
+            case "channelId": ids?.channel ?? ""
+            default: nil
+            }
+        }
         RuleID.acoustic("W8").fire()
         var headers = [WireHeader("Accept", "application/json"), WireHeader("User-Agent", Sender.name)]
         if body != nil { headers.append(WireHeader("Content-Type", "application/json")) }
@@ -15,33 +21,49 @@ extension AcousticDevice {
             call.method,
             base(before: call.path) + path,
             headers: headers,
-            body: body.map { Array($0.text.utf8) } ?? []
+            body: body ?? []
         )
     }
 
     /// The base address without the version segment that the path brings (W4).
     private func base(before path: String) -> String {
         RuleID.acoustic("W4").fire()
-        let version = "/" + (path.split(separator: "/").first ?? "")
-        return settings.baseURL.hasSuffix(version)
-            ? String(settings.baseURL.dropLast(version.utf8.count)) : settings.baseURL
+        let base = settings.baseURL.utf8
+        let version =
+            Array("/".utf8) + (path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first ?? "".utf8[...])
+        return base.suffix(version.count).elementsEqual(version)
+            ? String(Substring(base.dropLast(version.count))) : settings.baseURL
     }
 
     /// The body of an update or a delete: all entries in one list, the later of two for one column alone (G5).
-    func body(_ entries: [Entry], isDelete: Bool) -> JSONValue {
+    func body(_ entries: [Entry], isDelete: Bool) -> [UInt8] {
         let call = isDelete ? settings.profile.delete : settings.profile.update
         RuleID.acoustic(isDelete ? "W2" : "W6").fire()
-        let list: [JSONValue] = entries.map { entry in
-            guard let value = entry.value else { return .string(entry.key) }
-            return .object(EventRecord.AttributeEntry.table.object(.init(key: entry.key, value: value)))
+        return list(in: call, of: entries) { entry, writer in
+            guard let value = entry.value else { return writer.string(entry.key) }
+            EventRecord.AttributeEntry.table.write(.init(key: entry.key, value: value), to: &writer)
         }
-        return .object(JSONObject([(call.wrapper ?? "", .array(list))]))
     }
 
     /// The body of an events request.
-    func body(_ events: [EventRecord]) -> JSONValue {
+    func body(_ events: [EventRecord]) -> [UInt8] {
         RuleID.acoustic("W3").fire()
-        let list = events.map { JSONValue.object(EventRecord.table.object($0)) }
-        return .object(JSONObject([(settings.profile.events.wrapper ?? "", .array(list))]))
+        return list(in: settings.profile.events, of: events) { EventRecord.table.write($0, to: &$1) }
+    }
+
+    /// An object whose one member, named by the call, is a list.
+    private func list<Element>(
+        in call: DeviceProfile.Call,
+        of elements: [Element],
+        _ write: (Element, inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        var writer = JSONWriter(expecting: 64 + 320 * elements.count)
+        writer.beginObject()
+        writer.name(call.wrapper ?? "")
+        writer.beginArray()
+        for element in elements { write(element, &writer) }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
     }
 }

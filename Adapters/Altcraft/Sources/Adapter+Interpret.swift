@@ -17,15 +17,21 @@ extension AltcraftDevice {
     }
 }
 
-/// What one exchange means for the operation it carried.
-private struct Reading {
+/// What one exchange means for the operation it carried. Its bodies are read at most once.
+private final class Reading {
     typealias Result = Verdict<AltcraftDevice>
 
     let exchange: Exchange<AltcraftDevice>
     let pending: Pending<AltcraftDevice>
     let settings: AltcraftSettings
 
-    private var row: ReplyRow { ReplyTable.altcraft.row(for: exchange.outcome) }
+    init(exchange: Exchange<AltcraftDevice>, pending: Pending<AltcraftDevice>, settings: AltcraftSettings) {
+        (self.exchange, self.pending, self.settings) = (exchange, pending, settings)
+    }
+
+    private lazy var row = ReplyTable.altcraft.row(for: exchange.outcome)
+    private lazy var reply = exchange.outcome.reply?.json
+    private lazy var sent = exchange.request.json
     private var isUnauthorised: Bool { [401, 403].contains(exchange.outcome.reply?.status) }
     private var asksAgain: Bool { exchange.endpoint == .unsuspend || pending.operation.action.kind == .readBack }
 
@@ -93,7 +99,7 @@ private struct Reading {
     /// An answer to a question: the caller's, or the adapter's own before a change that must not guess.
     private func told(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         if answer.profile?.subscription == nil { RuleID.altcraft("S7").fire() }
-        let isClear = exchange.outcome.reply?.json?.object != nil && !hasError
+        let isClear = reply?.object != nil && !hasError
         guard pending.operation.action.kind == .readBack else {
             guard isClear else { return .rejected(FindingRow.replyUnreadable.at(detail: detail), answer: answer.json) }
             memory.standing = seen(answer.profile?.subscription)
@@ -135,7 +141,7 @@ private struct Reading {
     }
 
     /// Whether the answer carries an error number beside its success.
-    private var hasError: Bool { (exchange.outcome.reply?.json?["error"]?.integer ?? 0) != 0 }
+    private var hasError: Bool { (reply?["error"]?.integer ?? 0) != 0 }
 
     /// Whether the vendor was asked to answer before it has processed.
     private var isLater: Bool {
@@ -219,8 +225,9 @@ private struct Reading {
 
     // MARK: Parts
 
-    private func answer(_ number: KeyPath<EventCodes.Numbers, Int?>) -> AltcraftAnswer {
-        let answer = AltcraftAnswer(exchange.outcome, EventCodes.row(exchange.endpoint, status: sentStatus), number)
+    private func answer(_ number: (EventCodes.Numbers) -> Int?) -> AltcraftAnswer {
+        let codes = EventCodes.row(exchange.endpoint, status: sentStatus)
+        let answer = AltcraftAnswer(status: exchange.outcome.reply?.status, reply, codes, number)
         for rule in shown(by: answer) { RuleID.altcraft(rule).fire() }
         return answer
     }
@@ -265,18 +272,18 @@ private struct Reading {
 
     private var sentCategories: [(String, Bool)] {
         guard exchange.endpoint == .subscribe else { return [] }
-        return (exchange.request.json?["subscription"]?["cats"]?.array ?? []).compactMap { category in
+        return (sent?["subscription"]?["cats"]?.array ?? []).compactMap { category in
             category["name"]?.string.map { ($0, category["active"]?.bool ?? true) }
         }
     }
 
     private var sentStatus: String? {
-        exchange.endpoint == .subscribe ? exchange.request.json?["subscription"]?["status"]?.string : nil
+        exchange.endpoint == .subscribe ? sent?["subscription"]?["status"]?.string : nil
     }
 
     /// The token that the request was about.
     private var sentAddress: PushAddress? {
-        let body = exchange.request.json
+        let body = sent
         let isUpdate = exchange.endpoint == .tokenUpdate
         let provider = isUpdate ? body?["new_provider"] : body?["subscription"]?["provider"]
         let token = isUpdate ? body?["new_token"] : body?["subscription"]?["subscription_id"]

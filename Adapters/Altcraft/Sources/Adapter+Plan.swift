@@ -133,7 +133,7 @@ struct Planner {
     func maker(_ head: Head, part: String? = nil) throws(Held) -> RequestMaker {
         RequestMaker(
             settings: adapter.settings,
-            authorization: try Authorization(head.credential, adapter.settings),
+            authorization: try Authorization(head.credential, adapter),
             operation: head.id,
             part: part ?? head.step?.rawValue
         )
@@ -181,6 +181,6 @@ struct Planner {
     var awaitsTokenUpdate: Bool {
         guard memory.outdated(by: address) != nil else { return false }
         guard let update = registrations.last else { return true }
-        return (try? Authorization(update.credential, adapter.settings)) != nil
+        return (try? Authorization(update.credential, adapter)) != nil
     }
 }

@@ -39,6 +39,8 @@ public struct AltcraftDevice: VendorAdapter {
     }
 
     let settings: AltcraftSettings
+    /// What contacts' tokens claim.
+    let claims = ClaimReader()
 
     /// A door to one resource.
     ///
@@ -70,7 +72,9 @@ public struct AltcraftDevice: VendorAdapter {
     }
 
     /// The operation's own words for this vendor.
-    func options(_ operation: EngagementOperation) -> JSONObject { operation.options[Self.descriptor.id] ?? [:] }
+    func options(_ operation: EngagementOperation) -> JSONObject {
+        operation.options[Self.descriptor.id] ?? JSONObject()
+    }
 }
 
 // MARK: - Stored state
@@ -217,7 +221,11 @@ extension AltcraftDevice {
         case .custom(let name, let attributes):
             var findings = pixel(options(operation)) == nil ? [FindingRow.eventPixel.at(path)] : []
             if name.trimmed.isEmpty { findings.append(FindingRow.eventName.at(path.dot("name"))) }
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            let isBad = { (name: AttributeName, value: AttributeValue) in
+                value.scalar == nil || name.rawValue.trimmed.isEmpty
+            }
+            let bad = attributes.contains(where: isBad) ? attributes.filter(isBad) : [:]
+            for (name, value) in bad.sorted(by: { $0.key < $1.key }) {
                 let place = path.dot("attributes").dot(name.rawValue)
                 if value.scalar == nil { findings.append(FindingRow.eventNested.at(place)) }
                 if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }
@@ -268,7 +276,8 @@ extension AltcraftDevice {
     /// The pixel that takes an event: the event's own, else the configuration's.
     func pixel(_ options: JSONObject) -> String? {
         RuleID.altcraft("M10").fire()
-        return [options["pixel"]?.string, settings.pixel].compactMap(\.self).first { !$0.isEmpty }
+        if let own = options["pixel"]?.string, !own.isEmpty { return own }
+        return settings.pixel.isEmpty ? nil : settings.pixel
     }
 
     /// The profile fields that an operation changes.

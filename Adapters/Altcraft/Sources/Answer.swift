@@ -69,14 +69,13 @@ public struct AltcraftAnswer: Hashable, Sendable {
     }
 
     /// Reads what the vendor sent.
-    init(_ outcome: Outcome, _ codes: EventCodes?, _ number: KeyPath<EventCodes.Numbers, Int?>) {
-        httpCode = outcome.reply?.status
-        let body = outcome.reply?.json
+    init(status: Int?, _ body: JSONValue?, _ codes: EventCodes?, _ number: (EventCodes.Numbers) -> Int?) {
+        httpCode = status
         error = body?["error"]?.integer.map(Int.init)
         errorText = body?["error_text"]?.string
         profile = body?["profile"].flatMap { $0.object == nil ? nil : Profile($0, .wire) }
-        eventCode = codes?.first?[keyPath: number]
-        renumberedEventCode = codes?.renumbered[keyPath: number]
+        eventCode = codes?.first.flatMap(number)
+        renumberedEventCode = codes.flatMap { number($0.renumbered) }
     }
 
     /// The answer as JSON: `httpCode`, `error`, `errorText`, `profile`, `eventCode`, `renumberedEventCode`.
@@ -152,6 +151,8 @@ extension AltcraftAnswer.Category {
 extension JSONValue {
     /// An object of the members that have a value.
     fileprivate static func compact(_ members: [(String, JSONValue?)]) -> JSONValue {
-        .object(JSONObject(members.compactMap { name, value in value.map { (name, $0) } }))
+        var object = JSONObject()
+        for case (let name, let value?) in members { object[name] = value }
+        return .object(object)
     }
 }

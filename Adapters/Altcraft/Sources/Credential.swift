@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import Synchronization
 
 /// What signs a request, and how the vendor finds the profile by it.
 struct Authorization {
@@ -13,9 +14,10 @@ struct Authorization {
     ///
     /// - Parameters:
     ///   - credential: the contact's JSON Web Token.
-    ///   - settings: the role token, if there is one.
+    ///   - adapter: its settings have the role token, if there is one.
     /// - Throws: why nothing can be signed.
-    init(_ credential: Secret?, _ settings: AltcraftSettings) throws(Held) {
+    init(_ credential: Secret?, _ adapter: AltcraftDevice) throws(Held) {
+        let settings = adapter.settings
         if let token = settings.usedRoleToken {
             RuleID.altcraft("A1").fire()
             RuleID.altcraft("A8").fire()
@@ -26,7 +28,7 @@ struct Authorization {
         guard let token = credential, !token.value.isEmpty else {
             throw Held(finding: FindingRow.credentialMissing.at())
         }
-        matchingMode = try MatchingClaim(token).matching
+        matchingMode = try adapter.claims.claim(of: token).matching
         header = "Bearer \(token.value)"
         RuleID.altcraft("A7").fire()
     }
@@ -40,6 +42,24 @@ struct Authorization {
 
 /// Why an operation can't leave yet. Later ones of its person wait behind it, those of other people do not.
 struct Held: Error { let finding: Finding }
+
+/// Reads contacts' tokens, the same one only once: it signs every request of its contact.
+final class ClaimReader: Sendable {
+    private let last = Mutex<(token: Secret, claim: MatchingClaim)?>(nil)
+
+    /// The claim of a token.
+    ///
+    /// - Throws: what of it is missing, by name.
+    func claim(of token: Secret) throws(Held) -> MatchingClaim {
+        if let known = last.withLock({ $0?.token == token ? $0?.claim : nil }) {
+            known.fire()
+            return known
+        }
+        let claim = try MatchingClaim(token)
+        last.withLock { $0 = (token, claim) }
+        return claim
+    }
+}
 
 /// The claim `matching` of a contact's token: which database, and how its profile is found there.
 struct MatchingClaim {
@@ -81,8 +101,11 @@ struct MatchingClaim {
             throw Held(finding: FindingRow.credentialAnonymous.at())
         }
         self.matching = matching
-        RuleID.altcraft("A2").fire()
+        fire()
     }
+
+    /// The rules by which it was taken.
+    func fire() { for rule in ["A2", "A10"] { RuleID.altcraft(rule).fire() } }
 
     private static func isPresent(_ value: JSONValue?) -> Bool {
         switch value {

@@ -2,14 +2,26 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// A custom event: the parts of a form, in the vendor's order.
-struct CustomEvent: Sendable {
-    var name: String
-    var time: Int
-    var utcOffsetSeconds: Int
-    var attributes: [AttributeName: AttributeValue]
-    var options: JSONObject
-    var settings: AltcraftSettings
+/// A custom event: the parts of a form, in the vendor's order. Held by reference, because each row looks at it.
+final class CustomEvent: Sendable {
+    let name: String
+    let time: Int
+    let utcOffsetSeconds: Int
+    let attributes: [AttributeName: AttributeValue]
+    let options: JSONObject
+    let settings: AltcraftSettings
+
+    init(
+        name: String,
+        time: Int,
+        utcOffsetSeconds: Int,
+        attributes: [AttributeName: AttributeValue],
+        options: JSONObject,
+        settings: AltcraftSettings
+    ) {
+        (self.name, self.time, self.utcOffsetSeconds) = (name, time, utcOffsetSeconds)
+        (self.attributes, self.options, self.settings) = (attributes, options, settings)
+    }
 
     var zone: Int { -(utcOffsetSeconds / 60) }
     var matching: String? { text("matching") }
@@ -25,10 +37,9 @@ struct CustomEvent: Sendable {
     var subscription: JSONValue? { options["subscription"] }
     var profileFields: JSONValue? { options["profileFields"]?.object.map { .object(settings.sent($0)) } }
     var payload: JSONValue? {
-        let pairs = attributes.sorted { $0.key < $1.key }.compactMap { name, value in
-            value.scalar.map { (name.rawValue, $0) }
-        }
-        return pairs.isEmpty ? nil : .object(JSONObject(pairs))
+        var object = JSONObject()
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { object[name.rawValue] = value.scalar }
+        return object.isEmpty ? nil : .object(object)
     }
 
     private func text(_ option: String) -> String? { options[option]?.string.flatMap { $0.isEmpty ? nil : $0 } }
@@ -62,9 +73,9 @@ struct CustomEvent: Sendable {
     static let jsonParts: Set<String> = ["wd", "mi", "ma", "sn", "pf"]
 
     /// A part as it is written.
-    func written(_ part: JSONObject.Member) -> String {
-        let isText = !Self.jsonParts.contains(part.name) || part.name == "mi" && settings.messageIDForm == .text
-        return isText ? part.value.string ?? "" : part.value.text
+    func written(_ name: String, _ value: JSONValue, isJSON: Bool) -> String {
+        let isText = !isJSON || name == "mi" && settings.messageIDForm == .text
+        return isText ? value.string ?? "" : value.text
     }
 }
 
@@ -75,24 +86,35 @@ struct Form {
     /// The bytes.
     let bytes: [UInt8]
 
+    private static let json = "\"\r\nContent-Type: application/json; charset=utf-8\r\n\r\n"
+    private static let plain = "\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+
     /// The parts of an event, in their order.
     init(_ event: CustomEvent, id: OperationID) {
         RuleID.altcraft("M2").fire()
         RuleID.altcraft("M9").fire()
-        let parts = CustomEvent.table.object(event).map { member in
-            let isJSON = CustomEvent.jsonParts.contains(member.name)
-            return (name: member.name, isJSON: isJSON, text: event.written(member))
+        var parts: [(name: String, isJSON: Bool, text: String)] = []
+        parts.reserveCapacity(CustomEvent.table.rows.count)
+        CustomEvent.table.forEach(of: event) { name, value in
+            let isJSON = CustomEvent.jsonParts.contains(name)
+            parts.append((name, isJSON, event.written(name, value, isJSON: isJSON)))
         }
         var boundary = "Boundary-" + RequestID.text(for: id)
         // A part that is shorter holds none; to search it would take longer than to write it.
         let suspects = parts.filter { $0.text.utf8.count >= boundary.utf8.count }
-        while suspects.contains(where: { $0.text.contains(boundary) }) { boundary += "-0" }
+        while suspects.contains(where: { $0.text.hasBytes(of: boundary) }) { boundary += "-0" }
         self.boundary = boundary
-        let text = parts.map { part in
-            let type = part.isJSON ? "application/json" : "text/plain"
-            return "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(part.name)\"\r\n"
-                + "Content-Type: \(type); charset=utf-8\r\n\r\n\(part.text)\r\n"
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(parts.reduce(64) { $0 + 168 + $1.text.utf8.count })
+        let head = "--\(boundary)\r\nContent-Disposition: form-data; name=\""
+        for part in parts {
+            bytes.append(contentsOf: head.utf8)
+            bytes.append(contentsOf: part.name.utf8)
+            bytes.append(contentsOf: (part.isJSON ? Self.json : Self.plain).utf8)
+            bytes.append(contentsOf: part.text.utf8)
+            bytes.append(contentsOf: "\r\n".utf8)
         }
-        bytes = Array((text.joined() + "--\(boundary)--\r\n").utf8)
+        bytes.append(contentsOf: "--\(boundary)--\r\n".utf8)
+        self.bytes = bytes
     }
 }

@@ -31,7 +31,7 @@ public struct AltcraftMemory: AdapterMemory {
     }
 
     /// The newest registered installation, as neutral JSON.
-    private var registered: JSONValue?
+    private var registered: Remembered<Device>?
     /// The token under which the vendor holds this installation.
     var saved: PushAddress?
     /// A token that an update without a clear answer may have made the vendor's.
@@ -48,8 +48,8 @@ public struct AltcraftMemory: AdapterMemory {
 
     /// The newest registered installation.
     var device: Device? {
-        get { registered.flatMap { try? Device(json: $0, at: "") } }
-        set { registered = newValue?.json }
+        get { registered?.value }
+        set { registered = newValue.map(Remembered.init) }
     }
 
     /// The token from which the vendor must be moved to `address`; nil if there is nothing to move.

@@ -20,12 +20,11 @@ struct RequestMaker {
     )
         -> WireRequest
     {
-        let body = JSONValue.object(table.object(record)).text
-        return WireRequest(
+        WireRequest(
             "POST",
             url(path, query, values),
             headers: headers("application/json"),
-            body: Array(body.utf8)
+            body: table.bytes(record)
         )
     }
 
@@ -51,11 +50,11 @@ struct RequestMaker {
 
     private func url<Query>(_ path: String, _ table: FieldTable<Query>, _ values: Query) -> String {
         for rule in ["Q1", "Q9"] { RuleID.altcraft(rule).fire() }
-        let parts = settings.apiURL.split(separator: "?", maxSplits: 1)
-        var base = String(parts.first ?? "")
-        while base.hasSuffix("/") { base.removeLast() }
-        let query = URLText.query(table.object(values).map { ($0.name, $0.value.string) })
+        let parts = settings.apiURL.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1)
+        var base = Substring(parts.first ?? "".utf8[...])
+        while base.utf8.last == UInt8(ascii: "/") { base.removeLast() }
+        let query = table.query(values)
         guard parts.count == 2 else { return base + path + query }
-        return base + path + "?" + parts[1] + (query.isEmpty ? "" : "&" + query.dropFirst())
+        return base + path + "?" + Substring(parts[1]) + (query.isEmpty ? "" : "&" + query.dropFirst())
     }
 }

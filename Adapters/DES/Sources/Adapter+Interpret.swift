@@ -170,7 +170,7 @@ private struct Reading {
         if heads.contains(where: \.isEvent) {
             RuleID.des("R27").fire()
             // The session went on, whether the vendor hears of it or not.
-            memory.session = EventBatch(heads, adapter, memory).session
+            memory.session = heads.reduce(memory.session) { Session.running($0, after: $1) }
         }
         return Result(heads) { _ in .rejected(finding) }
     }
@@ -256,7 +256,8 @@ private struct Reading {
     /// What a successful answer of the event service changes: state first, then what is done with.
     private func settle(_ answer: EventAnswer, _ memory: inout DESMemory) {
         RuleID.des("R28").fire()
-        let isV4 = URLText.path(of: exchange.request.url).contains("/v4/")
+        let isV4 = URLText.path(of: exchange.request.url).utf8.split(separator: UInt8(ascii: "/")).dropLast()
+            .contains { $0.elementsEqual("v4".utf8) }
         guard isV4 else {
             RuleID.des("R26").fire()
             let old = answer.oldCampaigns
@@ -275,19 +276,16 @@ private struct Reading {
         }
         RuleID.des("R25").fire()
         // Rows are appended only, so those that left stand in front.
-        memory.views.removeFirst(min(rows("viewedMessages"), memory.views.count))
-        memory.clicks.removeFirst(min(rows("clicks"), memory.clicks.count))
+        if !memory.views.isEmpty { memory.views.removeFirst(min(rows("viewedMessages"), memory.views.count)) }
+        if !memory.clicks.isEmpty { memory.clicks.removeFirst(min(rows("clicks"), memory.clicks.count)) }
     }
 
     private func reported(_ memory: inout DESMemory) -> Result {
         guard let reply = exchange.outcome.reply else { return Result() }
         let answer = EventAnswer(reply)
         settle(answer, &memory)
-        memory.session = EventBatch(heads, adapter, memory).session
-        for case .track(.custom(let name, let attributes)) in heads.map(\.operation.action) {
-            guard let change = InboxTag(name, attributes), let tags = memory.inbox?[change.message] else { continue }
-            memory.inbox?[change.message] = change.applied(to: tags)
-        }
+        memory.session = heads.reduce(memory.session) { Session.running($0, after: $1) }
+        if memory.inbox != nil { tagInbox(&memory) }
         var result = Result(heads) { _ in .accepted() }
         result.incoming = [answer.message].compactMap(\.self)
         if let asked = OnEventAction(answer.body), let cause = heads.first {
@@ -295,6 +293,15 @@ private struct Reading {
             result.followUps = asked.captured.map { FollowUp(cause: cause.id, action: $0) }
         }
         return result
+    }
+
+    private func tagInbox(_ memory: inout DESMemory) {
+        for head in heads {
+            guard case .track(.custom(let name, let attributes)) = head.operation.action,
+                let change = InboxTag(name, attributes), let tags = memory.inbox?[change.message]
+            else { continue }
+            memory.inbox?[change.message] = change.applied(to: tags)
+        }
     }
 
     // MARK: Questions

@@ -16,8 +16,8 @@ extension Pending<DESDevice> {
     var isEvent: Bool { operation.action.kind == .track || step?.changedAt != nil }
 }
 
-/// Decides what leaves next for one installation.
-struct Planner {
+/// Decides what leaves next for one installation. Held by reference: settings and memory are large to copy.
+final class Planner {
     typealias Head = Pending<DESDevice>
     typealias Result = Plan<DESDevice>
 
@@ -168,13 +168,7 @@ struct Planner {
     }
 
     func maker(_ head: Head) -> RequestMaker {
-        RequestMaker(
-            settings: settings,
-            memory: memory,
-            moment: moment,
-            clientID: clientID(head),
-            applicationCode: memory.applicationCode ?? settings.applicationCode
-        )
+        RequestMaker(planner: self, clientID: clientID(head))
     }
 
     func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ heads: Head...) -> Result {
@@ -328,7 +322,7 @@ struct Planner {
 
     /// A request with these operations' events; a repeat carries as many views and clicks as the first time.
     private func events(_ heads: [Head], _ talk: DESDevice.Talk?) -> Result {
-        let batch = EventBatch(heads, adapter, memory)
+        let batch = EventBatch(heads, self)
         if !batch.settled.isEmpty, talk == nil { return .settle(batch.settled) }
         guard let first = heads.first, !batch.events.isEmpty else {
             return .settle(Dictionary(heads.map { ($0.id, batch.settled[$0.id] ?? .accepted()) }) { first, _ in first })
@@ -340,14 +334,20 @@ struct Planner {
         let call = EventsCall(
             views: RowCall.list(memory.views.prefix(talk?.views ?? .max), writer),
             clicks: RowCall.list(memory.clicks.prefix(talk?.clicks ?? .max), writer),
-            events: .array(batch.events),
+            events: batch.events,
             isDisplayPaused: memory.isDisplayPaused ? true : settings.alwaysSendsDND ? false : nil,
             eventState: maker.usesV4 ? memory.eventState : nil,
             language: facts?.language,
             sdkVersion: facts.map { _ in settings.sdkVersion },
             appVersion: facts?.appVersion
         )
-        return .send(Transmission(.events, maker.request(.events, EventsCall.table, call), carrying: heads))
+        return .send(
+            Transmission(
+                .events,
+                maker.request(.events, EventsCall.table, call, expecting: 256 * heads.count),
+                carrying: heads
+            )
+        )
     }
 
     // MARK: Questions

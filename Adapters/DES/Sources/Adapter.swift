@@ -84,7 +84,9 @@ public struct DESDevice: VendorAdapter {
     }
 
     /// The operation's own words for this vendor.
-    func options(_ operation: EngagementOperation) -> JSONObject { operation.options[Self.descriptor.id] ?? [:] }
+    func options(_ operation: EngagementOperation) -> JSONObject {
+        operation.options[Self.descriptor.id] ?? JSONObject()
+    }
 }
 
 // MARK: - Place

@@ -5,11 +5,21 @@ import PatchbayModel
 extension JSONValue {
     /// The same value without the members and elements that are null, at any depth.
     var withoutNulls: JSONValue {
-        switch self {
+        guard hasNulls else { return self }
+        return switch self {
         case .array(let elements): .array(elements.filter { !$0.isNull }.map(\.withoutNulls))
         case .object(let object):
             .object(JSONObject(object.filter { !$0.value.isNull }.map { ($0.name, $0.value.withoutNulls) }))
         default: self
+        }
+    }
+
+    private var hasNulls: Bool {
+        switch self {
+        case .null: true
+        case .array(let elements): elements.contains(where: \.hasNulls)
+        case .object(let object): object.contains { $0.value.hasNulls }
+        default: false
         }
     }
 

@@ -103,9 +103,11 @@ struct Route: Sendable {
         Route(.remoteConfigSignature, "GET", .remoteConfig, "/signature/{app}", renewable: false, client: false),
     ]
 
+    private static let byEndpoint = Dictionary(all.map { ($0.endpoint, $0) }) { first, _ in first }
+
     /// The row of an endpoint.
     static func of(_ endpoint: DESDevice.Endpoint) -> Route {
-        guard let route = all.first(where: { $0.endpoint == endpoint }) else {
+        guard let route = byEndpoint[endpoint] else {
             preconditionFailure("every endpoint has a row; a test counts them")
         }
         return route

@@ -46,7 +46,9 @@ struct InternalEvent {
     ]
 
     /// The vendor's event of that name.
-    static func named(_ name: String) -> InternalEvent? { all.first { $0.name == name } }
+    static func named(_ name: String) -> InternalEvent? { byName[name] }
+
+    private static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 
     /// Whether an app captures it by its own name, as a custom event.
     var isByName: Bool { instead.isEmpty }
@@ -90,8 +92,9 @@ enum CustomEvent {
     /// What is wrong with an event before it is known when it will leave.
     static func problems(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> [Finding] {
         if name.trimmed.isEmpty { return [FindingRow.eventName.at(path.dot("name"))] }
-        var findings = attributes.sorted { $0.key < $1.key }.flatMap { attribute in
-            problems(of: attribute.value, at: path.dot("attributes").dot(attribute.key.rawValue))
+        let bad = attributes.compactMap { attribute in problem(of: attribute.value).map { (attribute.key, $0) } }
+        var findings = bad.sorted { $0.0 < $1.0 }.map { name, row in
+            row.at(path.dot("attributes").dot(name.rawValue))
         }
         guard let own = InternalEvent.named(name) else { return findings }
         guard own.isByName else {
@@ -106,11 +109,11 @@ enum CustomEvent {
         return findings
     }
 
-    private static func problems(of value: AttributeValue, at path: String) -> [Finding] {
+    private static func problem(of value: AttributeValue) -> FindingRow? {
         switch value {
-        case .list, .object, .choices: [FindingRow.attributeNested.at(path)]
-        case .timestamp(let time) where Timestamp(time.instant) != time: [FindingRow.attributeFraction.at(path)]
-        default: []
+        case .list, .object, .choices: .attributeNested
+        case .timestamp(let time) where Timestamp(time.instant) != time: .attributeFraction
+        default: nil
         }
     }
 
@@ -127,35 +130,39 @@ struct EventBatch {
     typealias Head = Pending<DESDevice>
 
     /// The events as they are written.
-    private(set) var events: [JSONValue] = []
+    private(set) var events: [EventCall] = []
     /// Operations that make no event, with the reason.
     private(set) var settled: [OperationID: Verdict<DESDevice>] = [:]
     /// The session after all of them.
     private(set) var session: Session?
 
-    private let adapter: DESDevice
-    private let memory: DESMemory
+    private let planner: Planner
     private let writer: WireWriter
 
-    init(_ operations: some Sequence<Head>, _ adapter: DESDevice, _ memory: DESMemory) {
-        (self.adapter, self.memory) = (adapter, memory)
-        writer = WireWriter(adapter.settings, memory.device)
-        session = memory.session
+    private var adapter: DESDevice { planner.adapter }
+    private var memory: DESMemory { planner.memory }
+
+    init(_ operations: [Head], _ planner: Planner) {
+        self.planner = planner
+        writer = WireWriter(planner.settings, planner.memory.device)
+        session = planner.memory.session
+        events.reserveCapacity(operations.count)
         for pending in operations { add(pending) }
     }
 
     private mutating func add(_ pending: Head) {
         let operation = pending.operation
-        if let changedAt = pending.step?.changedAt { return restart(operation, at: changedAt) }
+        if let changedAt = pending.step?.changedAt { return restart(pending, at: changedAt) }
         guard case .track(let event) = operation.action else { return }
         switch event {
-        case .sessionStarted: start(operation)
+        case .sessionStarted: start(pending)
         case .sessionEnded:
             guard session != nil else {
                 settled[pending.id] = .unchanged(FindingRow.noSession.at("action.event"))
                 return
             }
             end(at: operation.capturedAt)
+            session = .running(session, after: pending)
         case .push(let interaction, let payload, let button): click(interaction, payload, button, operation)
         case .messageViewed(let campaign):
             RuleID.des("B10").fire()
@@ -170,12 +177,13 @@ struct EventBatch {
 
     // MARK: Sessions
 
-    private mutating func start(_ operation: EngagementOperation) {
+    private mutating func start(_ pending: Head) {
+        let operation = pending.operation
         if adapter.options(operation)["appStart"]?.bool == true {
             RuleID.des("R13").fire()
             if memory.contactToken != nil { internalEvent("app:start", operation.capturedAt, []) }
         }
-        session = Session(id: UUIDText.named(operation.id.rawValue), startedAt: operation.capturedAt)
+        session = .running(session, after: pending)
         internalEvent("session:start", operation.capturedAt, [])
     }
 
@@ -184,15 +192,14 @@ struct EventBatch {
         RuleID.des("R13").fire()
         let duration = max(0, time.milliseconds - running.startedAt.milliseconds)
         internalEvent("session:end", time, [("duration", String(duration))])
-        session = nil
     }
 
     /// A change of contact parts two sessions.
-    private mutating func restart(_ operation: EngagementOperation, at time: Instant) {
+    private mutating func restart(_ pending: Head, at time: Instant) {
         guard session != nil else { return }
         RuleID.des("R11").fire()
         end(at: time)
-        session = Session(id: UUIDText.named(operation.id.rawValue, part: "session"), startedAt: time)
+        session = .running(session, after: pending)
         internalEvent("session:start", time, [])
     }
 
@@ -218,8 +225,11 @@ struct EventBatch {
             let own = [("messageId", change.message), ("tag", change.tag)]
             return internalEvent(name, pending.operation.capturedAt, own)
         }
-        let texts = attributes.sorted { $0.key < $1.key }.compactMap { attribute in
-            CustomEvent.text(attribute.value).map { (attribute.key.rawValue, $0) }
+        var texts: [EventCall.Attribute] = []
+        texts.reserveCapacity(attributes.count)
+        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+            guard let text = CustomEvent.text(value) else { continue }
+            texts.append(EventCall.Attribute(name: name.rawValue, text: text))
         }
         append("custom", name, pending.operation.capturedAt, texts)
     }
@@ -240,19 +250,19 @@ struct EventBatch {
 
     private mutating func internalEvent(_ name: String, _ time: Instant, _ attributes: [(String, String)]) {
         RuleID.des("B7").fire()
-        append("internal", name, time, attributes)
+        append("internal", name, time, attributes.map { EventCall.Attribute(name: $0.0, text: $0.1) })
     }
 
-    private mutating func append(_ type: String, _ name: String, _ time: Instant, _ attributes: [(String, String)]) {
+    private mutating func append(_ type: String, _ name: String, _ time: Instant, _ attributes: [EventCall.Attribute]) {
         if attributes.isEmpty { RuleID.des("R12").fire() }
-        let texts = JSONObject(attributes.map { ($0.0, .string($0.1)) })
-        let call = EventCall(
-            type: type,
-            name: name,
-            timestamp: writer.text(time),
-            attributes: attributes.isEmpty ? nil : .object(texts),
-            sessionID: session?.id
+        events.append(
+            EventCall(
+                type: type,
+                name: name,
+                timestamp: writer.text(time),
+                attributes: attributes.isEmpty ? nil : attributes,
+                sessionID: session?.id
+            )
         )
-        events.append(.object(EventCall.table.object(call)))
     }
 }

@@ -33,55 +33,67 @@ struct Headers: Sendable {
 
     /// The header lines, credentials marked.
     var lines: [WireHeader] {
-        Headers.table.object(self).map {
-            WireHeader($0.name, $0.value.string ?? "", isSecret: Headers.secrets.contains($0.name))
+        var lines: [WireHeader] = []
+        lines.reserveCapacity(Headers.table.rows.count)
+        Headers.table.forEach(of: self) { name, value in
+            lines.append(WireHeader(name, value.string ?? "", isSecret: Headers.secrets.contains(name)))
         }
+        return lines
     }
 }
 
 /// Makes requests as they leave: address, headers and body from what is known at that moment.
 struct RequestMaker {
-    let settings: DESSettings
-    let memory: DESMemory
-    let moment: Moment
+    let planner: Planner
     /// The installation's id at the vendor.
     let clientID: String
-    /// The application code that the request is about.
-    let applicationCode: String
 
-    /// A request with a JSON body; without `table` the body is empty.
-    func request(_ endpoint: DESDevice.Endpoint, body: JSONObject? = nil, at address: String? = nil) -> WireRequest {
+    private var settings: DESSettings { planner.settings }
+    private var memory: DESMemory { planner.memory }
+    /// The application code that the request is about.
+    private var applicationCode: String { memory.applicationCode ?? settings.applicationCode }
+
+    /// A request; its body is JSON, or empty.
+    func request(_ endpoint: DESDevice.Endpoint, bytes: [UInt8] = [], at address: String? = nil) -> WireRequest {
         RuleID.des("R3").fire()
         let route = Route.of(endpoint)
         return WireRequest(
             route.method,
             address ?? url(route),
             headers: headers(route).lines,
-            body: body.map { Array(JSONValue.object($0).text.utf8) } ?? []
+            body: bytes
         )
     }
 
+    /// A request with a JSON body.
+    func request(_ endpoint: DESDevice.Endpoint, body: JSONObject) -> WireRequest {
+        request(endpoint, bytes: Array(JSONValue.object(body).text.utf8))
+    }
+
     /// A request whose body a table writes.
-    func request<Record>(_ endpoint: DESDevice.Endpoint, _ table: FieldTable<Record>, _ record: Record) -> WireRequest {
-        request(endpoint, body: table.object(record))
+    func request<Record>(
+        _ endpoint: DESDevice.Endpoint,
+        _ table: FieldTable<Record>,
+        _ record: Record,
+        expecting count: Int = 512
+    ) -> WireRequest {
+        request(endpoint, bytes: table.bytes(record, expecting: count))
     }
 
     /// Whether events and inline messages go to v4.
     var usesV4: Bool { settings.usesV4(memory) }
 
     private func url(_ route: Route) -> String {
-        let version = usesV4 ? "v4" : "v3"
         if route.service == .events { RuleID.des("R1").fire() }
-        let path = route.path.replacing("{v}", with: version)
-            .replacing("{app}", with: URLText.encode(applicationCode))
-        return route.service.address(settings, memory) + path
+        return route.service.address(settings, memory)
+            + URLText.path(route.path) { $0 == "app" ? applicationCode : usesV4 ? "v4" : "v3" }
     }
 
     private func headers(_ route: Route) -> Headers {
         var headers = Headers(sdkVersion: settings.sdkVersion, mode: settings.mode.rawValue)
         guard route.namesClient else { return headers }
         headers.clientID = clientID
-        headers.order = String(moment.date.milliseconds)
+        headers.order = String(planner.moment.date.milliseconds)
         headers.clientState = memory.clientState
         if takesContactToken(route.endpoint) { headers.contactToken = memory.contactToken?.value }
         if [.contact, .anonymousContact, .contactToken].contains(route.endpoint), !settings.merchantID.isEmpty {

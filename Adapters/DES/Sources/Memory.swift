@@ -20,6 +20,24 @@ struct Session: Codable, Sendable, Equatable {
     var startedAt: Instant
 }
 
+extension Session {
+    /// The session that runs after an operation.
+    static func running(_ session: Session?, after pending: Pending<DESDevice>) -> Session? {
+        let operation = pending.operation
+        if let changedAt = pending.step?.changedAt {
+            // A change of contact parts two sessions.
+            return session == nil
+                ? nil : Session(id: UUIDText.named(operation.id.rawValue, part: "session"), startedAt: changedAt)
+        }
+        switch operation.action {
+        case .track(.sessionStarted):
+            return Session(id: UUIDText.named(operation.id.rawValue), startedAt: operation.capturedAt)
+        case .track(.sessionEnded): return nil
+        default: return session
+        }
+    }
+}
+
 /// One view of a message, or one click on a button of it.
 struct EngagementRow: Codable, Sendable, Equatable {
     /// The message's campaign.
@@ -43,7 +61,7 @@ public struct DESMemory: AdapterMemory {
     /// The body of the registration that the vendor last took; nil if that is not known.
     var registration: JSONValue?
     /// The newest registered installation, as neutral JSON.
-    private var registered: JSONValue?
+    private var registered: Remembered<Device>?
     /// The push settings that the app last handed over.
     var pushSettings: JSONValue?
     /// Sent back with every request.
@@ -86,8 +104,8 @@ public struct DESMemory: AdapterMemory {
 
     /// The newest registered installation.
     var device: Device? {
-        get { registered.flatMap { try? Device(json: $0, at: "") } }
-        set { registered = newValue?.json }
+        get { registered?.value }
+        set { registered = newValue.map(Remembered.init) }
     }
 
     /// Whether there is a push token at the vendor, as far as anybody knows.

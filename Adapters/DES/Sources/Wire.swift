@@ -127,9 +127,9 @@ struct RenewalCall: Sendable {
 
 /// A request with events, views and clicks.
 struct EventsCall: Sendable {
-    var views: JSONValue
-    var clicks: JSONValue
-    var events: JSONValue
+    var views: [RowCall]
+    var clicks: [RowCall]
+    var events: [EventCall]
     var isDisplayPaused: Bool?
     var eventState: JSONValue?
     var language: String?
@@ -139,9 +139,9 @@ struct EventsCall: Sendable {
     static let table = FieldTable<EventsCall>(
         "Events",
         [
-            .required("viewedMessages", \.views, .json, from: "memory.views", rule: .des("R18")),
-            .required("clicks", \.clicks, .json, from: "memory.clicks", rule: .des("R18")),
-            .required("events", \.events, .json, from: "action.event", rule: .des("R34")),
+            .required("viewedMessages", \.views, .list(of: RowCall.table), from: "memory.views", rule: .des("R18")),
+            .required("clicks", \.clicks, .list(of: RowCall.table), from: "memory.clicks", rule: .des("R18")),
+            .required("events", \.events, .list(of: EventCall.table), from: "action.event", rule: .des("R34")),
             .optional("dnd", \.isDisplayPaused, .flag, from: "action.subscription.state", rule: .des("B8")),
             .optional("deviceEventState", \.eventState, .json, from: "memory.eventState", rule: .des("R17")),
             .optional("language", \.language, .text, from: "device.facts.locale", rule: .des("B9")),
@@ -154,16 +154,16 @@ struct EventsCall: Sendable {
 /// A question for the inline message of a view.
 struct InlineCall: Sendable {
     var viewIDs: JSONValue
-    var clicks: JSONValue
-    var views: JSONValue?
+    var clicks: [RowCall]
+    var views: [RowCall]?
     var eventState: JSONValue?
 
     static let table = FieldTable<InlineCall>(
         "Inline messages",
         [
             .required("viewIds", \.viewIDs, .json, from: "read.arguments.viewId", rule: .des("B11")),
-            .required("clicks", \.clicks, .json, from: "memory.clicks", rule: .des("R20")),
-            .optional("viewedMessages", \.views, .json, from: "memory.views", rule: .des("R20")),
+            .required("clicks", \.clicks, .list(of: RowCall.table), from: "memory.clicks", rule: .des("R20")),
+            .optional("viewedMessages", \.views, .list(of: RowCall.table), from: "memory.views", rule: .des("R20")),
             .optional("deviceEventState", \.eventState, .json, from: "memory.eventState", rule: .des("R17")),
         ]
     )
@@ -185,18 +185,16 @@ struct RowCall: Sendable {
     )
 
     /// Rows in their order, one for each time.
-    static func list(_ rows: some Sequence<EngagementRow>, _ writer: WireWriter) -> JSONValue {
-        let rows = rows.map { row -> JSONValue in
+    static func list(_ rows: some Collection<EngagementRow>, _ writer: WireWriter) -> [RowCall] {
+        if !rows.isEmpty { RuleID.des("R19").fire() }
+        return rows.map { row in
             let number = writer.settings.campaignIDs == .number ? JSONNumber(text: row.campaignID) : nil
-            let call = RowCall(
+            return RowCall(
                 campaignID: number.map(JSONValue.number) ?? .string(row.campaignID),
                 buttonID: row.buttonID,
                 timestamp: writer.text(row.at)
             )
-            return .object(table.object(call))
         }
-        if !rows.isEmpty { RuleID.des("R19").fire() }
-        return .array(rows)
     }
 }
 
@@ -205,8 +203,14 @@ struct EventCall: Sendable {
     var type: String
     var name: String
     var timestamp: String
-    var attributes: JSONValue?
+    var attributes: [Attribute]?
     var sessionID: String?
+
+    /// A name and its text.
+    struct Attribute: Sendable {
+        var name: String
+        var text: String
+    }
 
     static let table = FieldTable<EventCall>(
         "An event",
@@ -214,10 +218,22 @@ struct EventCall: Sendable {
             .required("type", \.type, .text, from: "action.event.kind", rule: .des("B6")),
             .required("name", \.name, .text, from: "action.event.name", rule: .des("B6")),
             .required("timestamp", \.timestamp, .text, from: "operation.capturedAt", rule: .des("R30")),
-            .optional("attributes", \.attributes, .json, from: "action.event.attributes", rule: .des("T1")),
+            .optional("attributes", \.attributes, .texts, from: "action.event.attributes", rule: .des("T1")),
             .optional("sessionId", \.sessionID, .text, from: "memory.session", rule: .des("B6")),
         ]
     )
+}
+
+extension WireFormat<[EventCall.Attribute]> {
+    /// An object of texts; the names differ.
+    static let texts = WireFormat("JSON", schema: [:]) { attributes, writer in
+        writer.beginObject()
+        for attribute in attributes {
+            writer.name(attribute.name)
+            writer.string(attribute.text)
+        }
+        writer.endObject()
+    }
 }
 
 /// How points in time are written.

@@ -15,7 +15,7 @@ extension SalesforceDevice {
             (memory.subscriberToken, memory.mustRenewToken) = (Secret(token), nil)
         }
         let asked = exchange.retryAfter.map { now + min($0, Pace.longestDelay) }
-        memory.closedUntil = memory.closedUntil.filter { $0.value > now }
+        if !memory.closedUntil.isEmpty { memory.closedUntil = memory.closedUntil.filter { $0.value > now } }
         if let asked {
             RuleID.salesforce("S11").fire()
             memory.closedUntil[exchange.endpoint.rawValue] = asked
@@ -105,7 +105,8 @@ extension SalesforceDevice {
     ) -> Interpretation<Self> {
         RuleID.salesforce("E12").fire()
         if isAccepted {
-            return Interpretation(exchange.operations) { _ in .accepted(FindingRow.eventNeedsDefinition.at()) }
+            let finding = FindingRow.eventNeedsDefinition.at()
+            return Interpretation(exchange.operations) { _ in .accepted(finding) }
         }
         let failures = exchange.operations.map(\.failures).max() ?? 0
         let next = asked ?? exchange.moment.now + Pace.delay(afterFailures: failures)

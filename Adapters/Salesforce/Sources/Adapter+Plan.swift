@@ -1,10 +1,14 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 extension SalesforceDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let events = pending.filter { $0.queue == Endpoint.events.rawValue }
-        let changes = pending.filter { $0.queue != Endpoint.events.rawValue }
+        var (events, changes): ([Pending<Self>], [Pending<Self>]) = ([], [])
+        events.reserveCapacity(pending.count)
+        for one in pending {
+            if one.queue == Endpoint.events.rawValue { events.append(one) } else { changes.append(one) }
+        }
         let plan: Plan<Self>? = .soonest(
             planRegistration(changes, memory: memory, at: moment),
             planEvents(events, before: horizon(of: changes, in: pending, memory: memory), memory: memory, at: moment)
@@ -49,7 +53,8 @@ extension SalesforceDevice {
         guard due <= moment.now else { return .wait(until: due, because: reason.at(detail: memory.lastRefusal)) }
         if pending.count > 1 { RuleID.salesforce("S4").fire() }
         if memory.failures > 0 { RuleID.salesforce("S16").fire() }
-        let request = settings.post(Endpoint.registration.path, record.payload, memory: memory, facts: state.facts)
+        let body = Array(JSONValue.object(record.payload).text.utf8)
+        let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: state.facts)
         return .send(Transmission(.registration, request, carrying: pending))
     }
 
@@ -177,7 +182,8 @@ extension SalesforceDevice {
         guard due <= moment.now else { return .wait(until: due, because: FindingRow.subscriberTokenRefused.at()) }
         RuleID.salesforce("E14").fire()
         let facts = memory.registration.facts
-        let request = settings.post(Endpoint.registration.path, record.payload, memory: memory, facts: facts)
+        let body = Array(JSONValue.object(record.payload).text.utf8)
+        let request = settings.post(Endpoint.registration.path, body, memory: memory, facts: facts)
         return .send(Transmission(.registration, request, carrying: [event]))
     }
 }

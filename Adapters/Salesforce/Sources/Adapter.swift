@@ -72,6 +72,7 @@ public struct SalesforceDevice: VendorAdapter {
             guard kept.isEmpty else { return findings }
             return findings.isEmpty ? [FindingRow.tagsEmpty.at("action.tags")] : findings.map(\.asError)
         case .changeSubscription(let subscription): return judge(subscription)
+        case .track(.custom(let name, let attributes)) where EventRules.isOrdinary(name, attributes): return []
         case .track(let event): return EventRules.judge(event).findings
         case .farewell, .erase: return []
         case .setConsent: return [FindingRow.consentKept.at("action")]

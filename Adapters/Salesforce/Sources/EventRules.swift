@@ -29,17 +29,21 @@ enum EventRules: Sendable {
         name: String,
         _ attributes: [AttributeName: AttributeValue]
     ) -> (kept: Event?, findings: [Finding]) {
+        if isOrdinary(name, attributes) {
+            var kept = JSONObject()
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { kept[name.rawValue] = json(of: value) }
+            return (Event(name: name, attributes: kept), [])
+        }
         let trimmed = name.trimmed
         var findings: [Finding] = []
-        if trimmed.isEmpty || !trimmed.unicodeScalars.allSatisfy(isNameScalar) {
-            findings.append(FindingRow.eventNameInvalid.at("action.event.name"))
-        }
+        let isNameGood = !trimmed.isEmpty && trimmed.utf8.allSatisfy(isOfName)
+        if !isNameGood { findings.append(FindingRow.eventNameInvalid.at("action.event.name")) }
         var kept = JSONObject()
-        var seen: Set<String> = []
+        var seen = Set<String>(minimumCapacity: attributes.count)
         for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
-            let path = "action.event.attributes.\(name.rawValue)"
+            var path: String { "action.event.attributes.\(name.rawValue)" }
             let key = name.rawValue.trimmed
-            if key.isEmpty || key.hasPrefix("$") || key.contains(where: { $0.isNewline || $0 == "." }) {
+            if !isKey(key) {
                 findings.append(FindingRow.eventAttributeKey.at(path))
             } else if !seen.insert(key.lowercased()).inserted {
                 findings.append(FindingRow.eventAttributeRepeated.at(path))
@@ -49,15 +53,35 @@ enum EventRules: Sendable {
                 findings.append(FindingRow.eventAttributeNested.at(path))
             }
         }
-        let isNameGood = !findings.contains { $0.code == FindingRow.eventNameInvalid.code }
         return (isNameGood ? Event(name: trimmed, attributes: kept) : nil, findings)
     }
 
-    private static func isNameScalar(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9", "_", " ": true
+    /// Whether nothing can be wrong with an event, so that nobody has to look closer: no two plain names of small letters
+    /// differ in their case alone.
+    static func isOrdinary(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy(isPlain)
+            && attributes.allSatisfy { name, value in
+                switch value {
+                case .list, .object: false
+                default:
+                    !name.rawValue.isEmpty
+                        && name.rawValue.utf8.allSatisfy { isPlain($0) && !(0x41...0x5A).contains($0) }
+                }
+            }
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool { isPlain(byte) || byte == UInt8(ascii: " ") }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, UInt8(ascii: "_"): true
         default: false
         }
+    }
+
+    private static func isKey(_ key: String) -> Bool {
+        if key.utf8.allSatisfy(isPlain) { return !key.isEmpty }
+        return !key.hasPrefix("$") && !key.contains { $0.isNewline || $0 == "." }
     }
 
     /// Text, a number or a boolean (E4); dates, times, countries and choices go as the text that an attribute gets.

@@ -189,7 +189,10 @@ struct SalesforceOptions: Sendable {
     let unknown: [String]
 
     init(_ operation: EngagementOperation) {
-        let options = operation.options[SalesforceDevice.descriptor.id] ?? [:]
+        guard let options = operation.options[SalesforceDevice.descriptor.id] else {
+            (signedString, unknown) = (.absent, [])
+            return
+        }
         unknown = options.names.filter { $0 != "signedString" }
         switch options["signedString"] {
         case nil: signedString = .absent

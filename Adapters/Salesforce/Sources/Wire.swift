@@ -209,17 +209,34 @@ struct EventRecord: Sendable {
     )
 
     /// The vendor's number for a custom event.
-    private static let customEvent: JSONValue = 105
+    private static let customEvent = 105
 
     /// One request's body: the envelope with these events.
-    static func envelope(_ events: [EventRecord], applicationID: String, deviceID: String) -> JSONObject {
+    static func envelope(_ events: [EventRecord], applicationID: String, deviceID: String) -> [UInt8] {
         RuleID.salesforce("E11").fire()
-        let items = events.map { JSONValue.object(["eventType": customEvent, "event": .object(table.object($0))]) }
-        return [
-            "applicationId": .string(applicationID),
-            "deviceId": .string(deviceID),
-            "nodes": [["name": "event", "version": 1, "items": .array(items)]],
-        ]
+        var writer = JSONWriter(expecting: 256 + 256 * events.count)
+        writer.beginObject()
+        writer.member("applicationId", applicationID)
+        writer.member("deviceId", deviceID)
+        writer.name("nodes")
+        writer.beginArray()
+        writer.beginObject()
+        writer.member("name", "event")
+        writer.member("version", 1)
+        writer.name("items")
+        writer.beginArray()
+        for event in events {
+            writer.beginObject()
+            writer.member("eventType", customEvent)
+            writer.name("event")
+            table.write(event, to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
     }
 }
 
@@ -230,7 +247,7 @@ extension SalesforceSettings {
     }
 
     /// A POST to the account's device host, with the headers of every request.
-    func post(_ path: String, _ body: JSONObject, memory: SalesforceDevice.Memory, facts: Registration.Facts?)
+    func post(_ path: String, _ body: [UInt8], memory: SalesforceDevice.Memory, facts: Registration.Facts?)
         -> WireRequest
     {
         RuleID.salesforce("W25").fire()
@@ -251,7 +268,7 @@ extension SalesforceSettings {
             "POST",
             endpoint + path,
             headers: headers,
-            body: Array(JSONValue.object(body).text.utf8)
+            body: body
         )
     }
 
@@ -261,6 +278,7 @@ extension SalesforceSettings {
         guard let facts else { return Sender.name }
         let system = "\(facts.platform) \(facts.platformVersion); \(facts.locale); \(facts.model)"
         let text = "\(Sender.name) (\(system)) \(facts.appID ?? "app")/\(facts.appVersion)"
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         return String(
             decoding: text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? UInt8($0.value) : 0x3F },
             as: UTF8.self

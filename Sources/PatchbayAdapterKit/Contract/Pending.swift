@@ -40,7 +40,7 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     }
 
     /// The operation's id.
-    public var id: OperationID { operation.id }
+    @inlinable public var id: OperationID { operation.id }
 }
 
 /// The window: immediate reads first, then what is not blocked or held, in order of capture. Never empty.
@@ -51,18 +51,18 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     public let hasMore: Bool
 
     /// A window.
-    public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {
+    @inlinable public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {
         (self.operations, self.hasMore) = (operations, hasMore)
     }
 
     /// Walks over the operations themselves, which is faster than over positions.
-    public func makeIterator() -> IndexingIterator<[Pending<Adapter>]> { operations.makeIterator() }
-    public var startIndex: Int { operations.startIndex }
-    public var endIndex: Int { operations.endIndex }
-    public subscript(position: Int) -> Pending<Adapter> { operations[position] }
+    @inlinable public func makeIterator() -> IndexingIterator<[Pending<Adapter>]> { operations.makeIterator() }
+    @inlinable public var startIndex: Int { operations.startIndex }
+    @inlinable public var endIndex: Int { operations.endIndex }
+    @inlinable public subscript(position: Int) -> Pending<Adapter> { operations[position] }
 
     /// Up to `limit` operations that pass, never one before an earlier one of its own queue.
-    public func batch(
+    @inlinable public func batch(
         _ limit: Int,
         oncePerQueue: Bool = false,
         where test: (Pending<Adapter>) -> Bool

@@ -35,7 +35,7 @@ public struct Transmission<Adapter: VendorAdapter>: Sendable, Equatable {
     public var operations: [OperationID]
 
     /// A transmission.
-    public init(
+    @inlinable public init(
         _ endpoint: Adapter.Endpoint,
         _ request: WireRequest,
         carrying operations: some Sequence<Pending<Adapter>>
@@ -110,8 +110,13 @@ public struct Interpretation<Adapter: VendorAdapter>: Sendable, Equatable {
     }
 
     /// The same question answered for each operation.
-    public init(_ operations: some Sequence<Pending<Adapter>>, _ verdict: (Pending<Adapter>) -> Verdict<Adapter>) {
-        self.init(Dictionary(operations.map { ($0.id, verdict($0)) }) { first, _ in first })
+    @inlinable public init(
+        _ operations: some Sequence<Pending<Adapter>>,
+        _ verdict: (Pending<Adapter>) -> Verdict<Adapter>
+    ) {
+        var verdicts: [OperationID: Verdict<Adapter>] = Dictionary(minimumCapacity: operations.underestimatedCount)
+        for pending in operations { verdicts[pending.id] = verdict(pending) }
+        self.init(verdicts)
     }
 }
 

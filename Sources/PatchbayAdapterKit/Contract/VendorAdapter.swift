@@ -78,6 +78,37 @@ public struct NoMemory: AdapterMemory {
     public init() {}
 }
 
+/// A value of the neutral model in an adapter's memory: stored as its JSON text, and read once when the memory is loaded,
+/// not at every plan.
+public struct Remembered<Value: NeutralValue>: Codable, Sendable, Equatable {
+    /// Held by reference, because a memory is copied at every plan.
+    private final class Content: Sendable {
+        let json: JSONValue
+        let value: Value?
+
+        init(_ json: JSONValue, _ value: Value?) { (self.json, self.value) = (json, value) }
+    }
+
+    private let content: Content
+
+    /// A value to remember.
+    public init(_ value: Value) { content = Content(value.json, value) }
+
+    /// The value; nil if what is stored is none any more.
+    public var value: Value? { content.value }
+
+    public init(from decoder: any Decoder) throws {
+        let json = try JSONValue(from: decoder)
+        content = Content(json, try? Value(json: json, at: ""))
+    }
+
+    public func encode(to encoder: any Encoder) throws { try content.json.encode(to: encoder) }
+
+    public static func == (left: Remembered, right: Remembered) -> Bool {
+        left.content === right.content || left.content.json == right.content.json
+    }
+}
+
 /// Which stored state.
 public enum StatePart: String, Sendable {
     /// An adapter's memory.

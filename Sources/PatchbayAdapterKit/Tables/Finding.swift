@@ -155,8 +155,9 @@ extension Finding: ScannedValue {
 extension ErrorCode: ScannedValue {}
 extension Finding.Severity: ScannedValue {}
 
-/// A row of an adapter's finding table: everything about a finding but its place.
-public struct FindingRow: Hashable, Sendable {
+/// A row of an adapter's finding table: everything about a finding but its place. Held by reference, because rules hand
+/// rows on for every value that they look at.
+public final class FindingRow: Hashable, Sendable {
     /// The code, with the adapter's id in front: `vendor.attribute.reserved`.
     public let code: String
     /// How much it matters.
@@ -169,6 +170,7 @@ public struct FindingRow: Hashable, Sendable {
     public let reason: String
     /// What to do about it.
     public let remedy: String
+    private let sentence: String
 
     /// A row.
     public init(
@@ -180,8 +182,16 @@ public struct FindingRow: Hashable, Sendable {
         remedy: String
     ) {
         (self.code, self.severity, self.error, self.rule) = (code, severity, error, rule)
-        (self.reason, self.remedy) = (reason, remedy)
+        (self.reason, self.remedy, sentence) = (reason, remedy, "\(reason).")
     }
+
+    public static func == (left: FindingRow, right: FindingRow) -> Bool {
+        left === right
+            || (left.code, left.severity, left.error) == (right.code, right.severity, right.error)
+                && (left.rule, left.reason, left.remedy) == (right.rule, right.reason, right.remedy)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     /// The finding at a place; the rule counts as fired.
     ///
@@ -197,7 +207,7 @@ public struct FindingRow: Hashable, Sendable {
             error: error,
             path: path,
             rule: rule,
-            reason: detail.map { "\(reason) (\($0))." } ?? "\(reason).",
+            reason: detail.map { "\(reason) (\($0))." } ?? sentence,
             remedy: remedy
         )
     }

@@ -1,5 +1,5 @@
 public import PatchbayModel
-import Synchronization
+public import Synchronization
 
 /// The name of one rule of one vendor: `vendor/A3`.
 public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
@@ -36,8 +36,10 @@ public struct RuleID: Hashable, Comparable, Codable, Sendable, CustomStringConve
 
     /// Says that the rule decided something just now. Table rows and findings call it; a rule that is code calls it itself.
     ///
-    /// It costs one look at a task-local value and does something only under a test that listens.
-    public func fire() { RuleTrace.recorder?.record(self) }
+    /// It costs one look at a flag, and does something only under a test that listens.
+    @inlinable public func fire() {
+        if RuleTrace.hasListener.load(ordering: .relaxed) { RuleTrace.recorder?.record(self) }
+    }
 }
 
 /// One rule of a vendor: what it says and where that is known from.
@@ -55,6 +57,8 @@ public struct Rule: Hashable, Sendable {
 
 /// Listens to rules that fire, so that a test's claim to show a rule is checked and not believed.
 public enum RuleTrace: Sendable {
+    /// Whether anybody in this process ever listened: rules fire too often to ask the task each time.
+    @usableFromInline static let hasListener = Atomic<Bool>(false)
     /// Who listens in this task; nil outside tests.
     @TaskLocal public static var recorder: RuleRecorder?
 }
@@ -64,7 +68,7 @@ public final class RuleRecorder: Sendable {
     private let rules = Mutex<Set<RuleID>>([])
 
     /// A recorder that heard nothing yet.
-    public init() {}
+    public init() { RuleTrace.hasListener.store(true, ordering: .relaxed) }
 
     /// The rules that fired so far.
     public var fired: Set<RuleID> { rules.withLock { $0 } }

@@ -361,6 +361,21 @@ public struct SettingRow<Settings: Sendable>: Sendable {
     }
 }
 
+extension String {
+    /// Whether the bytes of another text stand in this one, one after the other.
+    public func hasBytes(of part: String) -> Bool {
+        var (text, part) = (self, part)
+        return text.withUTF8 { text in
+            part.withUTF8 { part in
+                guard let first = part.first, part.count <= text.count else { return part.isEmpty }
+                return (0...(text.count - part.count)).contains { start in
+                    text[start] == first && text[start..<(start + part.count)].elementsEqual(part)
+                }
+            }
+        }
+    }
+}
+
 extension StringProtocol {
     /// The text without Unicode white space and line breaks at both ends.
     public var trimmed: String {

@@ -111,11 +111,10 @@ extension Interpretation {
     /// - Parameter vendor: what the vendor said; asked for only where something went wrong.
     /// - Returns: the interpretation, its findings named.
     public func naming(_ vendor: @autoclosure () -> VendorReply?) -> Interpretation {
-        let named = verdicts.filter { $0.value.namesFault }
-        guard !named.isEmpty || park != nil, let vendor = vendor() else { return self }
+        guard park != nil || verdicts.values.contains(where: \.namesFault), let vendor = vendor() else { return self }
         var copy = self
         copy.park = park?.naming(vendor)
-        for (id, verdict) in named { copy.verdicts[id] = verdict.naming(vendor) }
+        for (id, verdict) in verdicts where verdict.namesFault { copy.verdicts[id] = verdict.naming(vendor) }
         return copy
     }
 }

@@ -21,19 +21,26 @@ public enum SHA256: Sendable {
         var state: [UInt32] = [
             0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
         ]
-        for start in stride(from: 0, to: padded.count, by: 64) { mix(padded[start..<start + 64], into: &state) }
+        var words = [UInt32](repeating: 0, count: 64)
+        for start in stride(from: 0, to: padded.count, by: 64) {
+            for place in 0..<16 {
+                let at = start + 4 * place
+                words[place] =
+                    UInt32(padded[at]) << 24 | UInt32(padded[at + 1]) << 16 | UInt32(padded[at + 2]) << 8
+                    | UInt32(padded[at + 3])
+            }
+            mix(&words, into: &state)
+        }
         return state.flatMap(bigEndianBytes)
     }
 
-    private static func mix(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        var words = stride(from: block.startIndex, to: block.endIndex, by: 4).map { place in
-            block[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        }
+    /// Takes in one block, whose 16 words stand first in `words`.
+    private static func mix(_ words: inout [UInt32], into state: inout [UInt32]) {
         for place in 16..<64 {
             let (early, late) = (words[place - 15], words[place - 2])
             let first = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
             let second = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
-            words.append(words[place - 16] &+ first &+ words[place - 7] &+ second)
+            words[place] = words[place - 16] &+ first &+ words[place - 7] &+ second
         }
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])

@@ -2,10 +2,14 @@
 public enum UUIDText: Sendable {
     /// Whether a text has the 8-4-4-4-12 form of hexadecimal digits.
     public static func isValid(_ text: String) -> Bool {
-        text.utf8.count == 36
-            && text.utf8.enumerated().allSatisfy { place, byte in
-                [8, 13, 18, 23].contains(place) ? byte == UInt8(ascii: "-") : isHexDigit(byte)
-            }
+        guard text.utf8.count == 36 else { return false }
+        var place = 0
+        for byte in text.utf8 {
+            let isMark = place == 8 || place == 13 || place == 18 || place == 23
+            guard isMark ? byte == UInt8(ascii: "-") : isHexDigit(byte) else { return false }
+            place += 1
+        }
+        return true
     }
 
     /// Whether a byte is a hexadecimal digit of ASCII.
@@ -19,14 +23,24 @@ public enum UUIDText: Sendable {
     /// The UUID of version 8 (RFC 9562) that holds these bits, but for those of version and variant. Lower case.
     public static func version8(_ bits: UInt128) -> String {
         let versioned = bits & ~(0xF << 76) | 0x8 << 76
-        let digits = Array(hexDigits(versioned & ~(0x3 << 62) | 0x2 << 62))
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+        var text = hexBytes(versioned & ~(0x3 << 62) | 0x2 << 62)
+        for place in [8, 13, 18, 23] { text.insert(UInt8(ascii: "-"), at: place) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// 32 hexadecimal digits, in lower case.
-    static func hexDigits(_ value: UInt128) -> String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 32 - digits.count) + digits
+    static func hexDigits(_ value: UInt128) -> String { String(decoding: hexBytes(value), as: UTF8.self) }
+
+    private static func hexBytes(_ value: UInt128) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(36)
+        for half in [UInt64(truncatingIfNeeded: value >> 64), UInt64(truncatingIfNeeded: value)] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: half >> shift & 15)
+                bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            }
+        }
+        return bytes
     }
 }
 

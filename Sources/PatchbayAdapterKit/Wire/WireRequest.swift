@@ -106,8 +106,20 @@ extension WireResponse: CustomStringConvertible {
 
 extension [WireHeader] {
     fileprivate func value(of name: String) -> String? {
-        let name = name.lowercased()
-        return first { $0.name.lowercased() == name }?.value
+        first { $0.name.isSameName(as: name) }?.value
+    }
+}
+
+extension String {
+    /// Whether two names of headers are one, whatever their case (RFC 9110: ASCII).
+    fileprivate func isSameName(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        var letters = other.utf8.makeIterator()
+        for left in utf8 {
+            guard let right = letters.next(), left == right || left ^ right == 0x20 else { return false }
+            guard left == right || (0x61...0x7A).contains(left | 0x20) else { return false }
+        }
+        return true
     }
 }
 

@@ -45,7 +45,7 @@ extension AdobeClassicDevice {
     public func examine(_ operation: EngagementOperation) -> [Finding] {
         let content = examineAction(operation)
         if content.contains(where: { $0.severity == .foreign }) { return content }
-        let options = operation.options[Self.descriptor.id] ?? [:]
+        guard let options = operation.options[Self.descriptor.id] else { return content }
         return content + options.names.map { FindingRow.optionUnknown.at("options.adobe-classic".dot($0)) }
     }
 
@@ -144,8 +144,7 @@ extension AdobeClassicDevice {
         else { return .settle([head.id: .rejected(FindingRow.classicID.at("action.event.payload"))]) }
         RuleID.adobe("C3").fire()
         let call = ClassicTrackingCall(id: "\(id),\(delivery),\(action.rawValue)")
-        let url =
-            "\(settings.trackingBase)/r/" + QueryText.query(ClassicTrackingCall.table.object(call), leaving: [","])
+        let url = settings.trackingBase + "/r/" + ClassicTrackingCall.table.query(call, leaving: ",")
         return .send(Transmission(.tracking, WireRequest("GET", url), carrying: [head]))
     }
 
@@ -176,7 +175,7 @@ extension AdobeClassicDevice {
 extension AdobeClassicDevice {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         let row = ReplyTable.adobeClassic.row(for: exchange.outcome)
-        let detail = exchange.outcome.reply.map { "HTTP \($0.status)" }
+        var detail: String? { exchange.outcome.reply.map { "HTTP \($0.status)" } }
         if exchange.endpoint == .registration, exchange.mayHaveWorked { memory.registeredHash = nil }
         if row.meaning == .accepted, exchange.endpoint == .registration, let pending = exchange.operations.first {
             memory = ClassicChange(pending.operation, settings).applied(to: memory)

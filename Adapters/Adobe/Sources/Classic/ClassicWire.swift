@@ -23,7 +23,7 @@ enum ClassicAction: String {
 enum ClassicMessageID {
     /// The id on the wire: `h`, then a UUID as it is or a decimal number in hexadecimal digits; nil for anything else.
     static func text(_ id: String, _ settings: AdobeClassicSettings) -> String? {
-        if isUUID(id) {
+        if UUIDText.isValid(id) {
             RuleID.adobe("C4").fire()
             return "h\(id)"
         }
@@ -42,18 +42,6 @@ enum ClassicMessageID {
         return isNarrow
             ? String(UInt32(truncatingIfNeeded: number), radix: 16)
             : String(UInt64(bitPattern: number), radix: 16)
-    }
-
-    private static func isUUID(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 36 else { return false }
-        return bytes.enumerated().allSatisfy { place, byte in
-            switch byte {
-            case 0x2D: [8, 13, 18, 23].contains(place)
-            case 0x30...0x39, 0x41...0x46, 0x61...0x66: ![8, 13, 18, 23].contains(place)
-            default: false
-            }
-        }
     }
 }
 

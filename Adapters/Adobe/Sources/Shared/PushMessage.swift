@@ -28,12 +28,15 @@ struct PushMessage {
 
     /// A message; nil if the payload bears no mark of this vendor.
     init?(_ payload: JSONObject) {
-        let marks: [(Origin, [String])] = [
-            (.remote, ["_mId", "_dId", Self.flag]), (.local, ["broadlogId", "deliveryId"]),
-        ]
-        guard let origin = marks.first(where: { $0.1.contains { payload[$0] != nil } })?.0 else { return nil }
+        guard let origin = Self.marks.first(where: { $0.names.contains { payload[$0] != nil } })?.origin else {
+            return nil
+        }
         (self.origin, self.payload) = (origin, payload)
     }
+
+    private static let marks: [(origin: Origin, names: [String])] = [
+        (.remote, ["_mId", "_dId", flag]), (.local, ["broadlogId", "deliveryId"]),
+    ]
 
     /// The message's id, exactly as it came; nil unless it is text that is not empty.
     var broadlogID: String? { text(origin.names.message) }

@@ -1,19 +1,4 @@
 import PatchbayAdapterKit
-import PatchbayJSON
-import PatchbayModel
-
-/// Queries as this vendor reads them.
-enum QueryText {
-    /// A query with its question mark; some characters stand for themselves.
-    static func query(_ object: JSONObject, leaving literal: Set<Character> = []) -> String {
-        let pairs = object.map { "\($0.name)=\(encode($0.value.string ?? $0.value.text, leaving: literal))" }
-        return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
-    }
-
-    private static func encode(_ text: String, leaving literal: Set<Character>) -> String {
-        literal.reduce(URLText.encode(text)) { $0.replacing(URLText.encode(String($1)), with: String($1)) }
-    }
-}
 
 /// A host as this vendor's settings name it: without scheme, port or path.
 enum BareHost {

@@ -95,7 +95,7 @@ extension AdobeDevice {
     public func examine(_ operation: EngagementOperation) -> [Finding] {
         let content = examineAction(operation)
         if content.contains(where: { $0.severity == .foreign }) { return content }
-        let options = operation.options[Self.descriptor.id] ?? [:]
+        guard let options = operation.options[Self.descriptor.id] else { return content }
         return content + options.names.map { FindingRow.optionUnknown.at("options.adobe".dot($0)) }
     }
 

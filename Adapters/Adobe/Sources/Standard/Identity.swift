@@ -18,7 +18,8 @@ enum Identity {
         let digest = SHA256.digest(of: "adobe.ecid:\(subject.rawValue)#\(memory.generation)".utf8)
         return [digest[0..<8], digest[8..<16]].map { bytes in
             let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & UInt64(Int64.max)
-            return String(repeating: "0", count: 19 - String(number).utf8.count) + String(number)
+            let digits = String(number)
+            return String(repeating: "0", count: 19 - digits.utf8.count) + digits
         }.joined()
     }
 

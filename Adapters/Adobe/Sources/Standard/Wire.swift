@@ -93,7 +93,7 @@ struct RequestMaker {
             ecid: ecid,
             spellsLow: isPostback && message.origin == .local
         )
-        let url = "\(settings.base)/r/" + QueryText.query(TrackingCall.table.object(call), leaving: [","])
+        let url = settings.base + "/r/" + TrackingCall.table.query(call, leaving: ",")
         guard isPostback else { return WireRequest("GET", url, headers: Self.headers) }
         RuleID.adobe("T5").fire()
         return WireRequest("POST", url, headers: Self.contentType, body: Array("{}".utf8))
@@ -128,7 +128,7 @@ struct RequestMaker {
             source: service.source,
             token: token
         )
-        let url = "\(settings.identityBase)/id" + QueryText.query(TokenCall.table.object(call), leaving: ["@"])
+        let url = settings.identityBase + "/id" + TokenCall.table.query(call, leaving: "@")
         return WireRequest("GET", url)
     }
 }

@@ -58,7 +58,11 @@ struct CaptureBatch {
                 try changeSides(operation, position, before, mirror)
             }
         }
-        for position in shadows { try rehearse(operation, sequence, position, mirror, examined) }
+        let told = operation.action == .erase ? Set(try context.store.providers().map(\.name)) : []
+        // An erasure goes for real to whoever was told of the person before.
+        for position in shadows where !told.contains(runners[position].name) {
+            try rehearse(operation, sequence, position, mirror, examined)
+        }
         if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
         if operation.action.isPush { for position in unrouted { try enterLate(operation, sequence, position, mirror) } }
         if !isRouted { try context.store.discardIfUnrouted(sequence) }
@@ -129,7 +133,7 @@ struct CaptureBatch {
         if findings.contains(where: { $0.severity == .foreign }) { return }
         let lines = RehearsalLine.lines(of: operation, findings: findings, live: live)
         try context.rehearsals.add(lines, provider: runner.name)
-        try enter(operation, sequence, position, mirror, findings)
+        try enter(operation, sequence, position, mirror, findings, isRehearsed: true)
     }
 
     /// A push whose route is gone is still tracked where it came from; what its vendor has no door for is told, not booked.
@@ -165,7 +169,8 @@ struct CaptureBatch {
         _ sequence: Int64,
         _ position: Int,
         _ mirror: SubjectMirror,
-        _ findings: [Finding]
+        _ findings: [Finding],
+        isRehearsed: Bool = false
     ) throws {
         let runner = runners[position]
         captured[runner.name, default: 0] += 1
@@ -177,7 +182,8 @@ struct CaptureBatch {
             runner,
             mirror,
             findings: findings,
-            keepsRejects: keepsRejects
+            keepsRejects: keepsRejects,
+            isRehearsed: isRehearsed
         )
         if operation.action == .erase { try noteErasure(operation, position, entry) }
         if entry.end == nil {

@@ -74,7 +74,15 @@ extension Engine {
             findings = [FindingRow.Engine.personLeft.at("contact")]
         }
         try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)
-        let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
+        let entry = try context.enter(
+            operation,
+            sequence,
+            runner,
+            mirror,
+            findings: findings,
+            keepsRejects: true,
+            isRehearsed: true
+        )
         try store.discardIfUnrouted(sequence)
         return (entry.end.map { .ended($0) } ?? .pending(isHeld: entry.ready == nil), entry)
     }

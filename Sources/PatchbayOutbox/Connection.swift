@@ -31,11 +31,12 @@ final class Connection {
         switch location {
         case .file(let file): (path, name) = (file, file)
         case .memory: (path, name) = (":memory:", "memory")
+        case .shared(let shared): (path, name) = ("file:/\(shared)?vfs=memdb", "memory")
         }
         var opened: OpaquePointer?
         let access: (place: String, flags: Int32) =
             switch mode {
-            case .readWrite: (path, SQLITE_OPEN_READWRITE)
+            case .readWrite: (path, SQLITE_OPEN_READWRITE | location.flags)
             case .readOnly: (path, SQLITE_OPEN_READONLY)
             case .immutable: (Self.immutableAddress(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
@@ -180,6 +181,17 @@ final class Connection {
         )
     }
 
+    /// Takes over everything that another database holds, as it is at this moment.
+    func become(copyOf other: Connection) throws(OutboxError) {
+        guard let backup = sqlite3_backup_init(handle, "main", other.handle, "main") else {
+            throw sqliteError(handle, sqlite3_extended_errcode(handle), name)
+        }
+        // All pages in one step: nobody changes them in between.
+        let result = sqlite3_backup_step(backup, -1)
+        sqlite3_backup_finish(backup)
+        if result != SQLITE_DONE { throw sqliteError(handle, result, other.name) }
+    }
+
     /// Copies WAL frames into the file as far as readers allow, without waiting for anyone.
     func passiveCheckpoint() throws(OutboxError) {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -191,6 +203,12 @@ final class Connection {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw sqliteError(handle, result, name) }
         return result == SQLITE_OK
+    }
+}
+
+extension OutboxLocation {
+    fileprivate var flags: Int32 {
+        if case .shared = self { SQLITE_OPEN_URI | SQLITE_OPEN_CREATE } else { 0 }
     }
 }
 

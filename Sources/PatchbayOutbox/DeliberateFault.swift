@@ -32,6 +32,14 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case endingNotRemembered
     /// A plan is shown the newest first.
     case newestFirst
+    /// The side of a percentage goes by the installation, not by the contact.
+    case shareByInstallation
+    /// What a shadow comes to counts as if it were real.
+    case rehearsalCounted
+    /// The right to deliver is taken from a process that lives and has it.
+    case leaseSeized
+    /// A caller whose time is up is not answered.
+    case deadlineIgnored
 
     #if DEBUG
     /// The fault that is there, in this task.

@@ -2,6 +2,8 @@
 package enum OutboxLocation: Sendable, Equatable {
     case file(String)
     case memory
+    /// In memory, shared by all that open that name in this process: for simulations of several processes.
+    case shared(String)
 }
 
 /// How far a commit must have got before it returns.

@@ -46,7 +46,7 @@ extension OutboxStore {
         guard let known = heardEnd, known < end else { return }
         try connection.run(
             """
-            INSERT OR IGNORE INTO heard SELECT id, provider, term = 'moved' FROM history
+            INSERT OR IGNORE INTO heard SELECT id, provider, term IN ('moved', 'shadowed') FROM history
             WHERE number > ?1 AND \(Table.history.isSound())
             """,
             .integer(known)

@@ -12,6 +12,7 @@ extension OutboxStore {
     ) throws(OutboxError) -> Int64? {
         func isTaken() throws(OutboxError) -> Bool {
             guard let held = try lease(), held.owner != owner, held.expiresAt > now else { return false }
+            if DeliberateFault.leaseSeized.isPresent { return false }
             return !isDead(held.owner)
         }
         // Whoever only looks holds up nobody.

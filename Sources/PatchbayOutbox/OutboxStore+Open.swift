@@ -14,24 +14,30 @@ extension OutboxStore {
     ///   `readOnly`, `full`, `busy`, `io`; with `readOnly` also `corrupt`.
     package static func open(_ location: OutboxLocation, readOnly: Bool = false) throws(OutboxError) -> OutboxStore {
         switch location {
-        case .memory:
-            let connection = try Connection(.memory, .readWrite)
+        case .memory, .shared:
+            let connection = try Connection(location, .readWrite)
             var report = OpenReport()
             try prepare(connection, &report)
             return OutboxStore(connection, file: nil, isReadOnly: readOnly, report: report)
         case .file(let path) where readOnly:
             let connection = try openForReading(path)
-            guard case .outbox(let missing) = try examine(connection), missing.isEmpty else {
-                throw OutboxError(
-                    .cannotOpen,
-                    "\(path) has not been set up by this release.",
-                    remedy: "Open it once for writing."
-                )
+            guard case .outbox(let missing) = try examine(connection) else {
+                throw OutboxError(.cannotOpen, "\(path) is empty.", remedy: "Open it once for writing.")
             }
-            return OutboxStore(connection, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
+            let current = missing.isEmpty ? connection : try migratedCopy(of: connection)
+            return OutboxStore(current, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
         case .file(let path):
             return try openForWriting(OutboxFile(path))
         }
+    }
+
+    /// A file of an earlier release as this one reads it, in memory: the file stays as it is.
+    private static func migratedCopy(of connection: Connection) throws(OutboxError) -> Connection {
+        let copy = try Connection(.memory, .readWrite)
+        try copy.become(copyOf: connection)
+        var ignored = OpenReport()
+        try migrate(copy, &ignored)
+        return copy
     }
 
     /// Opens for looking; a file in a folder that cannot be written is read as it stands, if it has no write-ahead log.

@@ -96,12 +96,14 @@ import Testing
         #expect(Set(Migration.all.map(\.name)).count == Migration.all.count)
     }
 
-    @Test func `what reads a file of the first release does not migrate it, and says what to do`() throws {
+    @Test func `what reads a file of the first release reads a migrated copy, and leaves the file as it is`() throws {
         try makeFirstFile(rows: 5)
         let before = try folder.bytes(folder.outbox)
-        let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox), readOnly: true) }
-        #expect(error?.code == .cannotOpen)
-        #expect(error?.remedy.contains("writing") == true)
+        let store = try OutboxStore.open(.file(folder.outbox), readOnly: true)
+        #expect(try store.pendingCount(provider: "acoustic") == 5)
+        #expect(try store.rejects(provider: "acoustic", limit: 10).map(\.operation.id) == ["r"])
+        #expect(try store.verify().faults == [])
+        #expect(outboxError { _ = try store.capture("new") }?.code == .readOnly)
         #expect(try folder.bytes(folder.outbox) == before)
     }
 

@@ -315,6 +315,7 @@ actor DeliveryLoop {
     func reconfigure(_ makeNext: @Sendable (OutboxStore) throws -> Engine) async throws {
         while isReconfiguring { try await Task.sleep(for: .milliseconds(20)) }
         guard let old = engine else { throw CaptureError.closed }
+        guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
         isReconfiguring = true
         old.isQuiet = true
         defer {
@@ -330,6 +331,7 @@ actor DeliveryLoop {
             }
         }
         guard engine === old else { throw CaptureError.closed }
+        guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
         let next = try makeNext(old.store)
         tell()
         try old.handOver(to: next)
@@ -377,6 +379,8 @@ actor DeliveryLoop {
             return note(error)
         }
         isSuspended = true
+        // Whoever waits for another configuration is told, and asks again after waking: that may be long.
+        quietWaiters.resume(true, with: .success(()))
         wakeUp?.cancel()
         nextTry?.cancel()
         (wakeUp, wakeUpAt, nextTry) = (nil, nil, nil)
@@ -399,6 +403,7 @@ actor DeliveryLoop {
             }
         }
         commitCaptures()
+        answerIfQuiet()
     }
 
     /// Stores what was captured, stops sending, and gives the right to deliver back.

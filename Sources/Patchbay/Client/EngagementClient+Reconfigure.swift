@@ -38,7 +38,7 @@ extension EngagementClient {
     ///   - plan: providers and routes from now on.
     ///   - credentials: gives a provider's credential for a contact, from now on.
     /// - Throws: ``SwitchRefusal`` if the change would lose pending work: then the old configuration goes on. ``CaptureError`` if
-    ///   the client is closed or the outbox fails.
+    ///   the client is closed, is or gets suspended, or the outbox fails.
     public func reconfigure(
         _ plan: RoutingPlan,
         credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
@@ -50,6 +50,8 @@ extension EngagementClient {
             }
         } catch let refusal as SwitchRefusal {
             throw refusal
+        } catch let error as CaptureError {
+            throw error
         } catch {
             throw CaptureError(storing: error)
         }

@@ -18,10 +18,15 @@ public struct ProviderAccounts: Hashable, Sendable {
     public var held: [String: Int]
     /// Why it is stopped, if it is.
     public var parked: Finding?
-    /// Why its lanes wait.
+    /// Why its lanes wait, of a few lanes: the first by name.
     public var waits: [Finding]
+    /// How many more lanes wait.
+    public var otherWaits = 0
     /// What a rehearsal found, the most frequent first; empty for a provider that was never a shadow.
     public var rehearsal: [RehearsalLine] = []
+
+    /// So many lanes are named.
+    static let namedWaits = 8
 
     /// The sum of one term.
     public func total(_ term: String) -> Int { lines[term]?.values.reduce(0, +) ?? 0 }
@@ -41,7 +46,9 @@ public struct ProviderAccounts: Hashable, Sendable {
         return try read(engine.store).map { accounts in
             var accounts = accounts
             accounts.parked = standings[accounts.provider]?.parked
-            accounts.waits = standings[accounts.provider]?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
+            let waits = standings[accounts.provider]?.waits.sorted { $0.key < $1.key }.map(\.value) ?? []
+            accounts.waits = Array(waits.prefix(Self.namedWaits))
+            accounts.otherWaits = waits.count - accounts.waits.count
             return accounts
         }
     }
@@ -98,6 +105,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         )
         if let parked { json["parked"] = parked.json }
         if !waits.isEmpty { json["waits"] = .array(waits.map(\.json)) }
+        if otherWaits > 0 { json["otherWaits"] = .integer(otherWaits) }
         if !rehearsal.isEmpty { json["rehearsal"] = .array(rehearsal.map(\.json)) }
         return .object(json)
     }

@@ -65,7 +65,11 @@ struct CaptureBatch {
                 try changeSides(operation, position, before, mirror)
             }
         }
-        for position in hearing.shadows { try rehearse(operation, sequence, position, mirror, examined) }
+        let told = operation.action == .erase ? Set(try context.store.providers().map(\.name)) : []
+        // An erasure goes for real to whoever was told of the person before.
+        for position in hearing.shadows where !told.contains(runners[position].name) {
+            try rehearse(operation, sequence, position, mirror, examined)
+        }
         if operation.action == .erase { try enterErasure(operation, sequence, mirror) }
         if operation.action.isPush {
             for position in hearing.unrouted { try enterLate(operation, sequence, position, mirror) }
@@ -139,7 +143,7 @@ struct CaptureBatch {
         if findings.contains(where: { $0.severity == .foreign }) { return }
         let lines = RehearsalLine.lines(of: operation, findings: findings, live: live)
         try context.rehearsals.add(lines, provider: runner.name)
-        try enter(operation, sequence, position, mirror, findings)
+        try enter(operation, sequence, position, mirror, findings, isRehearsed: true)
     }
 
     /// A push whose route is gone is still tracked where it came from; what its vendor has no door for is told, not booked.
@@ -175,7 +179,8 @@ struct CaptureBatch {
         _ sequence: Int64,
         _ position: Int,
         _ mirror: SubjectMirror,
-        _ findings: [Finding]
+        _ findings: [Finding],
+        isRehearsed: Bool = false
     ) throws {
         let runner = runners[position]
         captured[runner.name, default: 0] += 1
@@ -187,7 +192,8 @@ struct CaptureBatch {
             runner,
             mirror,
             findings: findings,
-            keepsRejects: keepsRejects
+            keepsRejects: keepsRejects,
+            isRehearsed: isRehearsed
         )
         if operation.action == .erase { try noteErasure(operation, position, entry) }
         if entry.end == nil {

@@ -29,7 +29,8 @@ extension Engine {
     /// Puts operations on the routes that had rejected them, in one transaction; the copies kept of them there go.
     ///
     /// Each is examined again, waits for consent again, and counts as created with the code `replayed`; it keeps its id and
-    /// its place in time, and stands at the end of its queue. The mirror stays as it is. The right to deliver is not needed.
+    /// its place in time, and stands at the end of its queue. The mirror stays as it is: it took the operation when it was
+    /// captured, and what was said since must not be undone by what was said before. The right to deliver is not needed.
     ///
     /// - Throws: ``CaptureError`` for a provider that the configuration does not have; ``OutboxError`` where the outbox has no
     ///   room.
@@ -74,7 +75,15 @@ extension Engine {
             findings = [FindingRow.Engine.personLeft.at("contact")]
         }
         try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)
-        let entry = try context.enter(operation, sequence, runner, mirror, findings: findings, keepsRejects: true)
+        let entry = try context.enter(
+            operation,
+            sequence,
+            runner,
+            mirror,
+            findings: findings,
+            keepsRejects: true,
+            isRehearsed: true
+        )
         try store.discardIfUnrouted(sequence)
         return (entry.end.map { .ended($0) } ?? .pending(isHeld: entry.ready == nil), entry)
     }

@@ -102,7 +102,11 @@ extension Engine {
         }
         if provider.rehearsesOutside, isNew, change.record != nil {
             let pending = try context.store.pendingCount(provider: change.name)
-            if pending > 0 { throw SwitchRefusal(rehearsing: change.name, pending: pending) }
+            guard pending == 0, change.old.isNone else {
+                throw SwitchRefusal(rehearsing: change.name, pending: pending)
+            }
+            // What the real vendor made the adapter remember is nothing to the sandbox.
+            try context.store.clearProviderState(change.name)
         }
         guard isNew || joins else { return try placeAgainIfChanged(change) }
         try placeAgainIfChanged(change)
@@ -144,6 +148,8 @@ extension Engine {
             record.state = change.state
             if let provider = change.provider { record.settingsDigest = provider.settingsDigest }
             try context.store.setProvider(record)
+            // One that is still routed, and hears nobody for now, has heard nobody when its share grows again.
+            if record.state == "live" { try context.store.setMeta(Self.shareKey(change.name), change.new.text) }
         }
         if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
         guard let runner = change.runner else {
@@ -243,6 +249,10 @@ extension Engine {
             )
         }
         try context.store.clearProviderState(change.name)
+        // What comes its way without a route from now on, late pushes, is no rehearsal: it is not ended again.
+        guard var record = change.record else { return }
+        record.state = "left"
+        try context.store.setProvider(record)
     }
 
     private func forEachMirror(_ body: (Subject, SubjectMirror) throws -> Void) throws {

@@ -233,7 +233,8 @@ final class EngineContext {
         _ runner: any ProviderRunner,
         _ mirror: SubjectMirror,
         findings: [Finding],
-        keepsRejects: Bool
+        keepsRejects: Bool,
+        isRehearsed: Bool = false
     ) throws -> Entry {
         let place = runner.place(operation)
         var hold: String?
@@ -248,8 +249,8 @@ final class EngineContext {
             case .deny: end = OperationOutcome(.dropped, finding: FindingRow.Engine.consentDenied.at())
             }
         }
-        if runner.shadow == .inside { end = end ?? OperationOutcome(.shadowed) }
-        end = end.map(runner.booked)
+        if isRehearsed, runner.shadow == .inside { end = end ?? OperationOutcome(.shadowed) }
+        end = end.map { runner.booked($0, isEntering: isRehearsed) }
         try store.enter(sequence, provider: runner.name, lane: place.lane, queue: place.queue, hold: hold)
         guard let end else {
             let ready = hold == nil ? LaneEntry(sequence: sequence, queue: place.queue) : nil

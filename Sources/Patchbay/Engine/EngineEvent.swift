@@ -98,6 +98,13 @@ extension FindingRow {
             reason: "The adapter named an operation that it was not shown, or settled nothing",
             remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
         )
+        static let adapterUnsafe = FindingRow(
+            "engine.adapter.unsafe",
+            .error,
+            .adapterFault,
+            reason: "The adapter made a request that must not leave",
+            remedy: "Report it to the adapter's author; the data is kept. Resume the provider after an update."
+        )
         static let verdictMissing = FindingRow(
             "engine.adapter.verdictMissing",
             .warning,

@@ -59,8 +59,13 @@ enum Rehearsal {
 
 extension ProviderRunner {
     /// An outcome as it goes into the books: whatever a rehearsal comes to, nothing was delivered and nothing lost.
-    func booked(_ outcome: OperationOutcome) -> OperationOutcome {
-        guard shadow != nil, ![.erased, .quarantined, .moved].contains(outcome.term) else { return outcome }
+    ///
+    /// Where nothing is sent, what is rehearsed ends as it enters; whatever is pending there was captured for real before.
+    func booked(_ outcome: OperationOutcome, isEntering: Bool = false) -> OperationOutcome {
+        if DeliberateFault.rehearsalCounted.isPresent { return outcome }
+        guard shadow == .outside || (isEntering && shadow == .inside),
+            ![.erased, .quarantined, .moved].contains(outcome.term)
+        else { return outcome }
         return OperationOutcome(.shadowed, finding: outcome.finding, answer: outcome.answer)
     }
 }

@@ -33,6 +33,8 @@ extension Runner {
         var lastWake: Instant?
         /// When the wakes are due that were put off, because the vendor is failing.
         var wakeAt: Instant?
+        /// Queues that were closed after those captures: they do not open them.
+        var closedSince: Set<String> = []
         /// A chore that another lane does is waited for.
         var awaitsChore = false
 
@@ -87,10 +89,10 @@ extension Runner {
         }
     }
 
-    func unblockWoken(_ key: String) {
+    func unblockWoken(_ key: String, but closed: Set<String> = []) {
         update(key) { lane in
             lane.isWoken = true
-            for (queue, when) in lane.blocks where when.orWoken { lane.blocks[queue] = nil }
+            for (queue, when) in lane.blocks where when.orWoken && !closed.contains(queue) { lane.blocks[queue] = nil }
             for place in lane.reads.indices where lane.reads[place].block.orWoken { lane.reads[place].block = .now }
         }
     }
@@ -98,7 +100,8 @@ extension Runner {
     /// Answers callers whose time is up, and all of them when nothing is sent.
     func expireReads() {
         let now = context.now
-        let stops = parked ?? (isPaused ? FindingRow.Engine.providerParked.at() : nil)
+        let isStill = isPaused || shadow == .inside
+        let stops = parked ?? (isStill ? FindingRow.Engine.providerParked.at() : nil)
         for (key, lane) in lanes where !lane.reads.isEmpty {
             let inFlight = Set(lane.flight?.operations.map(\.id) ?? [])
             let ended = lane.reads.filter { read in

@@ -47,7 +47,7 @@ extension Runner {
         if let ended = lanes[key]?.unsettled { try settle(ended, lane: key) }
         while parked == nil, lanes[key]?.unsettled == nil {
             let now = context.now
-            if let wakeAt = lanes[key]?.wakeAt, wakeAt <= now { wakeNow(key, now) }
+            if let wakeAt = lanes[key]?.wakeAt, wakeAt <= now { wakeNow(key, now, but: lanes[key]?.closedSince ?? []) }
             guard let (pending, nextUnblock) = try window(lane: key, now: now) else { return nil }
             if hasSpun(key, now: now) {
                 try park(FindingRow.Engine.adapterLoops.at())

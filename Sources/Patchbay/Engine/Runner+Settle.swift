@@ -69,6 +69,10 @@ extension Runner {
             lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
         }
         try note(exchange, meaning, lane: key)
+        if case .failed(let failure) = outcome, let fault = WireFault(rawValue: failure.code), parked == nil {
+            // The same request would be made again, and never leave.
+            return try park(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
+        }
         try watch(meaning, flight.operations, hasLearnt: memory != before, lane: key)
     }
 
@@ -157,6 +161,7 @@ extension Runner {
             }
             for (queue, when) in closed {
                 lane.blocks[queue] = when
+                if lane.wakeAt != nil { lane.closedSince.insert(queue) }
                 try context.store.setBlock(
                     provider: name,
                     lane: key,

@@ -63,7 +63,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         let now = context.now
         let isPutOff = update(key) { lane in
             guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return false }
-            lane.wakeAt = last + .seconds(1)
+            (lane.wakeAt, lane.closedSince) = (last + .seconds(1), [])
             lane.want(last + .seconds(1))
             return true
         }
@@ -71,10 +71,10 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         tidy()
     }
 
-    func wakeNow(_ key: String, _ now: Instant) {
-        unblockWoken(key)
+    func wakeNow(_ key: String, _ now: Instant, but closed: Set<String> = []) {
+        unblockWoken(key, but: closed)
         update(key) { lane in
-            (lane.lastWake, lane.wakeAt) = (now, nil)
+            (lane.lastWake, lane.wakeAt, lane.closedSince) = (now, nil, [])
             lane.want(now)
         }
     }
@@ -109,6 +109,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
 
     func read(_ operation: EngagementOperation, deadline: Instant) {
         let key = adapter.place(operation).lane
+        let deadline = DeliberateFault.deadlineIgnored.isPresent ? deadline + .seconds(1_000_000_000) : deadline
         update(key) { lane in
             lane.reads.append(Read(operation: operation, since: context.now, deadline: deadline))
             lane.want(context.now)

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 public import PatchbayModel
+import PatchbayOutbox
 
 /// The part of all contacts that a provider hears, in hundredths of a per cent.
 ///
@@ -33,7 +34,8 @@ public struct Share: Hashable, Sendable {
 
     /// Whether it holds a contact; nil is nobody known on that installation.
     public func holds(_ contact: String?, on subject: Subject) -> Bool {
-        isAll || (!isNone && places.contains(Self.place(of: contact ?? subject.rawValue)))
+        let contact = DeliberateFault.shareByInstallation.isPresent ? nil : contact
+        return isAll || (!isNone && places.contains(Self.place(of: contact ?? subject.rawValue)))
     }
 }
 

@@ -40,8 +40,12 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
     /// A rehearsal under a name that real work waits under.
     init(rehearsing provider: String, pending count: Int) {
         (operations, self.count) = ([], count)
-        reason = "\(provider) can't be a shadow that sends: \(count) of its operations are still pending for real."
-        remedy = "Give the shadow a provider of its own, with the sandbox's settings."
+        reason =
+            count > 0
+            ? "\(provider) can't be a shadow that sends: \(count) of its operations are still pending for real."
+            : "\(provider) can't be a shadow that sends: the real vendor has not heard its farewell."
+        remedy =
+            "Give the shadow a provider of its own, with the sandbox's settings, or take the route away first until it is drained."
     }
 }
 

@@ -51,6 +51,28 @@ import Testing
         try balances(world)
     }
 
+    @Test func `a push of a vendor that was once rehearsed in a sandbox is tracked for real, whoever starts again`()
+        throws
+    {
+        let world = try VirtualWorld()
+        let shadow = RoutingPlan.Provider(
+            name: "next",
+            adapter: RoutingPlan.Provider.push("next", .live).adapter,
+            mode: .shadow,
+            sendsShadow: true
+        )
+        try world.start(RoutingPlan(providers: [.push("old", .live), shadow]))
+        let after = RoutingPlan(providers: [.push("old", .live), .push("next", nil)])
+        try world.restart(after)
+        world.network = { _ in .silence }
+        let push = try world.capture(.push("next"))
+        try world.restart(after)
+        world.network = { _ in .outcome(.replied(WireResponse(200))) }
+        #expect(try world.drain())
+        #expect(world.outcome(of: push.id, on: "next")?.term == .accepted)
+        try balances(world)
+    }
+
     @Test func `a push of the new vendor is tracked at the new one alone`() throws {
         let world = try switched()
         let push = try world.capture(.push("new"))

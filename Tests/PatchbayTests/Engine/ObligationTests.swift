@@ -250,6 +250,42 @@ import Testing
         #expect(try world.account("p").pending == 1)
     }
 
+    @Test func `a request that must not leave parks the provider, and is not made again and again (E10)`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.failed(TransportFailure(WireFault.climbingURL))) }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(86_400))
+        #expect(world.sent.count == 1)
+        #expect(try world.parked("p")?.code == "engine.adapter.unsafe")
+        #expect(try world.account("p").pending == 1)
+    }
+
+    @Test func `a capture whose wake is put off opens no queue that was closed after it`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.replied(WireResponse(500))) }
+        try world.start(.probe())
+        try world.capture(.event("a"))
+        try world.advance(by: .milliseconds(300))
+        try world.capture(.event("put off, and opens what was closed before"))
+        try world.advance(by: .milliseconds(750))
+        #expect(world.sent.count == 2)
+        try world.capture(.event("put off while a request is in flight"))
+        try world.advance(by: .seconds(9))
+        #expect(world.sent.count == 2)
+        try world.advance(by: .seconds(2))
+        #expect(world.sent.count == 3)
+    }
+
+    @Test func `of many lanes that wait a few are named, and the others counted`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 3_600_000 })
+        for number in 0..<20 { try world.capture(.event("e"), subject: Subject(rawValue: "s-\(number)")) }
+        let account = try world.account("p")
+        #expect(account.waits.count == 8 && account.otherWaits == 12)
+        #expect(account.json["otherWaits"]?.integer == 12)
+    }
+
     @Test func `a verdict for a stranger parks the provider; the others hold (E10)`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .says(["stranger": true]) }

@@ -141,6 +141,90 @@ extension VirtualWorld {
         #expect(try world.drain())
         #expect(world.heard("a") == ["track"])
     }
+
+    @Test
+    func `one that is live becomes no shadow that sends before the real vendor has heard its farewell (E13, E19)`()
+        throws
+    {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("a", .live), .route("b", .live)))
+        try world.capture(.event("real"))
+        #expect(try world.drain())
+        let sandbox = RoutingPlan.routes(.drain, .route("b", .live), .route("a", .shadow, sends: true))
+        let refusal = #expect(throws: SwitchRefusal.self) { try world.reconfigure(sandbox) }
+        #expect(refusal?.reason.contains("farewell") == true)
+        try world.reconfigure(.routes(.drain, .route("b", .live), .route("a", nil)))
+        #expect(try world.drain())
+        #expect(world.heard("a") == ["track", "farewell"])
+        try world.reconfigure(sandbox)
+        #expect(try world.drain())
+        try world.expectSound()
+    }
+
+    @Test(arguments: [RoutingPlan.SwitchPolicy.retarget, .both], [false, true])
+    func `what was rehearsed and waits for the old one still goes to the shadow once it is live (E13, E19)`(
+        policy: RoutingPlan.SwitchPolicy,
+        sends: Bool
+    ) throws {
+        let world = try VirtualWorld()
+        let old = RoutingPlan.Provider.route("old", .live, courtesy: 3_600_000)
+        try world.start(.routes(.drain, old, .route("next", .shadow, sends: sends, courtesy: 3_600_000)))
+        let event = try world.capture(.event("rehearsed, then real"))
+        try world.advance(by: .seconds(1))
+        try world.reconfigure(
+            .routes(policy, .route("old", nil, courtesy: 3_600_000), .route("next", .live))
+        )
+        #expect(try world.drain())
+        #expect(world.ids("next") == [event.id.rawValue])
+        #expect(try world.account("next").total("accepted") == 1)
+        #expect(world.ids("old").contains(event.id.rawValue) == (policy == .both))
+        try world.expectSound()
+    }
+
+    @Test
+    func `a live provider that becomes a shadow delivers what waits, takes its leave, and that counts (E13, E19)`()
+        throws
+    {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("a", .live, courtesy: 3_600_000), .route("b", .live)))
+        let real = try world.capture(.event("real"))
+        try world.restart(.routes(.drain, .route("a", .shadow, courtesy: 3_600_000), .route("b", .live)))
+        let rehearsed = try world.capture(.event("rehearsed"))
+        #expect(try world.drain())
+        #expect(world.heard("a") == ["track", "farewell"])
+        #expect(world.outcome(of: real.id, on: "a")?.term == .accepted)
+        #expect(world.outcome(of: rehearsed.id, on: "a")?.term == .shadowed)
+        try world.expectSound()
+    }
+
+    @Test func `an erasure goes for real, and once, to a shadow that was told of the person before (E19)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("a", .live), .route("b", .live)))
+        try world.capture(.set("city", "Turku"))
+        #expect(try world.drain())
+        try world.restart(.routes(.drain, .route("a", .shadow), .route("b", .live)))
+        let erasure = try world.capture(.erase)
+        #expect(try world.drain())
+        #expect(world.outcome(of: erasure.id, on: "a")?.term == .accepted)
+        #expect(world.ids("a").filter { $0 == erasure.id.rawValue }.count == 1)
+        try world.expectSound()
+    }
+
+    @Test func `a question to a vendor that is only rehearsed is answered at once, and nothing leaves (E12, E19)`()
+        throws
+    {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("live", .live), .route("next", .shadow)))
+        let question = EngagementOperation(
+            id: world.host.makeID(),
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest("status"))
+        )
+        try world.read(question, from: "next")
+        #expect(world.outcome(of: question.id, on: "next")?.term == .rejected)
+        #expect(world.sent.isEmpty)
+    }
 }
 
 /// A vendor that has no attributes and takes the rest.
@@ -244,6 +328,29 @@ struct PickyDevice: VendorAdapter {
         #expect(world.heard("old").count == 3)
         #expect(Set(world.heard("new")) == ["switchContact", "second", "identify", "changeAttributes", "track"])
         #expect(world.heard("new").filter { $0 == "track" }.count == 1)
+        try world.expectSound()
+    }
+
+    @Test func `a share that was nobody for a while is told the whole state again`() throws {
+        let world = try VirtualWorld()
+        let contact = try contact(in: small)
+        func plan(_ percent: Int) -> RoutingPlan {
+            .routes(.drain, .route("new", .percentage, 0..<percent), .route("old", .percentage, percent..<100))
+        }
+        try world.start(plan(10))
+        try world.capture(.set("city", .string("Turku")), subject: "s", contact: contact)
+        try world.capture(
+            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, contact)])),
+            subject: "s",
+            contact: contact
+        )
+        for percent in [0, 10] {
+            #expect(try world.drain())
+            try world.restart(plan(percent))
+        }
+        #expect(try world.drain())
+        #expect(world.heard("new").filter { $0 == "changeAttributes" }.count == 2)
+        #expect(world.heard("new").filter { $0 == "farewell" }.count == 1)
         try world.expectSound()
     }
 

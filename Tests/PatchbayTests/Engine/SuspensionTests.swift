@@ -86,6 +86,24 @@ import Testing
         await client.close()
     }
 
+    @Test func `a change of the configuration that waits for an answer is told of a suspension, and works after it`()
+        async throws
+    {
+        let gate = CountedGate()
+        let client = try await client(gate)
+        try await client.track("in flight").durable()
+        while gate.count == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        let change = Task { try await client.reconfigure(.probe()) }
+        await client.suspend()
+        let error = await #expect(throws: CaptureError.self) { try await change.value }
+        #expect(error?.remedy.contains("wakeUp()") == true)
+        try await client.wakeUp()
+        gate.open()
+        try await client.reconfigure(.probe())
+        #expect(try await client.accounts().first?.balances == true)
+        await client.close()
+    }
+
     @Test func `another process delivers meanwhile, and its outcomes are heard on waking`() async throws {
         let client = try await client(SilentTransport())
         let receipt = try client.track("for whoever is there")

@@ -104,17 +104,18 @@ struct Form {
         let suspects = parts.filter { $0.text.utf8.count >= boundary.utf8.count }
         while suspects.contains(where: { $0.text.hasBytes(of: boundary) }) { boundary += "-0" }
         self.boundary = boundary
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(parts.reduce(64) { $0 + 168 + $1.text.utf8.count })
-        let head = "--\(boundary)\r\nContent-Disposition: form-data; name=\""
+        var text = ""
+        text.reserveCapacity(parts.reduce(64) { $0 + 168 + $1.text.utf8.count })
         for part in parts {
-            bytes.append(contentsOf: head.utf8)
-            bytes.append(contentsOf: part.name.utf8)
-            bytes.append(contentsOf: (part.isJSON ? Self.json : Self.plain).utf8)
-            bytes.append(contentsOf: part.text.utf8)
-            bytes.append(contentsOf: "\r\n".utf8)
+            text += "--"
+            text += boundary
+            text += "\r\nContent-Disposition: form-data; name=\""
+            text += part.name
+            text += part.isJSON ? Self.json : Self.plain
+            text += part.text
+            text += "\r\n"
         }
-        bytes.append(contentsOf: "--\(boundary)--\r\n".utf8)
-        self.bytes = bytes
+        text += "--\(boundary)--\r\n"
+        bytes = Array(text.utf8)
     }
 }

@@ -16,13 +16,29 @@ enum ASCIIScan {
             if stops != 0 { return index + stops.trailingZeroBitCount / 8 }
             index += 8
         }
-        while index < bytes.count {
-            switch bytes[index] {
-            case 0..<0x20, 0x22, 0x5C, 0x80...: return index
-            default: index += 1
-            }
+        guard index < bytes.count else { return index }
+        let stops = stops(in: lastWord(of: raw, from: index))
+        return stops == 0 ? bytes.count : index + stops.trailingZeroBitCount / 8
+    }
+
+    /// The last one to seven bytes from `index` as the low bytes of a word that plain bytes fill up.
+    @inline(__always) private static func lastWord(of bytes: UnsafeRawBufferPointer, from index: Int) -> UInt64 {
+        let rest = bytes.count - index
+        let filling = (ones &* 0x20) << UInt64(8 * rest)
+        if bytes.count >= 8 {
+            // The last eight bytes, those before `index` shifted out.
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
+            return word >> UInt64(8 * (8 - rest)) | filling
         }
-        return index
+        if rest >= 4 {
+            // Two halves that overlap: what both hold is the same.
+            let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self))
+            let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self))
+            return UInt64(low) | UInt64(high) << UInt64(8 * (rest - 4)) | filling
+        }
+        let (first, middle, last) = (bytes[index], bytes[index + rest / 2], bytes[bytes.count - 1])
+        return UInt64(first) | UInt64(middle) << UInt64(8 * (rest / 2)) | UInt64(last) << UInt64(8 * (rest - 1))
+            | filling
     }
 
     /// The first index from `start` whose byte must be escaped in a string: a quote, a backslash, a control character;
@@ -90,8 +106,39 @@ enum UTF8Scan {
     }
 }
 
-/// One byte value in many.
+/// One byte value in many, and runs of bytes beside each other.
 enum ByteScan {
+    /// Whether `count` bytes are the same at both places, which both hold so many.
+    static func equal(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
+        let (left, right) = (UnsafeRawPointer(left), UnsafeRawPointer(right))
+        func same<Word: FixedWidthInteger>(_ type: Word.Type, at offset: Int) -> Bool {
+            left.loadUnaligned(fromByteOffset: offset, as: type)
+                == right.loadUnaligned(fromByteOffset: offset, as: type)
+        }
+        // The last word overlaps the one before, and none reaches past `count`.
+        switch count {
+        case 8...:
+            var offset = 0
+            while offset < count - 8 {
+                guard same(UInt64.self, at: offset) else { return false }
+                offset += 8
+            }
+            return same(UInt64.self, at: count - 8)
+        case 4...: return same(UInt32.self, at: 0) && same(UInt32.self, at: count - 4)
+        case 2...: return same(UInt16.self, at: 0) && same(UInt16.self, at: count - 2)
+        case 1: return same(UInt8.self, at: 0)
+        default: return true
+        }
+    }
+
+    /// Whether the left bytes sort before the right ones.
+    static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        let shared = min(left.count, right.count)
+        var index = 0
+        while index < shared, left[index] == right[index] { index += 1 }
+        return index < shared ? left[index] < right[index] : left.count < right.count
+    }
+
     /// The first index from `start` that holds `byte`.
     static func firstIndex(of byte: UInt8, in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         let raw = UnsafeRawBufferPointer(bytes)

@@ -65,7 +65,7 @@ public struct JSONObject: Hashable, Sendable {
 
     /// The same members sorted by the Unicode scalars of their names.
     public var sorted: JSONObject {
-        JSONObject(unique: members.sorted { $0.name.unicodeScalars.lexicographicallyPrecedes($1.name.unicodeScalars) })
+        JSONObject(unique: members.sorted { $0.name.precedes($1.name) })
     }
 }
 

@@ -335,7 +335,7 @@ public struct JSONReader: ~Copyable {
     }
 
     /// Letters, digits and signs right after a number were meant as a part of it.
-    private static func looksLikeNumber(_ byte: UInt8) -> Bool {
+    static func looksLikeNumber(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E, 0x5F: true
         default: false
@@ -345,33 +345,13 @@ public struct JSONReader: ~Copyable {
     /// Takes a string from its opening quote to its closing quote and checks every byte of it.
     private mutating func takeString() throws(JSONError) {
         let start = position
-        var index = start + 1
-        isEscaped = false
-        while true {
-            index = ASCIIScan.endOfPlainText(in: bytes, from: index)
-            guard index < bytes.count else { throw fail(.unexpectedEnd, at: index) }
-            let byte = bytes[index]
-            switch byte {
-            case UInt8(ascii: "\""):
-                position = index + 1
-                tokenRange = start..<position
-                return
-            case UInt8(ascii: "\\"):
-                isEscaped = true
-                switch JSONEscapes.length(in: bytes, at: index) {
-                case .success(let length): index += length
-                case .failure(let fault): throw fail(fault.code, at: fault.offset)
-                }
-            case 0..<0x20:
-                throw fail(.controlCharacter, at: index)
-            default:
-                // Non-ASCII text comes in runs: stay here until it ends.
-                while index < bytes.count, bytes[index] >= 0x80 {
-                    let length = UTF8Scan.sequenceLength(in: bytes, at: index)
-                    guard length > 0 else { throw fail(.invalidUTF8, at: index) }
-                    index += length
-                }
-            }
+        switch StringScan.content(in: bytes, from: start + 1) {
+        case .success(let content):
+            isEscaped = content.isEscaped
+            position = content.end + 1
+            tokenRange = start..<position
+        case .failure(let fault):
+            throw fail(fault.code, at: fault.offset)
         }
     }
 

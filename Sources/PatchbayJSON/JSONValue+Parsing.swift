@@ -29,6 +29,10 @@ extension JSONValue {
         maximumDepth: Int = 512,
         duplicateNames: JSONReader.DuplicateNames = .refuse
     ) throws(JSONError) {
+        if duplicateNames == .refuse, let value = JSONValue.scanned(bytes, maximumDepth: maximumDepth) {
+            self = value
+            return
+        }
         self = try JSONReader.read(
             bytes,
             maximumDepth: min(maximumDepth, JSONValue.deepestTree),
@@ -38,5 +42,16 @@ extension JSONValue {
             _ = try reader.next()
             return value
         }
+    }
+
+    /// The value of a text that is sound and not deep, as most are; nil leaves the text to the reader.
+    private static func scanned(_ bytes: some Collection<UInt8>, maximumDepth: Int) -> JSONValue? {
+        var value: JSONValue?
+        let isWhole = bytes.withContiguousStorageIfAvailable { bytes in
+            JSONScanner.scan(bytes, maximumDepth: maximumDepth) { scanner throws(NotPlain) in
+                value = try scanner.text()
+            }
+        }
+        return isWhole == true ? value : nil
     }
 }

@@ -52,22 +52,51 @@ public struct JSONWriter: Sendable {
 
     /// Writes a member's name; its value must follow.
     public mutating func name(_ name: String) {
-        separate()
-        quote(name)
-        bytes.append(0x3A)
-        if style == .pretty { bytes.append(0x20) }
+        quote(name, isName: true)
         afterName = true
     }
 
     /// Writes a string.
     public mutating func string(_ value: String) {
-        separate()
-        quote(value)
+        quote(value, isName: false)
         needsComma = true
     }
 
     /// Writes a whole number.
-    public mutating func integer(_ value: some BinaryInteger) { raw(String(value)) }
+    public mutating func integer(_ value: some BinaryInteger) {
+        if let value = Int64(exactly: value) { integer(value) } else { raw(String(value)) }
+    }
+
+    /// Writes a whole number of 64 bits.
+    package mutating func integer(_ value: Int64) {
+        ascii(atMost: 20) { room in
+            var place = 20
+            var rest = value.magnitude
+            repeat {
+                place -= 1
+                room[place] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+                rest /= 10
+            } while rest > 0
+            if value < 0 {
+                place -= 1
+                room[place] = UInt8(ascii: "-")
+            }
+            // The digits stand at the end of the room: move them to its start.
+            for index in place..<20 { room[index - place] = room[index] }
+            return 20 - place
+        }
+    }
+
+    /// Writes a value whose bytes `body` puts into the room that it is lent; it returns how many.
+    ///
+    /// The bytes must be one JSON value, a string with its quotes.
+    package mutating func ascii(atMost count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Int) {
+        separate()
+        bytes.append(addingCapacity: count) { room in
+            room.withUnsafeMutableBufferPointer { room, initialized in initialized = body(room) }
+        }
+        needsComma = true
+    }
 
     /// Writes a boolean.
     public mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
@@ -152,20 +181,104 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: repeatElement(0x20, count: depth * 2))
     }
 
-    private mutating func quote(_ text: String) {
-        bytes.append(0x22)
-        var text = text
-        text.withUTF8 { utf8 in
-            var start = 0
-            while true {
-                let stop = ASCIIScan.endOfUnescapedText(in: utf8, from: start)
-                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<stop]))
-                guard stop < utf8.count else { return }
-                escape(utf8[stop])
-                start = stop + 1
+    /// Writes a member's name that is known to hold printing ASCII without quotes and backslashes.
+    package mutating func name(known name: StaticString) {
+        guard style == .compact else { return self.name(name.description) }
+        appendRow(name: name, text: UnsafeBufferPointer(start: nil, count: 0), isQuoted: false)
+        afterName = true
+    }
+
+    /// Writes a member with such a name and a string.
+    package mutating func member(known name: StaticString, string: String) {
+        string.lendingUTF8 { utf8 in
+            guard style == .compact, ASCIIScan.endOfUnescapedText(in: utf8, from: 0) == utf8.count else {
+                self.name(known: name)
+                return quoteByParts(utf8, isName: false)
+            }
+            appendRow(name: name, text: utf8, isQuoted: true)
+        }
+        needsComma = true
+    }
+
+    /// Appends a comma where one is due, the name with its colon, and the text in quotes.
+    private mutating func appendRow(name: StaticString, text: UnsafeBufferPointer<UInt8>, isQuoted: Bool) {
+        let comma = needsComma
+        needsComma = false
+        let count = name.utf8CodeUnitCount
+        // A comma, a colon and four quotes around the name and the text.
+        bytes.append(addingCapacity: count + text.count + 6) { room in
+            room.withUnsafeMutableBufferPointer { room, initialized in
+                guard let start = room.baseAddress else { return }
+                var next = start
+                next = Self.put(UInt8(ascii: ","), at: next, if: comma)
+                next = Self.put(UInt8(ascii: "\""), at: next)
+                next.update(from: name.utf8Start, count: count)
+                next = Self.put(UInt8(ascii: "\""), at: next + count)
+                next = Self.put(UInt8(ascii: ":"), at: next)
+                if isQuoted { next = Self.put(text, at: next) }
+                initialized = next - start
             }
         }
+    }
+
+    /// Writes a quoted text, and for a name its colon; almost always it is copied as it stands.
+    private mutating func quote(_ text: String, isName: Bool) {
+        text.lendingUTF8 { utf8 in
+            guard style == .compact, ASCIIScan.endOfUnescapedText(in: utf8, from: 0) == utf8.count else {
+                return quoteByParts(utf8, isName: isName)
+            }
+            let comma = needsComma && !afterName
+            needsComma = false
+            afterName = false
+            // Two quotes, a comma and a colon around the text.
+            bytes.append(addingCapacity: utf8.count + 4) { room in
+                room.withUnsafeMutableBufferPointer { room, initialized in
+                    guard let start = room.baseAddress else { return }
+                    var next = Self.put(UInt8(ascii: ","), at: start, if: comma)
+                    next = Self.put(utf8, at: next)
+                    next = Self.put(UInt8(ascii: ":"), at: next, if: isName)
+                    initialized = next - start
+                }
+            }
+        }
+    }
+
+    // What follows writes into room that was asked for, and returns the place behind what it wrote.
+
+    private static func put(
+        _ byte: UInt8,
+        at place: UnsafeMutablePointer<UInt8>,
+        if isDue: Bool = true
+    ) -> UnsafeMutablePointer<UInt8> {
+        place.pointee = byte
+        return place + (isDue ? 1 : 0)
+    }
+
+    private static func put(
+        _ text: UnsafeBufferPointer<UInt8>,
+        at place: UnsafeMutablePointer<UInt8>
+    ) -> UnsafeMutablePointer<UInt8> {
+        place.pointee = UInt8(ascii: "\"")
+        guard let source = text.baseAddress else { return put(UInt8(ascii: "\""), at: place + 1) }
+        (place + 1).update(from: source, count: text.count)
+        return put(UInt8(ascii: "\""), at: place + 1 + text.count)
+    }
+
+    private mutating func quoteByParts(_ utf8: UnsafeBufferPointer<UInt8>, isName: Bool) {
+        separate()
         bytes.append(0x22)
+        var start = 0
+        while true {
+            let stop = ASCIIScan.endOfUnescapedText(in: utf8, from: start)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<stop]))
+            guard stop < utf8.count else { break }
+            escape(utf8[stop])
+            start = stop + 1
+        }
+        bytes.append(0x22)
+        guard isName else { return }
+        bytes.append(0x3A)
+        if style == .pretty { bytes.append(0x20) }
     }
 
     private mutating func escape(_ byte: UInt8) {

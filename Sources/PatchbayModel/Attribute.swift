@@ -29,7 +29,7 @@ public struct AttributeName: NeutralKey {
 ///
 /// In JSON, strings, whole numbers, booleans and lists stand for themselves, a number with a fraction is a decimal, and
 /// the rest is an object with one member that names the type: `{"date": "1990-04-01"}`.
-public indirect enum AttributeValue: NeutralValue {
+public indirect enum AttributeValue: ScannedValue {
     /// Text; may be empty, which is not the same as unset.
     case string(String)
     /// A whole number of 64 bits.
@@ -136,16 +136,24 @@ extension AttributeValue {
         case .bool(let value): self = .boolean(value)
         case .array: self = .list(try [AttributeValue](json: json, at: path))
         case .number(let number):
-            if let whole = number.integer {
-                self = .integer(whole)
-            } else if let decimal = ExactDecimal(number) {
-                self = .decimal(decimal)
-            } else {
+            guard let value = Self(number: number) else {
                 throw ModelError(path: path, reason: "is a number of over 400 digits", remedy: "Give it as a string.")
             }
+            self = value
         case .object(let object): try self.init(tagged: object, at: path)
         case .null:
             throw ModelError(path: path, reason: "is null", remedy: "To remove the attribute use {\"unset\": true}.")
+        }
+    }
+
+    /// A whole number of 64 bits, or else a decimal; nil past 400 digits.
+    private init?(number: JSONNumber) {
+        if let whole = number.integer {
+            self = .integer(whole)
+        } else if let decimal = ExactDecimal(number) {
+            self = .decimal(decimal)
+        } else {
+            return nil
         }
     }
 
@@ -174,6 +182,21 @@ extension AttributeValue {
         }
     }
 
+    /// The types whose value is written as a text, or as something of its own.
+    private init(scanningTagged scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        guard let name = try scanner.nextName(), let type = AttributeType(rawValue: name) else { throw NotPlain() }
+        switch type {
+        case .object: self = .object(try scanner.dictionary())
+        case .choices: self = .choices(try [String](scanning: &scanner))
+        case .date, .time, .timestamp, .country, .decimal:
+            guard let value = AttributeValue(text: try scanner.string(), as: type) else { throw NotPlain() }
+            self = value
+        case .string, .integer, .boolean, .list: throw NotPlain()
+        }
+        try scanner.endObject()
+    }
+
     private static let forms: [AttributeType: String] = [
         .date: "Write a day that exists as YYYY-MM-DD.",
         .time: "Write HH:MM.",
@@ -182,6 +205,23 @@ extension AttributeValue {
         .decimal: "Write a decimal number, for example 49.90.",
         .integer: "Write a whole number of 64 bits.",
     ]
+
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        switch scanner.next {
+        case UInt8(ascii: "\""): self = .string(try scanner.string())
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): self = .boolean(try scanner.bool())
+        case UInt8(ascii: "["): self = .list(try [AttributeValue](scanning: &scanner))
+        case UInt8(ascii: "{"): try self.init(scanningTagged: &scanner)
+        default:
+            if let whole = scanner.integer() {
+                self = .integer(whole)
+            } else if let value = Self(number: try scanner.number()) {
+                self = value
+            } else {
+                throw NotPlain()
+            }
+        }
+    }
 
     public func write(to writer: inout JSONWriter) {
         switch self {
@@ -199,7 +239,7 @@ extension AttributeValue {
         case .choices(let values): tagged("choices", values, &writer)
         case .object(let members):
             writer.beginObject()
-            writer.member("object", members)
+            writer.member(known: "object", members)
             writer.endObject()
         }
     }
@@ -218,7 +258,7 @@ extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
 }
 
 /// What happens to one attribute. Absent (not mentioned), unset and set to empty are three things.
-public enum AttributeChange: NeutralValue {
+public enum AttributeChange: ScannedValue {
     /// The attribute has this value from now on.
     case set(AttributeValue)
     /// The attribute has no value from now on.
@@ -256,16 +296,34 @@ public enum AttributeChange: NeutralValue {
         }
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        if scanner.takesName("set") {
+            self = .set(try AttributeValue(scanning: &scanner))
+        } else if scanner.takesName("unset") {
+            guard try scanner.bool() else { throw NotPlain() }
+            self = .unset
+        } else if scanner.takesName("increment") {
+            guard let number = ExactDecimal(try scanner.number()) else { throw NotPlain() }
+            self = .increment(number)
+        } else if scanner.takesName("append") {
+            self = .append(try [AttributeValue](scanning: &scanner))
+        } else {
+            self = .remove(try scanner.required("remove"))
+        }
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         switch self {
-        case .set(let value): writer.member("set", value)
-        case .unset: writer.member("unset", true)
+        case .set(let value): writer.member(known: "set", value)
+        case .unset: writer.member(known: "unset", true)
         case .increment(let number):
-            writer.name("increment")
+            writer.name(known: "increment")
             writer.raw(number.text)
-        case .append(let values): writer.member("append", values)
-        case .remove(let values): writer.member("remove", values)
+        case .append(let values): writer.member(known: "append", values)
+        case .remove(let values): writer.member(known: "remove", values)
         }
         writer.endObject()
     }

@@ -17,15 +17,25 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
 
     /// Reads `YYYY-MM-DD`; nil if the text is not such a day.
     public init?(text: String) {
-        var scanner = DigitScanner(text)
-        guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
-            let day = scanner.digits(2), scanner.isAtEnd
-        else { return nil }
-        self.init(year: year, month: month, day: day)
+        var text = text
+        let date = text.withUTF8 { utf8 -> CalendarDate? in
+            var scanner = DigitScanner(utf8)
+            let date = scanner.date()
+            return scanner.isAtEnd ? date : nil
+        }
+        guard let date else { return nil }
+        self = date
     }
 
     /// The day of that number since 1970-01-01; nil outside the years 0 to 9999.
     init?(daysSince1970 days: Int64) {
+        let parts = Self.parts(daysSince1970: days)
+        guard (0...9999).contains(parts.year) else { return nil }
+        self.init(unchecked: parts)
+    }
+
+    /// Year, month and day of that number since 1970-01-01, in any year.
+    static func parts(daysSince1970 days: Int64) -> (year: Int, month: Int, day: Int) {
         // The calendar repeats every 400 years of 146,097 days; count from 0000-03-01, so that leap days come last.
         let (era, dayOfEra) = (days + 719_468).dividedRoundingDown(by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -33,8 +43,7 @@ public struct CalendarDate: Hashable, Comparable, Sendable {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
         let year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
-        guard (0...9999).contains(year) else { return nil }
-        self.init(unchecked: (year, month, Int(dayOfYear - (153 * shiftedMonth + 2) / 5) + 1))
+        return (year, month, Int(dayOfYear - (153 * shiftedMonth + 2) / 5) + 1)
     }
 
     private init(unchecked parts: (Int, Int, Int)) { (year, month, day) = parts }
@@ -72,39 +81,57 @@ func padded(_ number: some BinaryInteger, _ width: Int) -> String {
 
 /// Reads fixed-width digits and single characters off the front of a text.
 struct DigitScanner {
-    private var rest: Substring.UTF8View
+    // The invariant: 0 <= position <= bytes.count, and a byte is read only below bytes.count. The bytes outlive the
+    // scanner: each is made and used inside one `withUTF8`, or over bytes that a caller lends.
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
 
-    init(_ text: String) { rest = text[...].utf8 }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    var isAtEnd: Bool { position == bytes.count }
 
     /// Exactly `count` digits.
     mutating func digits(_ count: Int) -> Int? {
-        guard rest.count >= count else { return nil }
+        guard bytes.count - position >= count else { return nil }
         var number = 0
-        for byte in rest.prefix(count) {
-            guard (0x30...0x39).contains(byte) else { return nil }
-            number = number * 10 + Int(byte - 0x30)
+        for index in position..<position + count {
+            let digit = bytes[index] &- 0x30
+            guard digit < 10 else { return nil }
+            number = number &* 10 &+ Int(digit)
         }
-        rest = rest.dropFirst(count)
+        position += count
         return number
     }
 
-    /// Any number of digits, at least one, as text.
-    mutating func digitRun() -> String? {
-        let run = rest.prefix { (0x30...0x39).contains($0) }
-        guard !run.isEmpty else { return nil }
-        rest = rest.dropFirst(run.count)
-        return String(decoding: run, as: UTF8.self)
+    /// One to nine digits behind a decimal point, in billionths.
+    mutating func fraction() -> Int32? {
+        let start = position
+        var number: Int32 = 0
+        while position < bytes.count, bytes[position] &- 0x30 < 10 {
+            guard position - start < 9 else { return nil }
+            number = number * 10 + Int32(bytes[position] &- 0x30)
+            position += 1
+        }
+        guard position > start else { return nil }
+        for _ in position - start..<9 { number *= 10 }
+        return number
     }
 
-    /// The next character, if it is one of these.
-    mutating func skip(_ characters: String) -> Bool { take(characters) != nil }
+    /// `YYYY-MM-DD`, if there is such a day.
+    mutating func date() -> CalendarDate? {
+        guard let year = digits(4), skip("-"), let month = digits(2), skip("-"), let day = digits(2) else { return nil }
+        return CalendarDate(year: year, month: month, day: day)
+    }
 
-    /// The next character, if it is one of these.
-    mutating func take(_ characters: String) -> UInt8? {
-        guard let byte = rest.first, characters.utf8.contains(byte) else { return nil }
-        rest = rest.dropFirst()
-        return byte
+    /// Passes over the next character, if it is this one.
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    /// Passes over the next character, if it is one of these.
+    mutating func skip(_ first: Unicode.Scalar, _ second: Unicode.Scalar, _ third: Unicode.Scalar? = nil) -> Bool {
+        skip(first) || skip(second) || third.map { skip($0) } ?? false
     }
 }

@@ -14,7 +14,7 @@ public struct Purpose: NeutralKey {
 }
 
 /// What a person allows, per purpose and, where it differs, channel.
-public struct Consent: NeutralValue {
+public struct Consent: ScannedValue {
     /// The answer. Ordered from most to least protective, so that merging two sources is `min`.
     public enum State: String, NeutralWord, Comparable, Codable {
         /// The person said no.
@@ -61,12 +61,21 @@ public struct Consent: NeutralValue {
         changedAt = try reader.optional("changedAt")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        purpose = try scanner.required("purpose")
+        channel = try scanner.optional("channel")
+        state = try scanner.required("state")
+        changedAt = try scanner.optional("changedAt")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("purpose", purpose)
-        writer.member("channel", ifPresent: channel)
-        writer.member("state", state)
-        writer.member("changedAt", ifPresent: changedAt)
+        writer.member(known: "purpose", purpose)
+        writer.member(known: "channel", ifPresent: channel)
+        writer.member(known: "state", state)
+        writer.member(known: "changedAt", ifPresent: changedAt)
         writer.endObject()
     }
 }

@@ -1,7 +1,7 @@
 public import PatchbayJSON
 
 /// A person, as a migration moves one: everything that any vendor may hold about them.
-public struct Contact: NeutralValue {
+public struct Contact: ScannedValue {
     /// The ways to name the person.
     public var identifiers: [Identifier]
     /// What is known about the person.
@@ -51,16 +51,29 @@ public struct Contact: NeutralValue {
         timeZone = try reader.optional("timeZone")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        identifiers = try scanner.list("identifiers")
+        attributes = try scanner.dictionary("attributes")
+        tags = Set(try scanner.list("tags", of: Tag.self))
+        subscriptions = try scanner.list("subscriptions")
+        consents = try scanner.list("consents")
+        devices = try scanner.list("devices")
+        locale = try scanner.optional("locale")
+        timeZone = try scanner.optional("timeZone")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("identifiers", ifNotEmpty: identifiers)
-        writer.member("attributes", ifNotEmpty: attributes)
-        writer.member("tags", ifNotEmpty: tags.sorted())
-        writer.member("subscriptions", ifNotEmpty: subscriptions)
-        writer.member("consents", ifNotEmpty: consents)
-        writer.member("devices", ifNotEmpty: devices)
-        writer.member("locale", ifPresent: locale)
-        writer.member("timeZone", ifPresent: timeZone)
+        writer.member(known: "identifiers", ifNotEmpty: identifiers)
+        writer.member(known: "attributes", ifNotEmpty: attributes)
+        writer.member(known: "tags", ifNotEmpty: tags.sorted())
+        writer.member(known: "subscriptions", ifNotEmpty: subscriptions)
+        writer.member(known: "consents", ifNotEmpty: consents)
+        writer.member(known: "devices", ifNotEmpty: devices)
+        writer.member(known: "locale", ifPresent: locale)
+        writer.member(known: "timeZone", ifPresent: timeZone)
         writer.endObject()
     }
 }

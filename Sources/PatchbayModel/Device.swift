@@ -1,7 +1,7 @@
 public import PatchbayJSON
 
 /// Where push notifications to an installation go.
-public struct PushToken: NeutralValue {
+public struct PushToken: ScannedValue {
     /// The service that issued the token: an open set.
     public struct Service: NeutralKey {
         public let rawValue: String
@@ -47,18 +47,27 @@ public struct PushToken: NeutralValue {
         appID = try reader.optional("appID")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        value = try scanner.required("value")
+        service = try scanner.optional("service") ?? .apns
+        environment = try scanner.optional("environment")
+        appID = try scanner.optional("appID")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("value", value)
-        writer.member("service", service)
-        writer.member("environment", ifPresent: environment)
-        writer.member("appID", ifPresent: appID)
+        writer.member(known: "value", value)
+        writer.member(known: "service", service)
+        writer.member(known: "environment", ifPresent: environment)
+        writer.member(known: "appID", ifPresent: appID)
         writer.endObject()
     }
 }
 
 /// What an app can say about its device and itself.
-public struct DeviceFacts: NeutralValue {
+public struct DeviceFacts: ScannedValue {
     /// `iOS`, `Android`, `macOS` ….
     public var platform: String
     /// Version of the operating system.
@@ -133,26 +142,43 @@ public struct DeviceFacts: NeutralValue {
         allowsAdTracking = try reader.optional("allowsAdTracking") ?? false
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        platform = try scanner.required("platform")
+        platformVersion = try scanner.required("platformVersion")
+        model = try scanner.required("model")
+        deviceName = try scanner.optional("deviceName")
+        locale = try scanner.required("locale")
+        timeZone = try scanner.optional("timeZone")
+        utcOffsetSeconds = try scanner.optional("utcOffsetSeconds") ?? 0
+        isDaylightSaving = try scanner.optional("isDaylightSaving") ?? false
+        appID = try scanner.optional("appID")
+        appVersion = try scanner.required("appVersion")
+        advertisingID = try scanner.optional("advertisingID")
+        allowsAdTracking = try scanner.optional("allowsAdTracking") ?? false
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("platform", platform)
-        writer.member("platformVersion", platformVersion)
-        writer.member("model", model)
-        writer.member("deviceName", ifPresent: deviceName)
-        writer.member("locale", locale)
-        writer.member("timeZone", ifPresent: timeZone)
-        writer.member("utcOffsetSeconds", utcOffsetSeconds)
-        writer.member("isDaylightSaving", isDaylightSaving)
-        writer.member("appID", ifPresent: appID)
-        writer.member("appVersion", appVersion)
-        writer.member("advertisingID", ifPresent: advertisingID)
-        writer.member("allowsAdTracking", allowsAdTracking)
+        writer.member(known: "platform", platform)
+        writer.member(known: "platformVersion", platformVersion)
+        writer.member(known: "model", model)
+        writer.member(known: "deviceName", ifPresent: deviceName)
+        writer.member(known: "locale", locale)
+        writer.member(known: "timeZone", ifPresent: timeZone)
+        writer.member(known: "utcOffsetSeconds", utcOffsetSeconds)
+        writer.member(known: "isDaylightSaving", isDaylightSaving)
+        writer.member(known: "appID", ifPresent: appID)
+        writer.member(known: "appVersion", appVersion)
+        writer.member(known: "advertisingID", ifPresent: advertisingID)
+        writer.member(known: "allowsAdTracking", allowsAdTracking)
         writer.endObject()
     }
 }
 
 /// An installation of the app: its push token, its facts, what the person permits, and ids it already has.
-public struct Device: NeutralValue {
+public struct Device: ScannedValue {
     /// Where push notifications go; nil until known or when permission is refused.
     public var pushToken: PushToken?
     /// What the device says about itself; nil where nobody knows (an import).
@@ -205,15 +231,27 @@ public struct Device: NeutralValue {
         identities = try reader.dictionary("identities")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        pushToken = try scanner.optional("pushToken")
+        facts = try scanner.optional("facts")
+        allowsPush = try scanner.optional("allowsPush") ?? true
+        allowsBackgroundPush = try scanner.optional("allowsBackgroundPush") ?? false
+        allowsLocation = try scanner.optional("allowsLocation") ?? false
+        allowsProximity = try scanner.optional("allowsProximity") ?? false
+        identities = try scanner.dictionary("identities")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("pushToken", ifPresent: pushToken)
-        writer.member("facts", ifPresent: facts)
-        writer.member("allowsPush", allowsPush)
-        writer.member("allowsBackgroundPush", allowsBackgroundPush)
-        writer.member("allowsLocation", allowsLocation)
-        writer.member("allowsProximity", allowsProximity)
-        writer.member("identities", ifNotEmpty: identities)
+        writer.member(known: "pushToken", ifPresent: pushToken)
+        writer.member(known: "facts", ifPresent: facts)
+        writer.member(known: "allowsPush", allowsPush)
+        writer.member(known: "allowsBackgroundPush", allowsBackgroundPush)
+        writer.member(known: "allowsLocation", allowsLocation)
+        writer.member(known: "allowsProximity", allowsProximity)
+        writer.member(known: "identities", ifNotEmpty: identities)
         writer.endObject()
     }
 }

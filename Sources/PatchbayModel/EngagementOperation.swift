@@ -29,7 +29,7 @@ public enum AppState: String, NeutralWord {
 }
 
 /// One thing that an app or a back end says. It is stored as it is until every vendor that should hear it has answered.
-public struct EngagementOperation: NeutralValue {
+public struct EngagementOperation: ScannedValue {
     /// Unique for ever, and the same on every repeat.
     public var id: OperationID
     /// Whose state it changes.
@@ -76,22 +76,46 @@ public struct EngagementOperation: NeutralValue {
         action = try reader.required("action")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        // Constants rather than members of self: what can still be thrown away is copied at the end.
+        let id: OperationID = try scanner.required("id")
+        let subject: Subject = try scanner.required("subject")
+        let contact: String? = try scanner.optional("contact")
+        let group: String? = try scanner.optional("group")
+        let capturedAt: Instant = try scanner.required("capturedAt")
+        let appState: AppState? = try scanner.optional("appState")
+        let options: [AdapterID: JSONObject] = try scanner.dictionary("options")
+        let action: Action = try scanner.required("action")
+        try scanner.endObject()
+        self.init(
+            id: id,
+            subject: subject,
+            contact: contact,
+            group: group,
+            capturedAt: capturedAt,
+            appState: appState,
+            options: options,
+            action: action
+        )
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("id", id)
-        writer.member("subject", subject)
-        writer.member("contact", ifPresent: contact)
-        writer.member("group", ifPresent: group)
-        writer.member("capturedAt", capturedAt)
-        writer.member("appState", ifPresent: appState)
-        writer.member("options", ifNotEmpty: options)
-        writer.member("action", action)
+        writer.member(known: "id", id)
+        writer.member(known: "subject", subject)
+        writer.member(known: "contact", ifPresent: contact)
+        writer.member(known: "group", ifPresent: group)
+        writer.member(known: "capturedAt", capturedAt)
+        writer.member(known: "appState", ifPresent: appState)
+        writer.member(known: "options", ifNotEmpty: options)
+        writer.member(known: "action", action)
         writer.endObject()
     }
 }
 
 /// A change of the person who uses the installation.
-public struct ContactSwitch: NeutralValue {
+public struct ContactSwitch: ScannedValue {
     /// Which way.
     public enum Direction: String, NeutralWord {
         /// A known person comes.
@@ -116,16 +140,23 @@ public struct ContactSwitch: NeutralValue {
         identifiers = try reader.list("identifiers")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        direction = try scanner.required("direction")
+        identifiers = try scanner.list("identifiers")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("direction", direction)
-        writer.member("identifiers", ifNotEmpty: identifiers)
+        writer.member(known: "direction", direction)
+        writer.member(known: "identifiers", ifNotEmpty: identifiers)
         writer.endObject()
     }
 }
 
 /// A question to a vendor, answered to the caller and not stored.
-public struct ReadRequest: NeutralValue {
+public struct ReadRequest: ScannedValue {
     /// What is asked; each adapter lists its own words.
     public var what: String
     /// Details of the question.
@@ -140,10 +171,17 @@ public struct ReadRequest: NeutralValue {
         arguments = try reader.optional("arguments") ?? [:]
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        what = try scanner.required("what")
+        arguments = try scanner.optional("arguments") ?? [:]
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("what", what)
-        if !arguments.isEmpty { writer.member("arguments", arguments) }
+        writer.member(known: "what", what)
+        if !arguments.isEmpty { writer.member(known: "arguments", arguments) }
         writer.endObject()
     }
 }
@@ -151,22 +189,23 @@ public struct ReadRequest: NeutralValue {
 /// What an operation says.
 ///
 /// Inside this package a new case stops every adapter's build until each decides; outside, write `@unknown default`.
+/// What is large and rare stands in a box of its own, so that an operation is cheap to copy.
 @nonexhaustive
-public enum Action: NeutralValue {
+public enum Action: ScannedValue {
     /// These identifiers belong to the person who is there.
     case identify([Identifier])
     /// Another person is there.
     case switchContact(ContactSwitch)
     /// The installation is like this now.
-    case registerDevice(Device)
+    indirect case registerDevice(Device)
     /// Attributes change.
     case changeAttributes([AttributeName: AttributeChange])
     /// Tags change.
     case changeTags(TagChange)
     /// The person wants to hear, or not.
-    case changeSubscription(Subscription)
+    indirect case changeSubscription(Subscription)
     /// The person allows, or not.
-    case setConsent(Consent)
+    indirect case setConsent(Consent)
     /// Something happened.
     case track(TrackingEvent)
     /// The vendor is left: unregister, so that nobody is reached twice.
@@ -181,6 +220,22 @@ public enum Action: NeutralValue {
         case identify, switchContact, registerDevice, changeAttributes, changeTags, changeSubscription, setConsent,
             track
         case farewell, erase, readBack
+
+        /// The name of the member that says more; empty if there is none.
+        fileprivate var content: StaticString {
+            switch self {
+            case .identify: "identifiers"
+            case .switchContact: "switch"
+            case .registerDevice: "device"
+            case .changeAttributes: "changes"
+            case .changeTags: "tags"
+            case .changeSubscription: "subscription"
+            case .setConsent: "consent"
+            case .track: "event"
+            case .readBack: "read"
+            case .farewell, .erase: ""
+            }
+        }
     }
 
     /// What sort of operation.
@@ -200,17 +255,10 @@ public enum Action: NeutralValue {
         }
     }
 
-    private static let content: [Kind: String] = [
-        .identify: "identifiers", .switchContact: "switch", .registerDevice: "device", .changeAttributes: "changes",
-        .changeTags: "tags", .changeSubscription: "subscription", .setConsent: "consent", .track: "event",
-        .readBack: "read",
-    ]
-
     public init(json: JSONValue, at path: String) throws(ModelError) {
         let kind: Kind = try ObjectReader(json, at: path, known: nil).required("kind")
-        let name = Self.content[kind]
-        let reader = try ObjectReader(json, at: path, known: ["kind"] + (name.map { [$0] } ?? []))
-        let content = name ?? ""
+        let content = kind.content.description
+        let reader = try ObjectReader(json, at: path, known: ["kind"] + (content.isEmpty ? [] : [content]))
         switch kind {
         case .identify: self = .identify(try reader.required(content))
         case .switchContact: self = .switchContact(try reader.required(content))
@@ -234,20 +282,44 @@ public enum Action: NeutralValue {
         }
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        guard scanner.takesName("kind") else { throw NotPlain() }
+        // By far the most frequent one is not looked up.
+        let kind = scanner.takesString("track") ? Kind.track : try Kind(scanning: &scanner)
+        let content = kind.content
+        switch kind {
+        case .identify: self = .identify(try scanner.required(content))
+        case .switchContact: self = .switchContact(try scanner.required(content))
+        case .registerDevice: self = .registerDevice(try scanner.required(content))
+        case .changeAttributes:
+            guard scanner.takesName(content) else { throw NotPlain() }
+            self = .changeAttributes(try scanner.dictionary())
+        case .changeTags: self = .changeTags(try scanner.required(content))
+        case .changeSubscription: self = .changeSubscription(try scanner.required(content))
+        case .setConsent: self = .setConsent(try scanner.required(content))
+        case .track: self = .track(try scanner.required(content))
+        case .farewell: self = .farewell
+        case .erase: self = .erase
+        case .readBack: self = .readBack(try scanner.required(content))
+        }
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("kind", kind)
-        let content = Self.content[kind] ?? ""
+        writer.member(known: "kind", kind)
+        let content = kind.content
         switch self {
-        case .identify(let identifiers): writer.member(content, identifiers)
-        case .switchContact(let change): writer.member(content, change)
-        case .registerDevice(let device): writer.member(content, device)
-        case .changeAttributes(let changes): writer.member(content, changes)
-        case .changeTags(let change): writer.member(content, change)
-        case .changeSubscription(let subscription): writer.member(content, subscription)
-        case .setConsent(let consent): writer.member(content, consent)
-        case .track(let event): writer.member(content, event)
-        case .readBack(let request): writer.member(content, request)
+        case .identify(let identifiers): writer.member(known: content, identifiers)
+        case .switchContact(let change): writer.member(known: content, change)
+        case .registerDevice(let device): writer.member(known: content, device)
+        case .changeAttributes(let changes): writer.member(known: content, changes)
+        case .changeTags(let change): writer.member(known: content, change)
+        case .changeSubscription(let subscription): writer.member(known: content, subscription)
+        case .setConsent(let consent): writer.member(known: content, consent)
+        case .track(let event): writer.member(known: content, event)
+        case .readBack(let request): writer.member(known: content, request)
         case .farewell, .erase: break
         }
         writer.endObject()

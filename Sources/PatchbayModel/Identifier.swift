@@ -14,7 +14,7 @@ public struct IdentifierKind: NeutralKey {
 }
 
 /// One way to name a person.
-public struct Identifier: NeutralValue {
+public struct Identifier: ScannedValue {
     /// What sort of identifier.
     public var kind: IdentifierKind
     /// The identifier itself, exactly as given.
@@ -29,10 +29,17 @@ public struct Identifier: NeutralValue {
         value = try reader.required("value")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        kind = try scanner.required("kind")
+        value = try scanner.required("value")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("kind", kind)
-        writer.member("value", value)
+        writer.member(known: "kind", kind)
+        writer.member(known: "value", value)
         writer.endObject()
     }
 }

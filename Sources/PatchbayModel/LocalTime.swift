@@ -13,11 +13,15 @@ public struct LocalTime: Hashable, Comparable, Sendable {
 
     /// Reads `HH:MM`; nil if the text is not such a time.
     public init?(text: String) {
-        var scanner = DigitScanner(text)
-        guard let hour = scanner.digits(2), scanner.skip(":"), let minute = scanner.digits(2), scanner.isAtEnd else {
-            return nil
+        var text = text
+        let time = text.withUTF8 { utf8 -> LocalTime? in
+            var scanner = DigitScanner(utf8)
+            guard let hour = scanner.digits(2), scanner.skip(":"), let minute = scanner.digits(2), scanner.isAtEnd
+            else { return nil }
+            return LocalTime(hour: hour, minute: minute)
         }
-        self.init(hour: hour, minute: minute)
+        guard let time else { return nil }
+        self = time
     }
 
     /// `HH:MM`.

@@ -26,7 +26,10 @@ extension NeutralValue {
     }
 
     /// Reads the JSON form from bytes.
-    public init(jsonBytes: some Collection<UInt8>) throws(ModelError) {
+    public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { try self.init(explaining: jsonBytes) }
+
+    /// Reads the JSON form from bytes by way of a tree, and says what is wrong with them.
+    package init(explaining jsonBytes: some Collection<UInt8>) throws(ModelError) {
         do {
             try self.init(json: JSONValue(parsing: jsonBytes), at: "")
         } catch let error as ModelError {
@@ -151,9 +154,7 @@ extension NeutralKey {
     public func write(to writer: inout JSONWriter) { writer.string(rawValue) }
 
     /// By Unicode scalars, so that every machine sorts alike.
-    public static func < (left: Self, right: Self) -> Bool {
-        left.rawValue.unicodeScalars.lexicographicallyPrecedes(right.rawValue.unicodeScalars)
-    }
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue.precedes(right.rawValue) }
 }
 
 /// A closed set of words.
@@ -253,7 +254,7 @@ extension Instant: NeutralValue {
         self = instant
     }
 
-    public func write(to writer: inout JSONWriter) { writer.string(text) }
+    public func write(to writer: inout JSONWriter) { Timestamp(self).write(to: &writer, fractionDigits: 3) }
 }
 
 extension JSONWriter {
@@ -281,8 +282,60 @@ extension JSONWriter {
     /// Writes a dictionary sorted by its names.
     public mutating func member<Key: NeutralKey, Value: NeutralValue>(_ name: String, _ values: [Key: Value]) {
         self.name(name)
+        self.values(values)
+    }
+
+    /// Writes a dictionary as an object sorted by its names.
+    private mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
         beginObject()
         for (key, value) in values.sorted(by: { $0.key < $1.key }) { member(key.rawValue, value) }
         endObject()
+    }
+}
+
+// The same with names that this package writes in its source.
+extension JSONWriter {
+    package mutating func member(known name: StaticString, _ value: some NeutralValue) {
+        self.name(known: name)
+        value.write(to: &self)
+    }
+
+    package mutating func member(known name: StaticString, _ value: String) { member(known: name, string: value) }
+
+    package mutating func member<Word: NeutralValue & RawRepresentable<String>>(known name: StaticString, _ value: Word)
+    {
+        member(known: name, string: value.rawValue)
+    }
+
+    package mutating func member<Value: NeutralValue>(known name: StaticString, ifPresent value: Value?) {
+        if let value { member(known: name, value) }
+    }
+
+    package mutating func member(known name: StaticString, ifPresent value: String?) {
+        if let value { member(known: name, string: value) }
+    }
+
+    package mutating func member<Word: NeutralValue & RawRepresentable<String>>(
+        known name: StaticString,
+        ifPresent value: Word?
+    ) {
+        if let value { member(known: name, string: value.rawValue) }
+    }
+
+    package mutating func member<Value: NeutralValue>(known name: StaticString, ifNotEmpty values: [Value]) {
+        if !values.isEmpty { member(known: name, values) }
+    }
+
+    package mutating func member<Key: NeutralKey, Value: NeutralValue>(
+        known name: StaticString,
+        ifNotEmpty values: [Key: Value]
+    ) {
+        if !values.isEmpty { member(known: name, values) }
+    }
+
+    package mutating func member<Key: NeutralKey, Value: NeutralValue>(known name: StaticString, _ values: [Key: Value])
+    {
+        self.name(known: name)
+        self.values(values)
     }
 }

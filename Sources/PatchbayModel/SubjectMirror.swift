@@ -5,7 +5,7 @@ public import PatchbayJSON
 /// It serves local reads, because no vendor can be read from an app, and is replayed as the first operations to a new
 /// vendor. It holds what the app said, whether or not a vendor took it. When somebody else logs in, or the known person
 /// logs out, attributes, tags, subscriptions and consents go with the person: they are never told of the next one.
-public struct SubjectMirror: NeutralValue {
+public struct SubjectMirror: ScannedValue {
     /// Who was logged in last; selects the credential of what is replayed.
     public var contact: String?
     /// The person's identifiers, the newest of each kind.
@@ -110,16 +110,31 @@ public struct SubjectMirror: NeutralValue {
         contactSwitch = try reader.optional("switch")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        contact = try scanner.optional("contact")
+        identifiers = try scanner.list("identifiers")
+        attributes = try scanner.dictionary("attributes")
+        tags = Set(try scanner.list("tags", of: Tag.self))
+        for subscription in try scanner.list("subscriptions", of: Subscription.self) {
+            subscriptions[subscription.key] = subscription
+        }
+        consents = try scanner.list("consents")
+        device = try scanner.optional("device")
+        contactSwitch = try scanner.optional("switch")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("contact", ifPresent: contact)
-        writer.member("identifiers", ifNotEmpty: identifiers)
-        writer.member("attributes", ifNotEmpty: attributes)
-        writer.member("tags", ifNotEmpty: tags.sorted())
-        writer.member("subscriptions", ifNotEmpty: subscriptions.sorted { $0.key < $1.key }.map(\.value))
-        writer.member("consents", ifNotEmpty: consents)
-        writer.member("device", ifPresent: device)
-        writer.member("switch", ifPresent: contactSwitch)
+        writer.member(known: "contact", ifPresent: contact)
+        writer.member(known: "identifiers", ifNotEmpty: identifiers)
+        writer.member(known: "attributes", ifNotEmpty: attributes)
+        writer.member(known: "tags", ifNotEmpty: tags.sorted())
+        writer.member(known: "subscriptions", ifNotEmpty: subscriptions.sorted { $0.key < $1.key }.map(\.value))
+        writer.member(known: "consents", ifNotEmpty: consents)
+        writer.member(known: "device", ifPresent: device)
+        writer.member(known: "switch", ifPresent: contactSwitch)
         writer.endObject()
     }
 }

@@ -16,7 +16,7 @@ public struct Channel: NeutralKey {
 }
 
 /// Whether a person wants to hear of a topic on a channel, with what proves it.
-public struct Subscription: NeutralValue {
+public struct Subscription: ScannedValue {
     /// What the person wants.
     public enum State: String, NeutralWord, Codable {
         /// Wants messages.
@@ -87,15 +87,27 @@ public struct Subscription: NeutralValue {
         fields = try reader.dictionary("fields")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        channel = try scanner.required("channel")
+        topic = try scanner.optional("topic")
+        state = try scanner.required("state")
+        changedAt = try scanner.optional("changedAt")
+        source = try scanner.optional("source")
+        evidence = try scanner.optional("evidence")
+        fields = try scanner.dictionary("fields")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("channel", channel)
-        writer.member("topic", ifPresent: topic)
-        writer.member("state", state)
-        writer.member("changedAt", ifPresent: changedAt)
-        writer.member("source", ifPresent: source)
-        writer.member("evidence", ifPresent: evidence)
-        writer.member("fields", ifNotEmpty: fields)
+        writer.member(known: "channel", channel)
+        writer.member(known: "topic", ifPresent: topic)
+        writer.member(known: "state", state)
+        writer.member(known: "changedAt", ifPresent: changedAt)
+        writer.member(known: "source", ifPresent: source)
+        writer.member(known: "evidence", ifPresent: evidence)
+        writer.member(known: "fields", ifNotEmpty: fields)
         writer.endObject()
     }
 }
@@ -111,6 +123,4 @@ extension Timestamp: NeutralValue {
         }
         self = value
     }
-
-    public func write(to writer: inout JSONWriter) { writer.string(text) }
 }

@@ -9,7 +9,7 @@ public struct Tag: NeutralKey {
 /// What happens to the tags: all replaced, or some added and removed.
 ///
 /// Where a tag is both added and removed, removing comes first.
-public struct TagChange: NeutralValue {
+public struct TagChange: ScannedValue {
     /// The whole set from now on; nil leaves the present one. Added and removed tags are applied to it.
     public var replace: [Tag]?
     /// Tags that are there from now on.
@@ -34,11 +34,19 @@ public struct TagChange: NeutralValue {
         remove = try reader.list("remove")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        replace = try scanner.optional("replace")
+        add = try scanner.list("add")
+        remove = try scanner.list("remove")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("replace", ifPresent: replace)
-        writer.member("add", ifNotEmpty: add)
-        writer.member("remove", ifNotEmpty: remove)
+        writer.member(known: "replace", ifPresent: replace)
+        writer.member(known: "add", ifNotEmpty: add)
+        writer.member(known: "remove", ifNotEmpty: remove)
         writer.endObject()
     }
 }

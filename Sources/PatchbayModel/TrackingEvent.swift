@@ -13,7 +13,7 @@ public enum PushInteraction: String, NeutralWord {
 }
 
 /// Something that happened.
-public enum TrackingEvent: NeutralValue {
+public enum TrackingEvent: ScannedValue {
     /// A push notification, with its raw payload: the adapter whose vendor sent it knows it again.
     case push(PushInteraction, payload: JSONObject, actionID: String? = nil)
     /// A message inside the app was seen.
@@ -74,22 +74,48 @@ public enum TrackingEvent: NeutralValue {
         }
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        guard scanner.takesName("kind") else { throw NotPlain() }
+        // By far the most frequent one is not looked up.
+        let kind = scanner.takesString("custom") ? Kind.custom : try Kind(scanning: &scanner)
+        switch kind {
+        case .push:
+            self = .push(
+                try scanner.required("interaction"),
+                payload: try scanner.required("payload"),
+                actionID: try scanner.optional("actionID")
+            )
+        case .messageViewed: self = .messageViewed(messageID: try scanner.required("messageID"))
+        case .messageClicked:
+            self = .messageClicked(
+                messageID: try scanner.required("messageID"),
+                buttonID: try scanner.optional("buttonID")
+            )
+        case .sessionStarted: self = .sessionStarted
+        case .sessionEnded: self = .sessionEnded
+        case .custom:
+            self = .custom(name: try scanner.required("name"), attributes: try scanner.dictionary("attributes"))
+        }
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("kind", kind)
+        writer.member(known: "kind", kind)
         switch self {
         case .push(let interaction, let payload, let actionID):
-            writer.member("interaction", interaction)
-            writer.member("payload", payload)
-            writer.member("actionID", ifPresent: actionID)
-        case .messageViewed(let messageID): writer.member("messageID", messageID)
+            writer.member(known: "interaction", interaction)
+            writer.member(known: "payload", payload)
+            writer.member(known: "actionID", ifPresent: actionID)
+        case .messageViewed(let messageID): writer.member(known: "messageID", messageID)
         case .messageClicked(let messageID, let buttonID):
-            writer.member("messageID", messageID)
-            writer.member("buttonID", ifPresent: buttonID)
+            writer.member(known: "messageID", messageID)
+            writer.member(known: "buttonID", ifPresent: buttonID)
         case .sessionStarted, .sessionEnded: break
         case .custom(let name, let attributes):
-            writer.member("name", name)
-            writer.member("attributes", ifNotEmpty: attributes)
+            writer.member(known: "name", name)
+            writer.member(known: "attributes", ifNotEmpty: attributes)
         }
         writer.endObject()
     }

@@ -110,7 +110,7 @@ extension Finding: CustomStringConvertible {
     }
 }
 
-extension Finding: NeutralValue {
+extension Finding: ScannedValue {
     private static let known = ["code", "severity", "error", "path", "rule", "reason", "remedy", "vendor"]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -125,19 +125,35 @@ extension Finding: NeutralValue {
         vendor = try reader.optional("vendor")
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        code = try scanner.required("code")
+        severity = try scanner.required("severity")
+        error = try scanner.optional("error")
+        path = try scanner.optional("path") ?? ""
+        rule = try scanner.optional("rule", as: String.self).flatMap(RuleID.init(text:))
+        reason = try scanner.required("reason")
+        remedy = try scanner.required("remedy")
+        vendor = try scanner.optional("vendor")
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("code", code)
-        writer.member("severity", severity)
-        writer.member("error", ifPresent: error)
-        if !path.isEmpty { writer.member("path", path) }
-        writer.member("rule", ifPresent: rule?.text)
-        writer.member("reason", reason)
-        writer.member("remedy", remedy)
-        writer.member("vendor", ifPresent: vendor)
+        writer.member(known: "code", code)
+        writer.member(known: "severity", severity)
+        writer.member(known: "error", ifPresent: error)
+        if !path.isEmpty { writer.member(known: "path", path) }
+        writer.member(known: "rule", ifPresent: rule?.text)
+        writer.member(known: "reason", reason)
+        writer.member(known: "remedy", remedy)
+        writer.member(known: "vendor", ifPresent: vendor)
         writer.endObject()
     }
 }
+
+extension ErrorCode: ScannedValue {}
+extension Finding.Severity: ScannedValue {}
 
 /// A row of an adapter's finding table: everything about a finding but its place. Held by reference, because rules hand
 /// rows on for every value that they look at.

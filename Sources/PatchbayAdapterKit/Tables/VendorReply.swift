@@ -31,7 +31,7 @@ public struct VendorReply: Hashable, Sendable {
     }
 }
 
-extension VendorReply: NeutralValue {
+extension VendorReply: ScannedValue {
     public init(json: JSONValue, at path: String) throws(ModelError) {
         let reader = try ObjectReader(json, at: path, known: ["status", "code", "requestId"])
         self.init(
@@ -41,11 +41,21 @@ extension VendorReply: NeutralValue {
         )
     }
 
+    package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
+        try scanner.beginObject()
+        self.init(
+            status: try scanner.required("status"),
+            code: try scanner.optional("code"),
+            requestID: try scanner.optional("requestId")
+        )
+        try scanner.endObject()
+    }
+
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("status", status)
-        writer.member("code", ifPresent: code)
-        writer.member("requestId", ifPresent: requestID)
+        writer.member(known: "status", status)
+        writer.member(known: "code", ifPresent: code)
+        writer.member(known: "requestId", ifPresent: requestID)
         writer.endObject()
     }
 }

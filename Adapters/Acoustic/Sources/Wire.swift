@@ -28,11 +28,13 @@ extension AcousticDevice {
     /// The base address without the version segment that the path brings (W4).
     private func base(before path: String) -> String {
         RuleID.acoustic("W4").fire()
+        let slash = UInt8(ascii: "/")
+        let version = path.utf8.drop { $0 == slash }.prefix { $0 != slash }
         let base = settings.baseURL.utf8
-        let version =
-            Array("/".utf8) + (path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1).first ?? "".utf8[...])
-        return base.suffix(version.count).elementsEqual(version)
-            ? String(Substring(base.dropLast(version.count))) : settings.baseURL
+        guard base.suffix(version.count + 1).first == slash, base.suffix(version.count).elementsEqual(version) else {
+            return settings.baseURL
+        }
+        return String(Substring(base.dropLast(version.count + 1)))
     }
 
     /// The body of an update or a delete: all entries in one list, the later of two for one column alone (G5).

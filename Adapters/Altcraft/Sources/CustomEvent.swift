@@ -86,8 +86,9 @@ struct Form {
     /// The bytes.
     let bytes: [UInt8]
 
-    private static let json = "\"\r\nContent-Type: application/json; charset=utf-8\r\n\r\n"
-    private static let plain = "\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+    private static let json = Array("\"\r\nContent-Type: application/json; charset=utf-8\r\n\r\n".utf8)
+    private static let plain = Array("\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n".utf8)
+    private static let end = Array("\r\n".utf8)
 
     /// The parts of an event, in their order.
     init(_ event: CustomEvent, id: OperationID) {
@@ -104,17 +105,17 @@ struct Form {
         let suspects = parts.filter { $0.text.utf8.count >= boundary.utf8.count }
         while suspects.contains(where: { $0.text.hasBytes(of: boundary) }) { boundary += "-0" }
         self.boundary = boundary
+        let head = Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(parts.reduce(64) { $0 + 168 + $1.text.utf8.count })
-        let head = "--\(boundary)\r\nContent-Disposition: form-data; name=\""
         for part in parts {
-            bytes.append(contentsOf: head.utf8)
-            bytes.append(contentsOf: part.name.utf8)
-            bytes.append(contentsOf: (part.isJSON ? Self.json : Self.plain).utf8)
-            bytes.append(contentsOf: part.text.utf8)
-            bytes.append(contentsOf: "\r\n".utf8)
+            bytes += head
+            bytes += part.name.utf8
+            bytes += part.isJSON ? Self.json : Self.plain
+            bytes += part.text.utf8
+            bytes += Self.end
         }
-        bytes.append(contentsOf: "--\(boundary)--\r\n".utf8)
+        bytes += "--\(boundary)--\r\n".utf8
         self.bytes = bytes
     }
 }

@@ -37,6 +37,8 @@ final class Planner {
     }
 
     var settings: DESSettings { adapter.settings }
+    private lazy var facts = memory.device?.facts
+    private(set) lazy var writer = WireWriter(settings, facts)
 
     func plan() -> Result {
         settleLocally() ?? recordRows() ?? continueTalk() ?? question.map(ask) ?? deliver()
@@ -328,8 +330,7 @@ final class Planner {
             return .settle(Dictionary(heads.map { ($0.id, batch.settled[$0.id] ?? .accepted()) }) { first, _ in first })
         }
         let maker = maker(first)
-        let writer = WireWriter(settings, memory.device)
-        let facts = settings.deviceFieldsInEvents ? memory.device?.facts : nil
+        let facts = settings.deviceFieldsInEvents ? facts : nil
         if talk == nil { RuleID.des("R36").fire() }
         let call = EventsCall(
             views: RowCall.list(memory.views.prefix(talk?.views ?? .max), writer),
@@ -364,7 +365,6 @@ final class Planner {
         let maker = maker(head)
         switch question {
         case .inline:
-            let writer = WireWriter(settings, memory.device)
             let call = InlineCall(
                 viewIDs: [.string(read.arguments["viewId"]?.string ?? "")],
                 clicks: RowCall.list(memory.clicks, writer),

@@ -40,7 +40,9 @@ struct EventAnswer {
         let state = json["deviceEventState"]
         eventState = state?.object == nil ? nil : state
         RuleID.des("R40").fire()
-        body = json.withoutNulls
+        var rest = json.object
+        rest?["deviceEventState"] = nil
+        body = (rest.map(JSONValue.object) ?? json).withoutNulls
     }
 
     /// The message to show; nil without HTML.

@@ -144,7 +144,7 @@ struct EventBatch {
 
     init(_ operations: [Head], _ planner: Planner) {
         self.planner = planner
-        writer = WireWriter(planner.settings, planner.memory.device)
+        writer = planner.writer
         session = planner.memory.session
         events.reserveCapacity(operations.count)
         for pending in operations { add(pending) }

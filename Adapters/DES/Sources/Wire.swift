@@ -188,7 +188,7 @@ struct RowCall: Sendable {
     static func list(_ rows: some Collection<EngagementRow>, _ writer: WireWriter) -> [RowCall] {
         if !rows.isEmpty { RuleID.des("R19").fire() }
         return rows.map { row in
-            let number = writer.settings.campaignIDs == .number ? JSONNumber(text: row.campaignID) : nil
+            let number = writer.campaignIDs == .number ? JSONNumber(text: row.campaignID) : nil
             return RowCall(
                 campaignID: number.map(JSONValue.number) ?? .string(row.campaignID),
                 buttonID: row.buttonID,
@@ -238,17 +238,19 @@ extension WireFormat<[EventCall.Attribute]> {
 
 /// How points in time are written.
 struct WireWriter {
-    let settings: DESSettings
+    let timestamps: DESSettings.Timestamps
+    let campaignIDs: DESSettings.CampaignIDs
     /// Seconds east of UTC where the installation is.
     let offset: Int
 
-    init(_ settings: DESSettings, _ device: Device?) {
-        (self.settings, offset) = (settings, device?.facts?.utcOffsetSeconds ?? 0)
+    init(_ settings: DESSettings, _ facts: DeviceFacts?) {
+        (timestamps, campaignIDs) = (settings.timestamps, settings.campaignIDs)
+        offset = facts?.utcOffsetSeconds ?? 0
     }
 
     /// A point in time as ISO 8601 with milliseconds.
     func text(_ instant: Instant) -> String {
-        guard settings.timestamps == .local else { return instant.text }
+        guard timestamps == .local else { return instant.text }
         let local = (instant + .seconds(offset)).text
         return local.dropLast() + Offset.text(offset, separator: ":")
     }

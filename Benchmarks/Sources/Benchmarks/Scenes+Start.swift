@@ -68,7 +68,9 @@ extension Scenes {
             action: Vendor.all[0].action(1)
         ).json.text + "\n"
 
-    /// What an adapter needs for one operation: to examine it, and to plan its request alone.
+    /// What an adapter needs for one operation: to examine it, to place it, and to plan its request alone, bytes and all.
+    ///
+    /// What an app does once is not in it: the settings are read, and the vendor knows installation and contact.
     mutating func mapping() async throws {
         for vendor in Vendor.all {
             let (plan, configuration) = try vendor.setup(isPaused: false)

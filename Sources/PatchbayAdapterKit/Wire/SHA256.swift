@@ -31,7 +31,12 @@ public enum SHA256: Sendable {
             }
             mix(&words, into: &state)
         }
-        return state.flatMap(bigEndianBytes)
+        var digest: [UInt8] = []
+        digest.reserveCapacity(32)
+        for word in state {
+            for shift in [24, 16, 8, 0] as [UInt32] { digest.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        }
+        return digest
     }
 
     /// Takes in one block, whose 16 words stand first in `words`.

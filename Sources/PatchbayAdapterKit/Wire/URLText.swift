@@ -59,7 +59,7 @@ public enum URLText: Sendable {
                 let name = String(decoding: text[(open + 1)..<close], as: UTF8.self)
                 let given = value(name)
                 path.append(contentsOf: text[start..<(given == nil ? close + 1 : open)])
-                if let given { path.append(contentsOf: encode(given).utf8) }
+                if let given { append(given, to: &path) }
                 start = close + 1
             }
             path.append(contentsOf: text[start...])

@@ -11,7 +11,9 @@ public final class VirtualHost: EngineHost {
         /// How far jumps have moved the wall clock.
         var jumped = Duration.zero
         var bootNumber = 1
-        var processNumber = 1
+        /// The processes that live, by their place among those that share an outbox, and the last number given out.
+        var processes = [0: 1]
+        var lastProcess = 1
         var idNumber = 0
         var random: SeededGenerator
         var fixedChance: Double?
@@ -34,8 +36,15 @@ public final class VirtualHost: EngineHost {
     public var trueDate: Instant { state.withLock { $0.uptime + ($0.wallOffset - $0.jumped) } }
     public func uptime() -> Instant { state.withLock { $0.uptime } }
     public var boot: String { state.withLock { "boot-\($0.bootNumber)" } }
-    public var process: String { state.withLock { "process-\($0.processNumber)" } }
-    public func isDead(_ process: String) -> Bool { process != self.process }
+    public var process: String { name(ofProcess: 0) }
+    public func isDead(_ process: String) -> Bool {
+        state.withLock { !$0.processes.values.contains { Self.name($0) == process } }
+    }
+
+    private static func name(_ number: Int) -> String { "process-\(number)" }
+
+    /// What the process at that place calls itself.
+    func name(ofProcess place: Int) -> String { state.withLock { Self.name($0.processes[place] ?? 0) } }
     public func chance() -> Double {
         state.withLock { $0.fixedChance ?? Double($0.random.next() >> 11) / 9_007_199_254_740_992 }
     }
@@ -70,17 +79,42 @@ public final class VirtualHost: EngineHost {
         }
     }
 
-    /// The process ends and another begins.
-    public func beginProcess() { state.withLock { $0.processNumber += 1 } }
+    /// The process ends and another begins; `place` tells those apart that share an outbox.
+    public func beginProcess(_ place: Int = 0) {
+        state.withLock { state in
+            state.lastProcess += 1
+            state.processes[place] = state.lastProcess
+        }
+    }
 
-    /// The machine starts again: the clock that counts sleep begins at zero, and ids go on.
+    /// The process ends.
+    func endProcess(_ place: Int) { state.withLock { $0.processes[place] = nil } }
+
+    /// The machine starts again with one process: the clock that counts sleep begins at zero, and ids go on.
     public func reboot(after pause: Duration) {
         state.withLock { state in
             let date = state.uptime + state.wallOffset + pause
             state.bootNumber += 1
-            state.processNumber += 1
+            state.lastProcess += 1
+            state.processes = [0: state.lastProcess]
             state.uptime = Instant(milliseconds: 0)
             state.wallOffset = date - state.uptime
         }
     }
+}
+
+/// The same machine as another of its processes knows it.
+struct ProcessHost: EngineHost {
+    let machine: VirtualHost
+    /// Its place among the processes that share an outbox.
+    let place: Int
+
+    func date() -> Instant { machine.date() }
+    func uptime() -> Instant { machine.uptime() }
+    var boot: String { machine.boot }
+    var process: String { machine.name(ofProcess: place) }
+    func isDead(_ process: String) -> Bool { machine.isDead(process) }
+    func chance() -> Double { machine.chance() }
+    func makeID() -> OperationID { machine.makeID() }
+    func makeSalt() -> String { machine.makeSalt() }
 }

@@ -2,6 +2,7 @@ public import Patchbay
 public import PatchbayAdapterKit
 public import PatchbayModel
 package import PatchbayOutbox
+import Synchronization
 
 /// The real engine and the real outbox under a virtual clock, with a network that does as it is told.
 ///
@@ -18,6 +19,9 @@ public final class VirtualWorld {
         public let now: Instant
         /// When, by the clock of a vendor: it does not jump with the clock of this machine.
         public let vendorDate: Instant
+        /// Which of the processes sent it, from 0, and how often it had got the right to deliver by then.
+        public let process: Int
+        let tenure: Int
         /// For which provider.
         public let provider: String
         /// What kind of request, in the adapter's word.
@@ -76,51 +80,157 @@ public final class VirtualWorld {
     public var credentials: (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
     /// How much the outbox may hold, from the next start on.
     public var limits = OutboxLimits()
-    /// The outbox, which outlives every process of this world.
-    package let store: OutboxStore
+    /// Sentences about a right to deliver that was taken while its holder lived and kept it.
+    public private(set) var seizures: [String] = []
 
-    private var engine: Engine?
-    private var plan: RoutingPlan?
-    private var isDying = false
-    private var inbound: [(at: Instant, number: Int, dispatch: Dispatch, outcome: Outcome)] = []
+    /// One of the processes that share the outbox.
+    private struct Process {
+        /// Its connection, which outlives every process at this place.
+        let store: OutboxStore
+        let host: any EngineHost
+        var engine: Engine?
+        var plan: RoutingPlan?
+        var isDying = false
+        var isSuspended = false
+        /// How often it got the right to deliver.
+        var tenure = 0
+        /// Until when it has the right to deliver, by the wall clock, unless it extends it.
+        var heldUntil: Instant?
+        var inbound: [Arrival] = []
+    }
+
+    private struct Arrival {
+        let at: Instant
+        let number: Int
+        let dispatch: Dispatch
+        let outcome: Outcome
+    }
+
+    private var processes: [Process]
+    /// The process that does what is done from here on.
+    private var current = 0
+    private static let shared = Atomic(0)
 
     /// A world without a process.
     ///
     /// - Parameters:
     ///   - start: the wall clock at the beginning.
     ///   - seed: decides chance.
+    ///   - processes: how many may run at a time, all over one outbox.
     /// - Throws: an error if the outbox in memory can't be made.
-    public init(start: Instant = Instant(milliseconds: 1_900_000_000_000), seed: UInt64 = 1) throws {
-        host = VirtualHost(start: start, seed: seed)
-        store = try OutboxStore.open(.memory)
+    public init(
+        start: Instant = Instant(milliseconds: 1_900_000_000_000),
+        seed: UInt64 = 1,
+        processes: Int = 1
+    ) throws {
+        let machine = VirtualHost(start: start, seed: seed)
+        let name = "world-\(Self.shared.add(1, ordering: .relaxed).newValue)"
+        host = machine
+        self.processes = try (0..<processes).map { place in
+            Process(
+                store: try OutboxStore.open(processes > 1 ? .shared(name) : .memory),
+                host: place == 0 ? machine : ProcessHost(machine: machine, place: place)
+            )
+        }
+    }
+
+    /// The outbox, as the process at hand has it open; it outlives every process of this world.
+    package var store: OutboxStore { processes[current].store }
+
+    private var engine: Engine? {
+        get { processes[current].engine }
+        set { processes[current].engine = newValue }
     }
 
     // MARK: Life and death
 
+    /// What is done from here on, that process does; the first is 0.
+    public func turn(to process: Int) { current = process }
+
     /// Starts a process with that configuration.
     public func start(_ plan: RoutingPlan) throws {
-        self.plan = plan
-        let engine = try Engine(store: store, plan: plan, host: host, limits: limits) { [unowned self] in
-            credentials($0, $1)
+        processes[current].plan = plan
+        if current > 0 { host.beginProcess(current) }
+        let engine = try Engine(store: store, plan: plan, host: processes[current].host, limits: limits) {
+            [unowned self] in credentials($0, $1)
         }
         self.engine = engine
-        guard try engine.start() else { return }
+        guard try holding({ try engine.start() }) else { return }
         try settleDown()
     }
+
+    /// The process at hand.
+    public var process: Int { current }
 
     /// Whether a process runs.
     public var isAlive: Bool { engine != nil }
 
+    /// Whether the process at hand has let go of the outbox for a while.
+    public var isSuspended: Bool { processes[current].isSuspended }
+
+    /// Whether the process at hand may deliver, as far as it knows.
+    public var delivers: Bool { engine?.delivers ?? false }
+
     /// The process dies at once: what was in flight never comes back to it.
     public func kill() {
         end()
-        host.beginProcess()
+        if current == 0 { host.beginProcess() }
     }
 
     /// The process dies and a new one starts, with the same or another configuration.
     public func restart(_ plan: RoutingPlan? = nil) throws {
         kill()
-        if let plan = plan ?? self.plan { try start(plan) }
+        if let plan = plan ?? processes[current].plan { try start(plan) }
+    }
+
+    /// Lets go of the outbox and of the right to deliver, as an app does in the background; what is in flight may come back.
+    public func suspend() throws {
+        try engine?.suspend()
+        (processes[current].isSuspended, processes[current].heldUntil) = (engine != nil, nil)
+    }
+
+    /// Opens the outbox again, and delivers if nobody else does.
+    public func wakeUp() throws {
+        guard isSuspended, let engine else { return }
+        _ = try holding {
+            try engine.wakeUp()
+            return engine.delivers
+        }
+        processes[current].isSuspended = false
+        try deliverInbound()
+        try settleDown()
+    }
+
+    /// Notes until when the process at hand may deliver, and whether it took that from somebody who lives and has it.
+    private func holding(_ body: () throws -> Bool) throws -> Bool {
+        let had = engine?.delivers ?? false
+        let has = try body()
+        if has, !had {
+            processes[current].tenure += 1
+            for (place, other) in processes.enumerated() where place != current && other.engine != nil {
+                if let until = other.heldUntil, until > host.date() {
+                    seizures.append("process \(current) took the right to deliver from process \(place), which lives")
+                }
+            }
+        }
+        processes[current].heldUntil = has ? host.date() + .seconds(30) : nil
+        return has
+    }
+
+    /// Sends nothing new until what is in flight has come back.
+    public func comeToRest() throws {
+        guard let engine else { return }
+        engine.isQuiet = true
+        do {
+            while engine.isBusy, let arrival = processes[current].inbound.map(\.at).min() {
+                host.advance(by: max(.zero, arrival - host.uptime()))
+                try deliverInbound()
+            }
+            hear(engine.takeEvents())
+        } catch {
+            engine.isQuiet = false
+            throw error
+        }
     }
 
     /// The process goes on with another configuration, once what is in flight has come back.
@@ -128,42 +238,51 @@ public final class VirtualWorld {
     /// - Throws: ``SwitchRefusal`` if that would lose something: then the old configuration goes on.
     public func reconfigure(_ plan: RoutingPlan) throws {
         guard let old = engine else { return try start(plan) }
-        old.isQuiet = true
-        while old.isBusy, let arrival = inbound.map(\.at).min() {
-            host.advance(by: max(.zero, arrival - host.uptime()))
-            try deliverInbound()
-        }
-        hear(old.takeEvents())
+        try comeToRest()
         do {
-            let next = try Engine(store: store, plan: plan, host: host) { [unowned self] in credentials($0, $1) }
+            let next = try Engine(store: store, plan: plan, host: processes[current].host) { [unowned self] in
+                credentials($0, $1)
+            }
             try old.handOver(to: next)
-            (engine, self.plan) = (next, plan)
+            (engine, processes[current].plan) = (next, plan)
         } catch {
             old.isQuiet = false
-            try settleDown()
             throw error
         }
         try settleDown()
     }
 
-    /// The machine dies, and is up again after a pause.
+    /// The machine dies, and is up again after a pause, with the process at hand.
     public func reboot(after pause: Duration) throws {
-        end()
+        let first = current
+        for place in processes.indices {
+            turn(to: place)
+            end()
+        }
+        turn(to: first)
         host.reboot(after: pause)
-        if let plan { try start(plan) }
+        if let plan = processes[current].plan { try start(plan) }
     }
 
-    private func end() {
-        interrupted += inbound.map { ($0.dispatch.endpoint, $0.number) }
+    /// The process at hand ends, and no other begins.
+    public func end() {
+        interrupted += processes[current].inbound.map { ($0.dispatch.endpoint, $0.number) }
+        if current > 0 { host.endProcess(current) }
+        if isSuspended { try? store.wakeUp() }
         engine = nil
-        inbound = []
+        processes[current].inbound = []
+        (processes[current].isSuspended, processes[current].heldUntil) = (false, nil)
     }
 
     /// Lets the process die inside a transaction: the hook is called at each point of the outbox's storage.
-    package func onStorage(_ hook: ((StoragePoint) throws -> Void)?) { store.faultPoint = hook }
+    package func onStorage(_ hook: ((StoragePoint) throws -> Void)?) {
+        for process in processes { process.store.faultPoint = hook }
+    }
 
     /// Whether something was captured and has no place on a route yet.
-    package var hasArrivals: Bool { engine?.hasArrivals ?? false }
+    package var hasArrivals: Bool {
+        processes.contains { !$0.isSuspended && $0.engine?.hasArrivals ?? false }
+    }
 
     /// The ids of what the outbox holds and has not given its places yet.
     package func arrivals() throws -> Set<String> {
@@ -231,7 +350,8 @@ public final class VirtualWorld {
 
     /// What a driver does every few seconds: keeps the right to deliver, or takes it back, and looks for new work.
     public func keepHouse() throws {
-        if try engine?.renewLease() ?? false { try engine?.lookAround() }
+        guard let engine, !isSuspended else { return }
+        if try holding({ try engine.renewLease() }) { try engine.lookAround() }
         try settleDown()
     }
 
@@ -242,11 +362,10 @@ public final class VirtualWorld {
         let end = host.uptime() + duration
         while let next = nextInstant, next <= end {
             host.advance(by: max(.zero, next - host.uptime()))
-            try deliverInbound()
-            try settleDown()
+            try happen()
         }
         host.advance(by: max(.zero, end - host.uptime()))
-        try settleDown()
+        try inEveryProcess(settleDown)
     }
 
     /// Lets time pass until nothing is pending, in flight or due; at most that long.
@@ -257,8 +376,7 @@ public final class VirtualWorld {
         let end = host.uptime() + duration
         while try isUnfinished, let next = nextInstant, next <= end {
             host.advance(by: max(.zero, next - host.uptime()))
-            try deliverInbound()
-            try settleDown()
+            try happen()
         }
         return try !isUnfinished
     }
@@ -267,32 +385,61 @@ public final class VirtualWorld {
 
     /// The next thing that happens by itself, by the clock that counts sleep.
     private var nextInstant: Instant? {
-        guard let engine else { return nil }
         let uptime = host.uptime()
-        let planned = engine.nextAdvance.map { uptime + max(.zero, $0 - engine.now) }
-        return [planned, inbound.map(\.at).min()].compactMap { $0 }.min()
+        var next: Instant?
+        for process in processes where !process.isSuspended {
+            guard let engine = process.engine else { continue }
+            let planned = engine.nextAdvance.map { uptime + max(.zero, $0 - engine.now) }
+            next = ([next, planned].compactMap { $0 } + process.inbound.map(\.at)).min()
+        }
+        return next
+    }
+
+    private func happen() throws {
+        try inEveryProcess {
+            try deliverInbound()
+            try settleDown()
+        }
+    }
+
+    /// Whatever is due happens in the process that it belongs to.
+    private func inEveryProcess(_ body: () throws -> Void) rethrows {
+        guard processes.count > 1 else { return try body() }
+        let first = current
+        for place in processes.indices {
+            current = place
+            // Whoever fails stays at hand: it is the one that dies of it.
+            try body()
+        }
+        current = first
     }
 
     private func deliverInbound() throws {
-        let due = inbound.filter { $0.at <= host.uptime() }.sorted { ($0.at, $0.number) < ($1.at, $1.number) }
+        guard !isSuspended else { return }
+        let due = processes[current].inbound.filter { $0.at <= host.uptime() }
+            .sorted { ($0.at, $0.number) < ($1.at, $1.number) }
         for arrival in due {
-            guard let place = inbound.firstIndex(where: { $0.number == arrival.number }) else { continue }
-            inbound.remove(at: place)
+            guard let place = processes[current].inbound.firstIndex(where: { $0.number == arrival.number }) else {
+                continue
+            }
+            processes[current].inbound.remove(at: place)
             try engine?.finish(arrival.dispatch, arrival.outcome)
-            if let engine { settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome) }
+            if let engine, engine.delivers {
+                settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome)
+            }
             try settleDown()
         }
     }
 
     private func settleDown() throws {
-        guard let engine else { return }
+        guard let engine, !isSuspended else { return }
         do {
             defer { hear(engine.takeEvents()) }
             try engine.placeArrivals()
             try engine.advance { leave($0, engine.now) }
         }
-        guard isDying else { return }
-        isDying = false
+        guard processes[current].isDying else { return }
+        processes[current].isDying = false
         try restart()
     }
 
@@ -302,25 +449,28 @@ public final class VirtualWorld {
             date: host.date(),
             now: now,
             vendorDate: host.trueDate,
+            process: current,
+            tenure: processes[current].tenure,
             provider: dispatch.provider,
             endpoint: dispatch.endpoint,
             lane: dispatch.lane,
             operations: dispatch.operations,
-            endedBefore: store.newestEnding,
+            endedBefore: processes.map(\.store.newestEnding).max() ?? 0,
             request: dispatch.request
         )
         self.sent.append(sent)
         switch network(sent) {
         case .death:
-            isDying = true
-            let outcome = Outcome.failed(TransportFailure(.interrupted, "processDied"))
-            inbound.append((host.uptime() + dispatch.timeout, sent.number, dispatch, outcome))
-        case .outcome(let outcome, let delay):
-            inbound.append((host.uptime() + min(delay, dispatch.timeout), sent.number, dispatch, outcome))
-        case .silence:
-            let outcome = Outcome.failed(TransportFailure(.lost, "timedOut"))
-            inbound.append((host.uptime() + dispatch.timeout, sent.number, dispatch, outcome))
+            processes[current].isDying = true
+            expect(.failed(TransportFailure(.interrupted, "processDied")), of: dispatch, sent.number)
+        case .outcome(let outcome, let delay): expect(outcome, of: dispatch, sent.number, after: delay)
+        case .silence: expect(.failed(TransportFailure(.lost, "timedOut")), of: dispatch, sent.number)
         }
+    }
+
+    private func expect(_ outcome: Outcome, of dispatch: Dispatch, _ number: Int, after delay: Duration? = nil) {
+        let at = host.uptime() + min(delay ?? dispatch.timeout, dispatch.timeout)
+        processes[current].inbound.append(Arrival(at: at, number: number, dispatch: dispatch, outcome: outcome))
     }
 
     private func hear(_ events: [EngineEvent]) {
@@ -331,7 +481,7 @@ public final class VirtualWorld {
     // MARK: Looking inside
 
     /// The numbers of the requests that are in flight.
-    public var inFlight: [Int] { inbound.map(\.number) }
+    public var inFlight: [Int] { processes.flatMap { $0.inbound.map(\.number) } }
 
     /// The engine's timeline; nil without a process.
     public var now: Instant? { engine?.now }

@@ -64,7 +64,9 @@ import Testing
         "var errorDescription", "var isRecursive", "func scopeProvider", "func provideScope", "var testDescription",
         "func next()", "func index(", "typealias ", "func date()", "func uptime()", "var boot:", "var process:",
         "static let settings:", "static let account:", "static var account:", "static func credential(of",
-        "static func say(", "static var closing:", "static func problems(in", "func isDead(", "func chance()",
+        "static func say(", "static var closing:",
+        "static var question:", "static let question", "static var opposites:",
+        "static let opposites", "static func problems(in", "func isDead(", "func chance()",
         "func makeID()", "func realTime(", "var afterErase", "func write(_ bytes",
     ]
 

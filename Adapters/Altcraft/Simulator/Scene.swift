@@ -25,6 +25,8 @@ public struct AltcraftScene: VendorScene {
         return plain.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
+    public static let question = ReadRequest("latest")
+
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         if number == 1 { return .registerDevice(ScenePhone.device()) }
         switch random.below(8) {

@@ -12,6 +12,8 @@ public struct DESScene: VendorScene {
 
     public static let account: JSONObject = ["tokenLifetimeSeconds": 33_000]
 
+    public static let question = ReadRequest("inbox")
+
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         if number == 1 { return .registerDevice(ScenePhone.device()) }
         switch random.below(9) {

@@ -11,6 +11,8 @@ public struct SalesforceScene: VendorScene {
         "accessToken": "0123456789abcdefghijklmn",
     ]
 
+    public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["tier": .set(.string($0))]) }
+
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         if number == 1 { return .registerDevice(ScenePhone.device()) }
         switch random.below(9) {

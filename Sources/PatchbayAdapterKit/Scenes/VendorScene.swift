@@ -19,6 +19,10 @@ public protocol VendorScene: Sendable {
     static func say(_ number: Int, _ random: inout SeededGenerator) -> Action
     /// What an app says when everything is well again, so that nothing waits for it.
     static var closing: Action { get }
+    /// What somebody asks this vendor; one that answers nothing is asked all the same.
+    static var question: ReadRequest { get }
+    /// Two words of which each takes the other back, where the adapter remembers what the vendor holds; else nothing.
+    static var opposites: [Action] { get }
     /// Which of this vendor's laws a run broke: pacing and retry, and what the vendor holds in the end.
     static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
 }
@@ -27,6 +31,8 @@ extension VendorScene {
     public static var account: JSONObject { [:] }
     public static func credential(of contact: String?) -> Secret? { nil }
     public static var closing: Action { .registerDevice(ScenePhone.device()) }
+    public static var opposites: [Action] { [] }
+    public static var question: ReadRequest { ReadRequest("state") }
 }
 
 /// A phone that every vendor knows how to register.

@@ -1,17 +1,19 @@
 import Patchbay
 public import PatchbayAdapterKit
 import PatchbayJSON
-import PatchbayModel
+package import PatchbayModel
 
 /// One vendor's door as random runs use it: adapter, account and laws.
 public struct FaultDoor: Sendable {
     /// The adapter's id, which is also the provider's name.
     public let id: String
-    let adapter: any VendorAdapter
-    let makeVendor: @Sendable () throws -> SimulatedVendor
-    let credential: @Sendable (String?) -> Secret?
-    let say: @Sendable (Int, inout SeededGenerator) -> Action
+    package let adapter: any VendorAdapter
+    package let makeVendor: @Sendable () throws -> SimulatedVendor
+    package let credential: @Sendable (String?) -> Secret?
+    package let say: @Sendable (Int, inout SeededGenerator) -> Action
     let closing: Action
+    package let question: ReadRequest
+    let opposites: [Action]
     let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
 
     /// A door with its scene.
@@ -31,7 +33,8 @@ public struct FaultDoor: Sendable {
 
     private init(_ door: FaultDoor, _ adapter: any VendorAdapter) {
         (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
-        (credential, say, closing, law) = (door.credential, door.say, door.closing, door.law)
+        (credential, say, closing) = (door.credential, door.say, door.closing)
+        (question, opposites, law) = (door.question, door.opposites, door.law)
     }
 
     private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter) throws {
@@ -40,7 +43,7 @@ public struct FaultDoor: Sendable {
         makeVendor = { SimulatedVendor(try Scene.Simulator(settings: Scene.account)) }
         credential = { Scene.credential(of: $0) }
         say = { Scene.say($0, &$1) }
-        closing = Scene.closing
+        (closing, question, opposites) = (Scene.closing, Scene.question, Scene.opposites)
         law = { story, vendor in
             guard let state = vendor.state(as: Scene.Simulator.State.self) else { return ["the vendor has no state"] }
             return Scene.problems(in: story, at: state)

@@ -25,10 +25,26 @@ struct FaultScript {
             steps.append(step(.weather(provider: provider, isDead ? .down : weather())))
         }
         for _ in 0..<setup.steps { steps.append(step(next())) }
+        if setup.opposites.count == 2, random.below(2) == 0 {
+            for what in changeOfMind() { steps.append(step(what)) }
+        }
         return steps
     }
 
-    private mutating func step(_ what: FaultStep.What) -> FaultStep { FaultStep(what: what, seed: random.next()) }
+    /// The app says something, then the opposite, which the vendor may have heard or not, and then the first again.
+    private func changeOfMind() -> [FaultStep.What] {
+        func say(_ word: Int) -> FaultStep.What { .capture([setup.opposites[word]], subject: 0, isGroup: false) }
+        return [
+            .weather(provider: 0, .fine), .capture(setup.closing, subject: 0, isGroup: false), say(0),
+            .pass(.seconds(7200)),
+            .weather(provider: 0, .mute), say(1), .pass(.seconds(70)), say(0), .weather(provider: 0, .fine),
+        ]
+    }
+
+    private mutating func step(_ what: FaultStep.What) -> FaultStep {
+        let process = setup.processes > 1 ? random.below(setup.processes) : 0
+        return FaultStep(what: what, process: process, seed: random.next())
+    }
 
     /// Mostly a vendor is well: what is deep is reached that way.
     private mutating func weather() -> FaultWeather {
@@ -39,6 +55,8 @@ struct FaultScript {
     }
 
     private mutating func next() -> FaultStep.What {
+        if setup.processes > 1, random.below(6) == 0 { return random.below(2) > 0 ? .suspend : .kill }
+        if setup.plans.count > 1, random.below(8) == 0 { return configure() }
         switch random.below(32) {
         case 0..<13: return capture()
         case 13..<19: return .pass(.milliseconds(1 + random.below(90_000)))
@@ -47,18 +65,30 @@ struct FaultScript {
         case 19, 20: return .pass(.seconds(60 + random.below(3600)))
         case 21: return .pass(.seconds(600 + random.below(random.below(6) > 0 ? 10_000 : 200_000)))
         case 22: return random.below(4) > 0 ? .jump(.seconds(random.below(4_000_000) - 2_000_000)) : .epoch
+        case 23 where random.below(2) > 0: return ask()
         case 23: return .flush
         case 24: return random.below(3) > 0 ? .wake : .resume(provider: random.below(providers))
         case 25: return .kill
         case 26, 27: return .die(afterPoints: random.below(8))
         case 28: return .storageFails(afterPoints: random.below(8), times: 1 + random.below(3))
         case 29: return .reboot(after: .seconds(random.below(setup.deadProvider == nil ? 100_000 : 600)))
-        case 30 where setup.plans.count > 1: return .configure(random.below(setup.plans.count))
+        case 30 where setup.plans.count > 1: return configure()
         default:
             let provider = random.below(providers)
             guard setup.plans[0].providers[provider].name != setup.deadProvider else { return .wake }
             return .weather(provider: provider, weather())
         }
+    }
+
+    private mutating func ask() -> FaultStep.What {
+        let provider = random.below(providers)
+        let name = setup.plans[0].providers[provider].name
+        return .ask(provider: provider, setup.questions[name] ?? ReadRequest("state"))
+    }
+
+    private mutating func configure() -> FaultStep.What {
+        let number = random.below(setup.plans.count)
+        return random.below(2) > 0 ? .reconfigure(number) : .configure(number)
     }
 
     private mutating func capture() -> FaultStep.What {

@@ -12,9 +12,12 @@ extension FaultSimulation {
             return expect(false, "request \(sent.number) went to a provider that is not configured")
         }
         expect(provider.mode != .paused, "request \(sent.number) went to a provider that is paused")
+        hear()
         let before = world.sent.dropLast().last
         expect(before.map { $0.now <= sent.now } ?? true, "request \(sent.number) left before the one before it")
+        // Whoever loses the right to deliver, and has it again, knows nothing of what it sent before.
         let others = world.inFlight.map { world.sent[$0 - 1] }
+            .filter { $0.process == sent.process && $0.tenure == sent.tenure }
         expect(
             !others.contains { $0.provider == sent.provider && $0.lane == sent.lane },
             "request \(sent.number) left while another of its lane was in flight"
@@ -26,6 +29,11 @@ extension FaultSimulation {
                 continue
             }
             expect(!forgotten.contains(id), "request \(sent.number) carries what a person asked to forget")
+            expect(answers[id] == nil, "request \(sent.number) asks what has its answer already")
+            expect(
+                provider.mode != .shadow || provider.sendsShadow || !isOnlyRehearsed(id, provider.name),
+                "request \(sent.number) carries \(operation.action.kind) to a vendor that is only rehearsed"
+            )
             expect(
                 permitted.contains(id),
                 "request \(sent.number) carries \(operation.action.kind) \(id.rawValue.suffix(4)) without the person's consent"
@@ -45,7 +53,7 @@ extension FaultSimulation {
 
     /// Nothing is held without a named reason.
     func checkReasons() throws {
-        guard let now = world.now, failedAt.map({ now > $0 + .seconds(10) }) ?? true else { return }
+        guard world.delivers, let now = world.now, failedAt.map({ now > $0 + .seconds(10) }) ?? true else { return }
         // What is planned again at once needs no reason.
         if let next = world.nextAdvance, next <= now + .seconds(2) { return }
         let flying = Set(world.inFlight.map { world.sent[$0 - 1].provider })
@@ -102,15 +110,21 @@ extension FaultSimulation {
         let endings = try world.store.endings(behind: 0, limit: .max)
         for accounts in try world.accounts() { check(accounts) }
         for fault in try world.store.verify().faults { expect(false, "outbox: \(fault.detail)") }
+        for seizure in world.seizures { expect(false, seizure) }
+        hear()
         try checkAcknowledged(endings)
+        try checkPlaces(endings)
         for provider in plan.providers {
             let own = endings.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
             checkEndings(provider.name, own)
             checkOrder(provider, endings.filter { $0.entry.provider == provider.name })
             guard let law = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
             for lane in Set(world.sent.filter { $0.provider == provider.name }.map(\.lane)).sorted() {
-                let story = try story(of: provider, lane: lane, own)
-                for problem in law(story, vendor) { expect(false, "\(provider.name): \(problem)") }
+                // A shadow speaks to another vendor.
+                for phase in 0...(phases[provider.name] ?? 0) {
+                    let story = try story(of: provider, lane: lane, phase, own)
+                    for problem in law(story, vendor) { expect(false, "\(provider.name): \(problem)") }
+                }
             }
         }
     }
@@ -122,9 +136,10 @@ extension FaultSimulation {
             "\(name): \(accounts.incoming) came in, \(accounts.ended) ended, \(accounts.pending) pending"
         )
         let mode = plan.providers.first { $0.name == name }?.mode
-        // Nobody speaks to one without a route any more: what waits for a word of the app may wait, and says so. One that
-        // was lied to may lack what its lie withheld.
-        let mayWait = mode == .paused || (mode == nil || deceived.contains(name)) && !accounts.waits.isEmpty
+        // Nobody speaks to one without a route any more, or about contacts of the other side: what waits for a word of the
+        // app may wait, and says so. One that was lied to may lack what its lie withheld.
+        let isSilent = mode == nil || mode == .shadow || mode == .percentage || deceived.contains(name)
+        let mayWait = mode == .paused || isSilent && !accounts.waits.isEmpty
         let held = accounts.held.values.reduce(0, +)
         let reasons = (accounts.waits + [accounts.parked].compactMap { $0 }).map(\.code).joined(separator: " ")
         expect(mayWait || accounts.pending == held, "\(name): \(accounts.pending - held) still pending: \(reasons)")
@@ -133,9 +148,15 @@ extension FaultSimulation {
     }
 
     /// No operation ends twice on one route, and none leaves once its verdict is known.
+    ///
+    /// What was rehearsed may come again for real.
     private func checkEndings(_ provider: String, _ endings: [Ending]) {
+        var rehearsed: Set<String> = []
+        for ending in endings where ending.entry.term == "shadowed" {
+            expect(rehearsed.insert(ending.entry.id).inserted, "\(provider): rehearsed twice: \(ending.entry.id)")
+        }
         var ended: [String: Int64] = [:]
-        for ending in endings {
+        for ending in endings where ending.entry.term != "shadowed" {
             let first = ended.updateValue(ending.number, forKey: ending.entry.id)
             expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")
         }
@@ -158,7 +179,8 @@ extension FaultSimulation {
         }
         for operation in acknowledged where !found.contains(operation.id.rawValue) {
             // Another vendor's push is nobody's business where nobody knows it.
-            let isForeign = plan.providers.allSatisfy { provider in
+            let hearers = plan.providers.filter { heardBy[operation.id]?.contains($0.name) ?? false }
+            let isForeign = hearers.allSatisfy { provider in
                 provider.adapter.examine(operation).contains { $0.severity == .foreign || $0.severity == .error }
             }
             expect(isForeign, "lost: \(operation.id.rawValue.suffix(4)) (\(operation.action.kind))")
@@ -194,10 +216,13 @@ extension FaultSimulation {
     }
 
     /// What happened between one lane of the engine and one vendor.
-    private func story(of door: RoutingPlan.Provider, lane: String, _ endings: [Ending]) throws -> SceneStory {
+    private func story(of door: RoutingPlan.Provider, lane: String, _ phase: Int, _ endings: [Ending]) throws
+        -> SceneStory
+    {
         let provider = door.name
         var story = SceneStory()
         for sent in world.sent where sent.provider == provider && sent.lane == lane && !ghosts.contains(sent.number) {
+            guard phaseOf[sent.number] == phase else { continue }
             let settled = world.settled[sent.number]
             story.requests.append(
                 SceneStory.Request(

@@ -1,3 +1,4 @@
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -36,8 +37,7 @@ extension FaultSimulation {
             } else {
                 describe(sent, "the process dies")
             }
-            tally.crashes += 1
-            isFirst = true
+            noteDeath(of: sent.process)
             noteWake()
             return .death
         case .lie(let lie, let isProcessed, let delay): return tell(lie, sent, isProcessed: isProcessed, after: delay)
@@ -52,11 +52,17 @@ extension FaultSimulation {
 
     @discardableResult
     private func answer(_ sent: VirtualWorld.Sent, _ what: String) -> WireResponse {
-        guard let vendor = setup.vendors[sent.provider] else { return WireResponse(200) }
+        guard let vendor = vendor(of: sent.provider) else { return WireResponse(200) }
         processed.insert(sent.number)
         let response = vendor.respond(to: sent.request, now: sent.now)
         describe(sent, "\(what): \(response.status)")
         return response
+    }
+
+    /// Whom a provider speaks to now.
+    private func vendor(of provider: String) -> SimulatedVendor? {
+        let isRehearsed = plan.providers.first { $0.name == provider }?.isRehearsed ?? false
+        return (isRehearsed ? setup.sandboxes[provider] : nil) ?? setup.vendors[provider]
     }
 
     private func tell(_ lie: FaultWeather.Lie, _ sent: VirtualWorld.Sent, isProcessed: Bool, after delay: Duration)

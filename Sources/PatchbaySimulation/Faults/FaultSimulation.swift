@@ -25,6 +25,14 @@ public final class FaultSimulation {
         public var steps: Int
         /// How many installations there are.
         public var subjects = 1
+        /// How many processes share the outbox, as an app and its extension do.
+        public var processes = 1
+        /// The vendors behind shadows that send, by the provider's name; without one a shadow speaks to the real one.
+        public var sandboxes: [String: SimulatedVendor] = [:]
+        /// What somebody asks a vendor, by the provider's name.
+        public var questions: [String: ReadRequest] = [:]
+        /// Two words of which each takes the other back; empty without such.
+        public var opposites: [Action] = []
         /// A provider whose vendor is never there: it must not hold the others.
         public var deadProvider: String?
         /// Whether vendors may say yes to what they have not done.
@@ -78,8 +86,11 @@ public final class FaultSimulation {
     var ghosts: Set<Int> = []
     /// Requests that were the first of their process.
     var firsts: Set<Int> = []
-    /// What a person allowed, or nobody has to allow: captured or made under a yes, or followed by one, and by no no.
+    /// What a person allowed, or nobody has to allow: captured or made under a yes, or waiting when one came, and since
+    /// then neither forbidden nor in doubt again.
     var permitted: Set<OperationID> = []
+    /// What waits for the person's word.
+    private var unanswered: Set<OperationID> = []
     /// What was allowed in the last thing that was said.
     private var grantedNow: Set<Purpose> = []
     /// What is said and stored, by subject.
@@ -87,6 +98,16 @@ public final class FaultSimulation {
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
     var known: [OperationID: EngagementOperation] = [:]
     var heardBy: [OperationID: Set<String>] = [:]
+    /// The shadows that saw an operation at capture, and the providers that may get it beside those that heard it.
+    var rehearsedBy: [OperationID: Set<String>] = [:]
+    var allowed: [OperationID: Set<String>] = [:]
+    /// Of each provider, how often it has become or ceased to be a shadow; and when a request left, how often by then.
+    var phases: [String: Int] = [:]
+    var phaseOf: [Int: Int] = [:]
+    /// Questions that wait for an answer, and what came of all that were asked.
+    var questions: [OperationID: Question] = [:]
+    var answers: [OperationID: Int] = [:]
+    var heardTold = 0
     /// The same in the order in which it became known.
     var arrivals: [OperationID] = []
     /// What came before the last word of a person to be forgotten.
@@ -95,6 +116,8 @@ public final class FaultSimulation {
     /// A storage point said that the process dies; whatever error reaches us is that.
     var isDying = false
     private(set) var position = 0
+    /// The configuration that was carried out last.
+    private(set) var served: Int?
     private let isTraced: Bool
     private var captureCount = 0
     private var questionCount = 0
@@ -103,13 +126,19 @@ public final class FaultSimulation {
     private var hasFailed = false
     /// When the storage failed last, on the engine's timeline.
     private(set) var failedAt: Instant?
-    /// The next request is the first of its process.
-    var isFirst = true
+    /// Processes whose next request is their first.
+    private var isFirst: Set<Int> = []
     private static let subjects: [Subject] = [
         "9D2C5B7E-6A14-4E3B-8F6D-0C1A2B3D4E5F", "1B7E4C90-52D3-4A68-9C0B-77AA10E2F3C4",
     ]
     /// More requests than any run calls for.
     private static let limit = 20_000
+
+    /// A question that waits for its answer.
+    struct Question {
+        let process: Int
+        let deadline: Instant
+    }
 
     private struct Death: Error {}
     private struct Runaway: Error {}
@@ -122,7 +151,7 @@ public final class FaultSimulation {
     /// A run of these steps that has not begun; the seed decides chance.
     public init(steps: [FaultStep], seed: UInt64, _ setup: Setup, isTraced: Bool = false) throws {
         (self.steps, self.setup, self.isTraced) = (steps, setup, isTraced)
-        world = try VirtualWorld(seed: seed)
+        world = try VirtualWorld(seed: seed, processes: setup.processes)
         world.credentials = setup.credentials
         world.network = { [unowned self] in fate(of: $0) }
         world.onStorage { [unowned self] in try pass($0) }
@@ -134,7 +163,10 @@ public final class FaultSimulation {
     @discardableResult
     public func run() throws -> [String] {
         do {
-            try mortally { try begin() }
+            for process in (0..<setup.processes).reversed() {
+                world.turn(to: process)
+                try mortally { try begin() }
+            }
             for step in steps { try play(step) }
             try checkTheLiving()
             try heal()
@@ -151,24 +183,30 @@ public final class FaultSimulation {
     private func play(_ step: FaultStep) throws {
         random = SeededGenerator(seed: step.seed)
         note("\(step)")
+        world.turn(to: step.process)
         try mortally {
+            if !world.isAlive { try begin() }
+            if world.isSuspended { try world.wakeUp() }
             // What a driver does every few seconds, once the storage has failed: it tries again.
             if hasFailed {
                 hasFailed = false
                 noteWake()
-                try world.keepHouse()
+                try recover()
             }
             try perform(step.what)
         }
         if world.sent.count > Self.limit { throw Runaway() }
-        if !hasFailed { try checkReasons() }
+        hear()
+        // What one process captured, the other sees when it looks after the outbox.
+        let hasLooked = if setup.processes > 1, case .pass = step.what { true } else { setup.processes == 1 }
+        if !hasFailed, hasLooked { try checkReasons() }
     }
 
     private func perform(_ what: FaultStep.What) throws {
         switch what {
         case .capture(let actions, let subject, let isGroup): try capture(actions, subject: subject, isGroup: isGroup)
         case .ask(let provider, let question): try ask(question, plan.providers[provider].name)
-        case .pass(let duration): try world.advance(by: duration)
+        case .pass(let duration): try pass(duration)
         case .jump(let duration): world.host.jump(by: duration)
         case .epoch: world.host.jump(by: Instant(milliseconds: 0) - world.host.date())
         case .flush:
@@ -180,7 +218,7 @@ public final class FaultSimulation {
         case .resume(let provider):
             noteWake()
             try world.resume(plan.providers[provider].name)
-        case .kill: try begin()
+        case .kill: try kill()
         case .die(let points): pointsToDeath = points
         case .storageFails(let points, let times): storageFault = (points, times)
         case .reboot(let pause):
@@ -190,24 +228,129 @@ public final class FaultSimulation {
         case .configure(let number):
             position = number
             try begin()
+        case .reconfigure(let number): try reconfigure(number)
+        case .suspend:
+            noteWake()
+            try world.suspend()
         case .weather(let provider, let weather): self.weather[plan.providers[provider].name] = weather
         }
     }
 
     var plan: RoutingPlan { setup.plans[position] }
 
-    /// A process begins, with the configuration at hand.
+    /// A process begins, with the configuration at hand; if that is refused, with the one before it.
     private func begin() throws {
         end()
         noteWake()
-        try world.restart(plan)
+        let before = served != position ? try standing() : [:]
+        do {
+            try switching { try world.restart(plan) }
+        } catch let refusal as SwitchRefusal {
+            note("    refused: \(refusal.reason)")
+            try check(refusal, of: plan)
+            expect(try standing() == before, "a switch was refused, and something changed all the same")
+            position = served ?? 0
+            try world.restart(plan)
+        }
         try learnWhatWasCreated()
         noteWake()
     }
 
+    /// What a driver does every few seconds; a start that failed is tried again.
+    private func recover() throws {
+        do {
+            try switching { try world.keepHouse() }
+        } catch is SwitchRefusal {
+            position = served ?? 0
+            try begin()
+        }
+    }
+
+    /// The process goes on with another configuration, or with its own if that is refused.
+    private func reconfigure(_ number: Int) throws {
+        noteWake()
+        try world.comeToRest()
+        let former = position
+        do {
+            position = number
+            try switching { try world.reconfigure(plan) }
+        } catch let refusal as SwitchRefusal {
+            note("    refused: \(refusal.reason)")
+            try check(refusal, of: plan)
+            position = former
+        } catch {
+            // The old configuration goes on; only a process that dies is followed by one with the new.
+            if !isDying { position = former }
+            throw error
+        }
+        try learnWhatWasCreated()
+        noteWake()
+    }
+
+    /// Carries out a change of the configuration, and looks where pending work is then.
+    private func switching(_ body: () throws -> Void) throws {
+        guard let served, served != position else {
+            try body()
+            if world.delivers { self.served = position }
+            return
+        }
+        let old = setup.plans[served]
+        let before = try pendingByProvider()
+        allowMoves(from: old, to: plan, before)
+        for provider in plan.providers where provider.isRehearsed != old.isRehearsed(provider.name) {
+            phases[provider.name, default: 0] += 1
+        }
+        try body()
+        // A start that failed is made up for by the first look after the outbox that succeeds.
+        guard world.delivers else { return }
+        self.served = position
+        try checkSwitch(from: old, to: plan, before)
+    }
+
+    /// The process ends, and another begins; where two share the outbox, the other one may notice first.
+    private func kill() throws {
+        let process = world.process
+        if setup.processes > 1, random.below(2) > 0 {
+            end()
+            world.end()
+            try keepHouse()
+            world.turn(to: process)
+        }
+        try begin()
+    }
+
+    /// What every process does every few seconds.
+    private func keepHouse() throws {
+        let process = world.process
+        for other in 0..<setup.processes where other != process || setup.processes > 1 {
+            world.turn(to: other)
+            noteWake()
+            try world.keepHouse()
+        }
+        world.turn(to: process)
+    }
+
+    /// Lets time pass. Processes that share an outbox look after it meanwhile.
+    private func pass(_ duration: Duration) throws {
+        guard setup.processes > 1 else { return try world.advance(by: duration) }
+        let portions = max(1, min(12, Int(duration / .seconds(10))))
+        for _ in 0..<portions {
+            try world.advance(by: duration / portions)
+            try keepHouse()
+        }
+    }
+
     private func end() {
         tally.crashes += 1
-        isFirst = true
+        isFirst.insert(world.process)
+        questions = questions.filter { $0.value.process != world.process }
+    }
+
+    /// The process that sent a request died of it.
+    func noteDeath(of process: Int) {
+        tally.crashes += 1
+        isFirst.insert(process)
+        questions = questions.filter { $0.value.process != process }
     }
 
     func noteWake() { if let now = world.now { wakes.append(now) } }
@@ -231,7 +374,7 @@ public final class FaultSimulation {
             return operation
         }
         noteWake()
-        let before = (mirrors, permitted, forgotten)
+        let before = (mirrors, permitted, forgotten, unanswered)
         grantedNow = []
         for operation in operations { enroll(operation) }
         do {
@@ -242,7 +385,7 @@ public final class FaultSimulation {
             if try isStored(operations) {
                 acknowledged += operations
             } else {
-                (mirrors, permitted, forgotten) = before
+                (mirrors, permitted, forgotten, unanswered) = before
             }
             throw error
         }
@@ -253,6 +396,7 @@ public final class FaultSimulation {
     private func enroll(_ operation: EngagementOperation) {
         let subject = operation.subject
         var mirror = mirrors[subject] ?? SubjectMirror()
+        let before = mirror
         mirror.apply(operation)
         mirrors[subject] = mirror
         switch operation.action {
@@ -260,20 +404,33 @@ public final class FaultSimulation {
             // An earlier word to be forgotten still goes to the vendor.
             let before = known.values.filter { $0.subject == subject && $0.action.kind != .erase }
             forgotten.formUnion(before.map(\.id))
+        case .switchContact(let change) where before.isAnotherPerson(change):
+            // The next person's yes is not the word of the one who left.
+            unanswered = unanswered.filter {
+                known[$0]?.subject != subject || known[$0]?.action.kind == .registerDevice
+            }
         case .setConsent(let consent):
-            if consent.state == .granted { grantedNow.insert(consent.purpose) }
+            grantedNow.formUnion(setup.requiredConsent.filter { mirror.consent(for: $0) == .granted })
             for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose
             {
                 switch consent.state {
-                case .granted: permitted.insert(id)
+                case .granted where unanswered.remove(id) != nil: permitted.insert(id)
+                case .granted: break
                 case .denied where Self.isOptOut(other.action): permitted.insert(id)
-                case .denied: permitted.remove(id)
+                case .denied:
+                    permitted.remove(id)
+                    unanswered.remove(id)
+                // An answer that was another person's, and is none any more, can't be taken back.
+                case .unknown where before.consent(for: consent.purpose) == .granted:
+                    if permitted.remove(id) != nil { unanswered.insert(id) }
                 default: break
                 }
             }
         default: break
         }
-        heardBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
+        let hears = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
+        heardBy[operation.id] = Set(hears.map(\.name))
+        rehearsedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
         note(operation)
     }
 
@@ -286,7 +443,11 @@ public final class FaultSimulation {
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
         let isOptOut = state == .denied && Self.isOptOut(operation.action)
-        if state == .granted || isMade || isOptOut { permitted.insert(operation.id) }
+        if state == .granted || isMade || isOptOut {
+            permitted.insert(operation.id)
+        } else if state == .unknown {
+            unanswered.insert(operation.id)
+        }
     }
 
     /// Whether it tells a vendor to leave the person alone: a no does not keep that back.
@@ -333,6 +494,8 @@ public final class FaultSimulation {
         )
         note(operation)
         noteWake()
+        guard let now = world.now else { return }
+        questions[operation.id] = Question(process: world.process, deadline: now + .seconds(30))
         try world.read(operation, from: provider, timeout: .seconds(30))
     }
 
@@ -374,8 +537,8 @@ public final class FaultSimulation {
             ghosts.insert(sent.number)
             return false
         }
-        if isFirst { firsts.insert(sent.number) }
-        isFirst = false
+        if isFirst.remove(sent.process) != nil { firsts.insert(sent.number) }
+        phaseOf[sent.number] = phases[sent.provider] ?? 0
         return true
     }
 
@@ -384,6 +547,10 @@ public final class FaultSimulation {
         letStorageBe()
         isHealthy = true
         world.host.jump(by: world.host.trueDate - world.host.date())
+        for process in (0..<setup.processes).reversed() {
+            world.turn(to: process)
+            if process > 0 { world.end() }
+        }
         try begin()
         try close()
         for provider in plan.providers { try world.resume(provider.name) }

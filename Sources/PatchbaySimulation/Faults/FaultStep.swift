@@ -30,19 +30,27 @@ public struct FaultStep: Sendable {
         case reboot(after: Duration)
         /// Another process begins, with another configuration.
         case configure(Int)
+        /// The process goes on with another configuration.
+        case reconfigure(Int)
+        /// The process lets go of the outbox, until it does something again.
+        case suspend
         /// A vendor behaves so from now on.
         case weather(provider: Int, FaultWeather)
     }
 
     /// What happens.
     public var what: What
+    /// Which of the processes does it, from 0.
+    public var process = 0
     /// Decides what becomes of the requests that leave in this step.
     public var seed: UInt64
 }
 
 extension FaultStep: CustomStringConvertible {
     /// In words.
-    public var description: String {
+    public var description: String { (process > 0 ? "in the other process: " : "") + words }
+
+    private var words: String {
         switch what {
         case .capture(let actions, let subject, let isGroup):
             "the app\(subject > 0 ? " on its other installation" : "") says "
@@ -60,6 +68,8 @@ extension FaultStep: CustomStringConvertible {
             "the storage will fail \(times) times from point \(points + 1) from here"
         case .reboot(let pause): "the machine is off for \(pause)"
         case .configure(let number): "another process begins with configuration \(number)"
+        case .reconfigure(let number): "the process goes on with configuration \(number)"
+        case .suspend: "the process is suspended"
         case .weather(let provider, let weather): "provider \(provider) is \(weather.rawValue) from here"
         }
     }

@@ -16,12 +16,34 @@ public struct FaultTable: Sendable {
     public init(doors: [FaultDoor]) { self.doors = doors }
 
     /// The kinds of set-up. Each stands as often as it is listed.
-    private enum Kind: CaseIterable { case alone, alone2, alone3, consent, consent2, fanOut, drain, retarget, several }
+    private enum Kind: CaseIterable {
+        case alone, consent, change, shared, several, alone2, share, consent2, shadow, fanOut, change2
+    }
 
     /// The names of all set-ups, in order.
     public var names: [String] {
         doors.map { "\($0.id) alone" } + doors.map { "\($0.id), consent required" }
-            + ["two at once, one dead", "a switch, drained", "a switch, retargeted", "three at random"]
+            + ["two at once, one dead", "two processes"]
+            + RoutingPlan.SwitchPolicy.allCases.map { "a switch, \($0.rawValue)" }
+            + ["shares of the contacts", "a rehearsal", "three at random"]
+    }
+
+    /// How a provider is served in one configuration.
+    private struct Route {
+        var mode: RoutingPlan.Mode?
+        var share = Share.all
+        var sends = false
+
+        static let live = Route(mode: .live)
+        static let paused = Route(mode: .paused)
+        static let none = Route(mode: nil)
+        static let shadow = Route(mode: .shadow)
+        static let sandbox = Route(mode: .shadow, sends: true)
+
+        /// A share of the contacts, in per cent.
+        static func part(_ percent: Range<Int>) -> Route {
+            Route(mode: .percentage, share: Share(percent.lowerBound * 100..<percent.upperBound * 100))
+        }
     }
 
     /// The set-up that a seed chooses, its vendors new.
@@ -31,7 +53,7 @@ public struct FaultTable: Sendable {
         let door = doors[Int(seed / UInt64(Kind.allCases.count) % UInt64(doors.count))]
         let others = doors.filter { $0.id != door.id }
         switch kind {
-        case .alone, .alone2, .alone3:
+        case .alone, .alone2:
             var setup = try setup("\(door.id) alone", [door], [[.live]])
             setup.subjects = random.below(5) == 0 ? 2 : 1
             return setup
@@ -46,24 +68,60 @@ public struct FaultTable: Sendable {
             var setup = try setup("two at once, one dead", [door, random.pick(others)], [[.live, .live]])
             setup.deadProvider = setup.plans[0].providers[random.below(2)].name
             return setup
-        case .drain, .retarget:
-            let policy: RoutingPlan.SwitchPolicy = kind == .drain ? .drain : .retarget
-            let name = kind == .drain ? "a switch, drained" : "a switch, retargeted"
-            return try setup(name, [door, random.pick(others)], [[.live, nil], [nil, .live]], policy)
+        case .shared:
+            var setup = try setup("two processes", [door], [[.live]])
+            setup.processes = 2
+            return setup
+        case .change, .change2:
+            let policy = random.pick(RoutingPlan.SwitchPolicy.allCases)
+            let plans: [[Route]] = [[.live, .none], [.none, .live]]
+            return try setup(
+                "a switch, \(policy.rawValue)",
+                [door, random.pick(others)],
+                plans,
+                policy,
+                random.pick([.reject, .refuse])
+            )
+        case .share:
+            // Who is known stands at 51, 65 and 90 per cent, who is not at 43 and 78.
+            let plans = (0..<3).map { _ -> [Route] in
+                let border = random.pick([0, 48, 60, 80, 100])
+                return [.part(0..<border), .part(border..<(random.below(4) > 0 ? 100 : max(border, 85)))]
+            }
+            var setup = try setup(
+                "shares of the contacts",
+                [door, random.pick(others)],
+                plans,
+                random.pick(RoutingPlan.SwitchPolicy.allCases)
+            )
+            setup.subjects = 2
+            return setup
+        case .shadow:
+            let routes: [Route] = [.shadow, .sandbox, .live, .none]
+            let plans = (0..<3).map { _ -> [Route] in [.live, random.pick(routes)] }
+            return try setup(
+                "a rehearsal",
+                [door, random.pick(others)],
+                [[.live, random.pick([.shadow, .sandbox])]] + plans + [[random.pick([.none, .shadow]), .live]],
+                random.pick(RoutingPlan.SwitchPolicy.allCases)
+            )
         case .several:
             let three = [door] + others.shuffled(using: &random).prefix(2)
-            var plans: [[RoutingPlan.Mode?]] = []
+            var plans: [[Route]] = []
             for _ in 0..<3 {
-                var modes = three.map { _ in random.pick([.live, .live, .paused, nil] as [RoutingPlan.Mode?]) }
-                if !modes.contains(.live) { modes[random.below(modes.count)] = .live }
-                plans.append(modes)
+                var routes = three.map { _ in
+                    random.pick([.live, .live, .paused, .none, .shadow, .part(0..<60), .part(60..<100)] as [Route])
+                }
+                if !routes.contains(where: { $0.mode == .live }) { routes[random.below(routes.count)] = .live }
+                plans.append(routes)
             }
             let consent: Set<Purpose> = random.below(3) == 0 ? random.pick(Self.purposes) : []
             var setup = try setup(
                 "three at random",
                 three,
                 plans,
-                random.pick([.drain, .retarget]),
+                random.pick(RoutingPlan.SwitchPolicy.allCases),
+                random.pick([.reject, .refuse]),
                 requiredConsent: consent
             )
             setup.subjects = 2
@@ -74,15 +132,18 @@ public struct FaultTable: Sendable {
     private func setup(
         _ name: String,
         _ doors: [FaultDoor],
-        _ modes: [[RoutingPlan.Mode?]],
+        _ routes: [[Route]],
         _ policy: RoutingPlan.SwitchPolicy = .drain,
+        _ onLoss: RoutingPlan.LossPolicy = .reject,
         requiredConsent: Set<Purpose> = []
     ) throws -> FaultSimulation.Setup {
-        let plans = modes.map { modes in
+        let plans = routes.map { routes in
             RoutingPlan(
-                providers: zip(doors, modes).map { .init(name: $0.id, adapter: $0.adapter, mode: $1) },
+                providers: zip(doors, routes).map {
+                    .init(name: $0.id, adapter: $0.adapter, mode: $1.mode, share: $1.share, sendsShadow: $1.sends)
+                },
                 onSwitch: policy,
-                onLoss: .reject,
+                onLoss: onLoss,
                 requiredConsent: Set(requiredConsent.map { Consent.Scope($0) })
             )
         }
@@ -96,6 +157,11 @@ public struct FaultTable: Sendable {
         }
         (setup.name, setup.allowsLies) = (name, true)
         setup.closing = doors.map(\.closing)
+        if doors.count == 1 { setup.opposites = doors[0].opposites }
+        setup.questions = Dictionary(doors.map { ($0.id, $0.question) }) { first, _ in first }
+        if plans.contains(where: { $0.providers.contains(where: \.isRehearsed) }) {
+            setup.sandboxes = Dictionary(try doors.map { ($0.id, try $0.makeVendor()) }) { first, _ in first }
+        }
         setup.laws = Dictionary(doors.map { ($0.id, $0.law) }) { first, _ in first }
         return setup
     }

@@ -13,6 +13,8 @@ public enum FaultWeather: String, Sendable, CaseIterable {
     case down
     /// Its answers take up to two minutes, and come when nobody waits any more.
     case slow
+    /// It does everything, and half of its answers are lost.
+    case mute
     /// It asks to be left in peace for a time.
     case limiting
     /// It answers 200 to everything, with a page, nothing, half an answer, an error inside, or an earlier answer again;
@@ -60,6 +62,7 @@ public enum FaultWeather: String, Sendable, CaseIterable {
         case .slow:
             let seconds = random.below(120)
             return seconds < 55 ? .process(after: .seconds(seconds)) : .processSilently
+        case .mute: return random.below(2) > 0 ? .process(after: delay) : .loseAnswer(after: delay)
         case .limiting:
             return random.below(3) > 0 ? Self.limit(&random, delay, date) : .process(after: delay)
         case .lying:

@@ -64,10 +64,16 @@ public struct Migration: Sendable {
         makeReader = { () throws(SettingsError) in try read(sourceSettings) }
         makeWriter = { () throws(SettingsError) in try write(targetSettings) }
         self.catalogue = catalogue
-        if case .neutralLines? = try? source.makeSourceLayout?(sourceSettings),
+        if let rows = try? source.makeSourceLayout?(sourceSettings),
             case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings)
         {
-            bulk = BulkPlan(layout: layout, catalogue: catalogue, makeReader: makeReader, makeWriter: makeWriter)
+            bulk = BulkPlan(
+                source: rows,
+                layout: layout,
+                catalogue: catalogue,
+                makeReader: makeReader,
+                makeWriter: makeWriter
+            )
         } else {
             bulk = nil
         }
@@ -118,6 +124,8 @@ public struct Migration: Sendable {
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationReport {
         do {
+            // What the fast way has read before it gave up.
+            var first: [UInt8]?
             if let bulk, workers ?? 1 > 0 {
                 let surroundings = BulkRun.Surroundings(
                     output: output,
@@ -126,13 +134,13 @@ public struct Migration: Sendable {
                     isCancelled: isCancelled
                 )
                 let count = workers ?? BulkRun.processors
-                if let report = try BulkRun.run(bulk, &source, surroundings, workers: count) { return report }
+                if let report = try BulkRun.run(bulk, &source, &first, surroundings, workers: count) { return report }
             }
             var reader = try makeReader()
             let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue)
             var pass = Pass(slow, output: output, rejects: rejects)
             while !isCancelled() {
-                guard let chunk = try source.next() else {
+                guard let chunk = try first.take() ?? source.next() else {
                     try reader.finish { record in try pass.take(record) }
                     return try pass.finish()
                 }

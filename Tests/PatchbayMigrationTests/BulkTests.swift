@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySalesforce
 import Testing
 
 @testable import PatchbayMigration
@@ -19,14 +20,17 @@ import Testing
             _ bytes: [UInt8],
             _ target: JSONObject,
             _ types: [AttributeName: AttributeType] = [:],
+            from source: RecordFormat = .neutralContacts,
+            _ sourceSettings: JSONObject = [:],
             chunk: Int,
             workers: Int
         ) throws {
             let (written, list, replay) = (MemorySink(), MemorySink(), MemorySink())
             var input = ChunkedSource(bytes, chunk: chunk)
             let migration = try Migration(
-                from: .neutralContacts,
+                from: source,
                 to: .altcraftProfiles,
+                sourceSettings: sourceSettings,
                 targetSettings: target,
                 catalogue: AttributeCatalogue(types.mapValues { AttributeCatalogue.Entry(type: $0) })
             )
@@ -73,12 +77,57 @@ import Testing
         }
     }
 
-    private func plan(_ settings: JSONObject) throws -> BulkPlan {
+    @Test(arguments: 0..<8) func `every way gives the same of rows, whatever stands in quotes`(_ round: Int) throws {
+        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        var noise = RowNoise(seed: UInt64(round), mutated: round % 2 == 0 ? 20 : 0)
+        let (bytes, rowSettings) = noise.file(50)
+        let target = Self.settings[round % 2]
+        let slow = try Outcome(bytes, target, from: source, rowSettings, chunk: 1 << 20, workers: 0)
+        // A chunk must hold the header and a row, or the slow way is taken; the smaller ones cut inside quotes.
+        for (chunk, workers) in [(1 << 20, 1), (400 + round * 37, 1), (700, 3)] {
+            let bulk = try Outcome(bytes, target, from: source, rowSettings, chunk: chunk, workers: workers)
+            #expect(bulk == slow, "round \(round), chunks of \(chunk), \(workers) workers")
+        }
+    }
+
+    @Test func `plain rows go the fast way, quotes and line breaks in them too`() throws {
+        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        guard let makeReader = source.makeReader, let rows = try source.makeSourceLayout?([:]) else {
+            throw CancellationError()
+        }
+        let plan = try plan(Self.settings[0], from: rows, makeReader)
+        let file = """
+            Contact Key,Email Address,Mobile Number,First Name,_Status,Remark
+            c-1,a@b.example,,Aino,1,
+            c-2,b@b.example,+358 40 1234567," Päivi ",,"says ""hello""
+            and leaves"
+            c-3,c@b.example,,"",1,"a,b"\r\n
+            """
+        let bytes = Array(file.utf8) + [UInt8](repeating: 0, count: Padding.count)
+        let header = try #require(plan.header(in: Array(file.utf8)))
+        guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
+        let range = header.bytes.count..<(bytes.count - Padding.count)
+        let result = mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), [])
+        #expect(result.written == 3)
+        // The first row alone, with which the reader speaks of the whole file.
+        #expect(result.slow == 1)
+        #expect(result.lines == 4)
+        let text = String(decoding: result.output[..<result.used], as: UTF8.self)
+        #expect(text.contains(#""_fname":"Päivi","remark":"says \"hello\"\nand leaves""#))
+    }
+
+    private func plan(
+        _ settings: JSONObject,
+        from source: SourceLayout = .neutralLines,
+        _ makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = RecordFormat
+            .neutralContacts
+            .makeReader
+    ) throws -> BulkPlan {
         guard case .lines(let layout)? = try RecordFormat.altcraftProfiles.makeTargetLayout?(settings),
-            let makeReader = RecordFormat.neutralContacts.makeReader,
-            let makeWriter = RecordFormat.altcraftProfiles.makeWriter
+            let makeReader, let makeWriter = RecordFormat.altcraftProfiles.makeWriter
         else { throw CancellationError() }
         return BulkPlan(
+            source: source,
             layout: layout,
             catalogue: AttributeCatalogue(),
             makeReader: { () throws(SettingsError) in try makeReader([:]) },
@@ -98,7 +147,7 @@ import Testing
     ]
 
     @Test func `plain records go the fast way, and an attribute's name is learned once`() throws {
-        guard var mapper = try plan(Self.settings[0]).makeMapper() else { throw CancellationError() }
+        guard var mapper = try plan(Self.settings[0]).makeMapper(behind: .init()) else { throw CancellationError() }
         let lines = Self.plain + Self.plain
         let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
         let range = 0..<(bytes.count - Padding.count)

@@ -13,6 +13,9 @@ extension RecordFormat {
             let settings = try ContactFileSettings.table.read(object, over: ContactFileSettings(), at: "settings")
             if !settings.problems.isEmpty { throw SettingsError(settings.problems) }
             return ContactFileReader(settings: settings)
+        },
+        makeSourceLayout: { object throws(SettingsError) in
+            .columns(try ContactFileSettings.table.read(object, over: ContactFileSettings(), at: "settings").layout)
         }
     )
 }
@@ -21,7 +24,7 @@ extension RecordFormat {
 ///
 /// Every value is text; a blank field is no value. A row with any error is a record without contact that names every
 /// error, and reading goes on.
-struct ContactFileReader: ContactReader {
+struct ContactFileReader: RowReader {
     private let settings: ContactFileSettings
     private var reader: DelimitedReader
     private var columns: [Column] = []
@@ -36,12 +39,7 @@ struct ContactFileReader: ContactReader {
         self.settings = settings
         RuleID.salesforce("F1").fire()
         RuleID.salesforce("F2").fire()
-        reader = DelimitedReader(
-            dialect: DelimitedDialect(
-                delimiter: settings.delimiter.byte,
-                quoting: settings.isQuoted ? .whenNeeded : .never
-            )
-        )
+        reader = DelimitedReader(dialect: settings.dialect)
     }
 
     mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
@@ -64,8 +62,9 @@ struct ContactFileReader: ContactReader {
             }
             try readHeader()
             rowCount += 1
-            try record(sourceRecord(row))
+            try record(self.record(row))
         }
+        try readHeader()
     }
 
     // MARK: Header
@@ -89,15 +88,15 @@ struct ContactFileReader: ContactReader {
     }
 
     /// What is said once for the whole file, with the first row.
-    private var fileFindings: [Finding] {
-        guard rowCount == 1 else { return [] }
+    private func fileFindings(with number: Int) -> [Finding] {
+        guard number == 1 else { return [] }
         return columns.filter { $0.target == .ignored }
             .map { FindingRow.rowReserved.at("columns.\($0.name)", detail: "said once for all rows") }
     }
 
     // MARK: Rows
 
-    private func sourceRecord(_ row: Result<DelimitedRecord, DelimitedFault>) -> SourceRecord {
+    func record(_ row: Result<DelimitedRecord, DelimitedFault>) -> SourceRecord {
         switch row {
         case .failure(let fault):
             let column = columns.indices.contains(fault.field - 1) ? columns[fault.field - 1].name : "\(fault.field)"
@@ -107,7 +106,7 @@ struct ContactFileReader: ContactReader {
                 line: fault.line,
                 bytes: fault.bytes.withoutLineEnd,
                 contact: nil,
-                findings: fileFindings + [finding]
+                findings: fileFindings(with: fault.number) + [finding]
             )
         case .success(let row):
             let (contact, findings) = contact(of: row)
@@ -116,7 +115,7 @@ struct ContactFileReader: ContactReader {
                 line: row.line,
                 bytes: row.bytes.withoutLineEnd,
                 contact: contact,
-                findings: fileFindings + findings
+                findings: fileFindings(with: row.number) + findings
             )
         }
     }

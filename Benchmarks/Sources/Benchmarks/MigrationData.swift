@@ -78,20 +78,38 @@ struct MigrationData {
         return line
     }
 
+    /// The header of an export of the same people as delimited text.
+    static let header =
+        "Contact Key,Email Address,Mobile Number,First Name,Last Name,City,Country,Loyalty Tier,Visits,Remark\r\n"
+
+    /// The row of that number, with its line end.
+    mutating func row(_ number: Int) -> [UInt8] {
+        line.removeAll(keepingCapacity: true)
+        add("member-\(digits(number, 8)),")
+        add(happens(3) ? "," : "contact.\(digits(number, 8))@mail.example.com,")
+        add(happens(800) ? "\(happens(2) ? "unknown" : "+35840\(digits(next(10_000_000), 7))")," : ",")
+        add(
+            "\(one(of: Self.given)),\(one(of: Self.family)),\(happens(100) ? "\"Helsinki, Uusimaa\"" : one(of: Self.city)),"
+        )
+        add("\(one(of: Self.country)),\(happens(600) ? one(of: Self.tier) : ""),\(next(2000)),")
+        add(happens(20) ? "\"says \"\"hello\"\"\nand leaves\"\r\n" : "\r\n")
+        return line
+    }
+
     private mutating func phone() -> String {
         if happens(5) { return "unknown" }
         let number = digits(next(10_000_000), 7)
         return happens(100) ? "+358 40 \(number.prefix(3))-\(number.suffix(4))" : "+35840\(number)"
     }
 
-    /// Writes a file of that many lines.
-    static func write(_ count: Int, to path: String) throws {
-        var (data, buffer) = (MigrationData(), [UInt8]())
+    /// Writes a file of that many lines, or rows behind a header.
+    static func write(_ count: Int, asRows: Bool = false, to path: String) throws {
+        var (data, buffer) = (MigrationData(), asRows ? Array(header.utf8) : [])
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)
         else { throw WrongResult("\(path) can't be written.") }
         for number in 1...count {
-            buffer += data.record(number)
+            buffer += asRows ? data.row(number) : data.record(number)
             guard buffer.count > 1 << 20 || number == count else { continue }
             try file.write(contentsOf: buffer)
             buffer.removeAll(keepingCapacity: true)

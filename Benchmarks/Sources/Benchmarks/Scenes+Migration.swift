@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayMigration
+import PatchbaySalesforce
 
 /// One migration in a process of its own: contacts of the neutral model to the vendor's import lines.
 enum MigrationChild {
@@ -11,7 +12,9 @@ enum MigrationChild {
         guard let workers = Int(words[2]), let settings = try JSONValue(parsing: MigrationData.settings).object else {
             throw WrongResult("The child was asked for something else.")
         }
-        let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
+        let rows = AdapterModule.salesforce.formats.first { $0.makeReader != nil } ?? .neutralContacts
+        let format = words[3].hasSuffix(".csv") ? rows : .neutralContacts
+        let migration = try Migration(from: format, to: .altcraftProfiles, targetSettings: settings)
         var source = try FileSource(path: words[3])
         let output = try OutputFile(path: words[4])
         let keeps = words.count > 5
@@ -86,13 +89,52 @@ extension Scenes {
             ("DuckDB 2", [python, "\(Self.peers)/map_duckdb.py", "2", source, theirs], false),
             ("cp", ["/bin/cp", source, theirs], true),
         ]
-        try check(rows.map { ($0.name, $0.words, $0.isExact) }, ours, theirs, python)
+        tell(try measured(rows, ours, theirs, python), records: Double(count))
+        try tellRows(count, folder)
+        try tellMemory(count)
+    }
+
+    /// The same people as an export of delimited text.
+    private mutating func tellRows(_ count: Int, _ folder: String) throws {
+        let source = workplace.newFile() + ".csv"
+        let (ours, theirs) = (workplace.newFile(), workplace.newFile())
+        try MigrationData.write(count, asRows: true, to: source)
+        let one = ["/usr/bin/env", "taskset", "-c", "0"]
+        let python = "\(folder)/python/bin/python"
+        let rows: [(name: String, words: [String], isExact: Bool)] = [
+            ("ours", one + [CommandLine.arguments[0], "migrate", "1", source, ours], true),
+            ("csv and orjson", one + [python, "\(Self.peers)/map_rows.py", source, theirs], true),
+            ("DuckDB 1", one + [python, "\(Self.peers)/rows_duckdb.py", "1", source, theirs], false),
+        ]
+        let figures = try measured(rows, ours, theirs, python)
+        func processor(_ name: String) -> Double { Spread(figures[name, default: []].map(\.processor)).median }
+        let each = processor("ours") / Double(count) * 1e6
+        report.add("P3", "rows of delimited text to import lines, one core", "\(each.short) µs of processor each")
+        for (name, goal) in [("csv and orjson", 8.0), ("DuckDB 1", 6)] {
+            let ratio = processor(name) / processor("ours")
+            report.add(
+                "P3",
+                "beside \(name), by processor time",
+                wanted: "≥ \(goal) ×",
+                "\(ratio.short) ×",
+                isReached: ratio >= goal
+            )
+        }
+    }
+
+    /// What each took, five times in turn, once all outputs were found to be the same.
+    private func measured(
+        _ rows: [(name: String, words: [String], isExact: Bool)],
+        _ ours: String,
+        _ theirs: String,
+        _ python: String
+    ) throws -> [String: [Took]] {
+        try check(rows, ours, theirs, python)
         var figures: [String: [Took]] = [:]
         for _ in 0..<5 {
             for row in rows { figures[row.name, default: []].append(try took(row.words)) }
         }
-        tell(figures, records: Double(count))
-        try tellMemory(count)
+        return figures
     }
 
     /// Every output is the same before a figure counts.

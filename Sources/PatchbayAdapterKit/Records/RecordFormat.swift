@@ -15,7 +15,8 @@ public struct RecordFormat: Sendable {
     public let makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)?
     /// Makes a writer; nil if the format is only read.
     public let makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)?
-    /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader is a ``RecordReader`` then.
+    /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader can read a
+    /// record alone then.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
     /// Says as data what the writer writes, for bulk work; nil if it can't be said. The writer keeps nothing from one
     /// contact to the next then.
@@ -42,6 +43,8 @@ public struct RecordFormat: Sendable {
 public enum SourceLayout: Sendable {
     /// Contacts of the neutral model, a JSON object a line.
     case neutralLines
+    /// Rows of delimited text. The reader is a ``RowReader``.
+    case columns(ColumnLayout)
 }
 
 /// What a target's records look like, as far as bulk work must know it.

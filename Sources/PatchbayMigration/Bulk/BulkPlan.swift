@@ -1,17 +1,66 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// Everything that a thread needs to map chunks of a source, to be compiled there.
 struct BulkPlan: Sendable {
+    let source: SourceLayout
     let layout: LineLayout
     let catalogue: AttributeCatalogue
     let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
 
+    /// What stands before the first row, and what it says.
+    struct Header: Sendable {
+        var bytes: [UInt8] = []
+        var fields: [String] = []
+    }
+
+    /// Reads records, in the way that the source's layout says.
+    enum Reader {
+        case lines(any RecordReader)
+        case rows(any RowReader)
+    }
+
+    /// A reader that has taken the header; nil if it can't read a record alone.
+    func reader(behind header: Header) throws -> Reader? {
+        switch source {
+        case .neutralLines: return try (makeReader() as? any RecordReader).map(Reader.lines)
+        case .columns:
+            guard var reader = try makeReader() as? any RowReader else { return nil }
+            try reader.read(header.bytes) { _ in }
+            return .rows(reader)
+        }
+    }
+
     /// A mapper of its own; nil if the reader can't read a record alone.
-    func makeMapper() throws(SettingsError) -> LineMapper? {
-        guard let reader = try makeReader() as? any RecordReader else { return nil }
-        return LineMapper(layout, reader: reader, writer: try makeWriter(), catalogue: catalogue)
+    func makeMapper(behind header: Header) throws -> ChunkMapper? {
+        let arena = Arena()
+        let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue)
+        switch (source, try reader(behind: header)) {
+        case (.neutralLines, .lines(let reader)?):
+            let compiled = CompiledPlan(layout, catalogue: catalogue)
+            return ChunkMapper(compiled, .lines(NeutralScanner(in: arena), reader), in: arena, slow: slow)
+        case (.columns(let rows), .rows(let reader)?):
+            let columns = rows.columns(header.fields)
+            let names = columns.compactMap { if case .attribute(let name, _) = $0.role { name } else { nil } }
+            let compiled = CompiledPlan(layout, catalogue: catalogue, attributes: names)
+            let scanner = RowScanner(rows, columns, compiled, in: arena)
+            return ChunkMapper(compiled, .rows(scanner, reader, rows.dialect), in: arena, slow: slow)
+        default: return nil
+        }
+    }
+
+    /// The header of a source that begins with these bytes; nil if there is none in them, or a bad one.
+    func header(in bytes: [UInt8]) -> Header? {
+        guard case .columns(let layout) = source, layout.dialect.hasHeader else { return Header() }
+        var reader = DelimitedReader(dialect: layout.dialect)
+        reader.append(bytes)
+        guard case .success? = reader.next(), let header = reader.header else { return nil }
+        var end = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        for _ in 1..<header.line { end = (bytes[end...].firstIndex(of: 0x0A) ?? end) + 1 }
+        end += header.bytes.count
+        return Header(bytes: Array(bytes[..<end]), fields: header.fields)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// One run of a migration whose formats are both known as data: chunks are mapped on several threads, and written in order.
@@ -8,7 +9,7 @@ import PatchbayModel
 struct BulkRun {
     private var report = MigrationReport()
     private let notes: [FindingRow]
-    private let reader: any RecordReader
+    private let reader: BulkPlan.Reader
     private var slow: SlowWay
     private var output: (any ByteSink)?
     private var rejects: Rejects?
@@ -17,10 +18,21 @@ struct BulkRun {
     private var hasBegun = false
     /// Outputs that were written and can be filled again.
     private var spare: [[UInt8]] = []
+    /// A row that has begun and not ended where its job did.
+    private var leftover: [UInt8] = []
+    /// Maps what was cut at a wrong place, here and in order.
+    private let makeMender: () throws -> ChunkMapper?
 
-    private init(_ plan: BulkPlan, _ reader: any RecordReader, _ notes: [FindingRow]) throws(SettingsError) {
+    private init(
+        _ plan: BulkPlan,
+        _ header: BulkPlan.Header,
+        _ reader: BulkPlan.Reader,
+        _ notes: [FindingRow]
+    ) throws(SettingsError) {
         (self.reader, self.notes) = (reader, notes)
         slow = SlowWay(writer: try plan.makeWriter(), catalogue: plan.catalogue)
+        lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
+        makeMender = { try plan.makeMapper(behind: header) }
     }
 
     /// Where a run's bytes go, and who hears of it.
@@ -31,26 +43,29 @@ struct BulkRun {
         let isCancelled: () -> Bool
     }
 
-    /// Runs it; nil if the source's reader can't read a record alone.
+    /// Runs it; nil if nothing was read from the source and it is for the slow way, or only its first chunk was, which is
+    /// `first` then.
     static func run(
         _ plan: BulkPlan,
         _ source: inout some ByteSource,
+        _ first: inout [UInt8]?,
         _ surroundings: Surroundings,
         workers: Int
     ) throws -> MigrationReport? {
-        guard let mapper = try plan.makeMapper(), let reader = try plan.makeReader() as? any RecordReader else {
-            return nil
-        }
-        var run = try BulkRun(plan, reader, mapper.notes)
+        first = try source.next()
+        guard let header = plan.header(in: first ?? []), let reader = try? plan.reader(behind: header),
+            let mapper = try plan.makeMapper(behind: header)
+        else { return nil }
+        var run = try BulkRun(plan, header, reader, mapper.notes)
         (run.output, run.rejects) = (surroundings.output, surroundings.rejects)
         try run.write(run.slow.header[...])
         if workers < 2 {
             var lane = OneLane(mapper)
-            try run.go(&source, surroundings, &lane)
+            try run.go(first, header.bytes.count, &source, surroundings, &lane)
         } else {
-            var lane = ManyLanes(plan, workers: workers)
+            var lane = ManyLanes(plan, header, workers: workers)
             defer { lane.close() }
-            try run.go(&source, surroundings, &lane)
+            try run.go(first, header.bytes.count, &source, surroundings, &lane)
         }
         return run.report
     }
@@ -61,35 +76,50 @@ struct BulkRun {
     // MARK: The loop
 
     private mutating func go(
+        _ first: [UInt8]?,
+        _ headerLength: Int,
         _ source: inout some ByteSource,
         _ surroundings: Surroundings,
         _ lane: inout some Lane & ~Copyable
     ) throws {
-        var cutter = LineCutter(longest: NeutralContacts.longestLine)
+        // A row may have several lines, so its length is the mapper's care.
+        var cutter = LineCutter(longest: isOfRows ? .max / 2 : NeutralContacts.longestLine)
+        var next = first
+        var skipped = headerLength
         while !surroundings.isCancelled() {
-            guard let chunk = try source.next() else {
+            guard let chunk = next else {
                 try cutter.finish { cut in try take(cut, &lane) }
-                while let result = lane.next(isLast: true) { try settle(result) }
+                while let result = lane.next(isLast: true) { try accept(result) }
+                try mend(with: ChunkJob(isLast: true), [])
                 try write(slow.footer[...])
                 report.isComplete = true
                 return
             }
             report.bytesRead += chunk.count
             if !hasBegun { rejects?.note(chunk) }
-            try cutter.cut(chunk) { cut in try take(cut, &lane) }
+            if skipped > 0 {
+                try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lane) }
+                skipped = 0
+            } else {
+                try cutter.cut(chunk) { cut in try take(cut, &lane) }
+            }
+            next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
     }
+
+    private var isOfRows: Bool { if case .rows = reader { true } else { false } }
 
     private mutating func take(_ cut: LineCutter.Cut, _ lane: inout some Lane & ~Copyable) throws {
         switch cut {
         case .job(let job):
             lane.submit(job, spare.popLast() ?? [])
-            while let result = lane.next(isLast: false) { try settle(result) }
+            while let result = lane.next(isLast: false) { try accept(result) }
         case .overlong(let length):
             // Its place in the order is known only when everything before is settled.
-            while let result = lane.next(isLast: true) { try settle(result) }
+            while let result = lane.next(isLast: true) { try accept(result) }
             try begin(line: lines + 1)
+            guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
             report.count(record.findings)
             try rejects?.reject(record, record.findings)
@@ -105,6 +135,25 @@ struct BulkRun {
         guard !hasBegun else { return }
         hasBegun = true
         try rejects?.begin(line: line)
+    }
+
+    /// Takes a result, unless what is left of the one before shows that it was cut at a wrong place.
+    private mutating func accept(_ result: ChunkResult) throws {
+        guard leftover.isEmpty else { return try mend(with: result.job, result.output) }
+        try settle(result)
+        leftover = result.leftover
+    }
+
+    /// Maps the leftover with the job behind it.
+    private mutating func mend(with job: ChunkJob, _ output: [UInt8]) throws {
+        guard !leftover.isEmpty, var mapper = try makeMender() else { return }
+        var whole = ChunkJob()
+        whole.seam = leftover + job.bytes + [UInt8](repeating: 0, count: Padding.count)
+        whole.isFirst = report.read == 0
+        whole.isLast = job.isLast
+        let result = mapper.map(whole, output)
+        try settle(result)
+        leftover = result.leftover
     }
 
     private mutating func settle(_ result: ChunkResult) throws {
@@ -123,13 +172,17 @@ struct BulkRun {
         spare.append(result.output)
     }
 
-    /// Reads a record again, now that its number is known.
+    /// Keeps a reject, now that its number is known.
     private mutating func tell(_ reject: ChunkResult.Reject) throws {
         guard rejects != nil else { return }
-        let record = reader.read(
-            reject.bytes,
-            number: report.read + reject.records + 1,
-            line: lines + reject.lines + 1
+        let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
+        guard let row = reject.row, case .rows(let reader) = reader else {
+            var record = reject.record
+            (record.number, record.line) = (number, line)
+            return try rejects?.reject(record, reject.findings) ?? ()
+        }
+        let record = reader.record(
+            row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }
         )
         var ignored: [UInt8] = []
         try rejects?.reject(record, slow.move(record, to: &ignored))
@@ -152,10 +205,10 @@ private protocol Lane: ~Copyable {
 
 /// The calling thread.
 private struct OneLane: Lane, ~Copyable {
-    private var mapper: LineMapper
+    private var mapper: ChunkMapper
     private var result: ChunkResult?
 
-    init(_ mapper: consuming LineMapper) { self.mapper = mapper }
+    init(_ mapper: consuming ChunkMapper) { self.mapper = mapper }
 
     mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) { result = mapper.map(job, consume output) }
 
@@ -174,12 +227,12 @@ private struct ManyLanes: Lane, ~Copyable {
     private var submitted = 0
     private var taken = 0
 
-    init(_ plan: BulkPlan, workers: Int) {
+    init(_ plan: BulkPlan, _ header: BulkPlan.Header, workers: Int) {
         // One job for each thread, one that waits for the first of them that is done, and one that is written.
         limit = workers + 2
         ring = WorkRing(workers: workers) { ring in
             // It was made once already before any thread began, so it can be made.
-            guard let made = try? plan.makeMapper() else { return }
+            guard let made = try? plan.makeMapper(behind: header) else { return }
             var mapper = made
             while var next = ring.take() {
                 var output: [UInt8] = []

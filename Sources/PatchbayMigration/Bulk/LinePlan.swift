@@ -87,12 +87,17 @@ final class CompiledPlan {
     /// What the attributes of the plan point to.
     private var attributeArena = Arena()
 
-    init(_ layout: LineLayout, catalogue: AttributeCatalogue) {
+    private let kindNames: [String]
+
+    /// Compiles a layout; `attributes` are names that the source is known to have.
+    init(_ layout: LineLayout, catalogue: AttributeCatalogue, attributes: [AttributeName] = []) {
         let arena = Arena()
         var compiler = LineCompiler(layout, in: arena)
         compiler.compile()
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
-        names = Set(compiler.attributes.names.keys.map(\.rawValue)).union(catalogue.entries.keys.map(\.rawValue))
+        kindNames = compiler.kindNames
+        let known = [Array(compiler.attributes.names.keys), Array(catalogue.entries.keys), attributes]
+        names = Set(known.joined().map(\.rawValue))
         if names.count > RecordView.attributeLimit { names = [] }
         let lexicon = Lexicon(kinds: compiler.kindNames, topics: compiler.topicNames, in: arena)
         let plan = LinePlan(
@@ -108,6 +113,14 @@ final class CompiledPlan {
             room: 4096 + arena.textSize * (1 + RecordView.subscriptionLimit * RecordView.deviceLimit)
         )
         self.plan = arena.make(1, of: plan)
+    }
+
+    /// The index of a kind of identifier; -1 for one that the target does not ask for.
+    func index(of kind: IdentifierKind) -> Int { kindNames.firstIndex(of: kind.rawValue) ?? Lexicon.unknown }
+
+    /// The rank of an attribute, as long as no further one is learned.
+    func rank(of name: AttributeName) -> Int? {
+        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.firstIndex(of: name.rawValue)
     }
 
     /// Learns the name of an attribute, so that the next record with it goes the fast way.

@@ -1,0 +1,69 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What a file of delimited text with a header holds of contacts: what each column fills.
+///
+/// It is the fast way's description of what the format's ``RowReader`` does, which stays the truth: a row that is anything
+/// but plain goes to it, and so does the first one, with which a reader may say something of the whole file. A field's text
+/// counts without white space at both ends; one that is empty then is no value.
+public struct ColumnLayout: Sendable {
+    /// What a column fills.
+    public enum Role: Sendable {
+        /// An identifier. A contact has the external one first, then the others by the names of their kinds.
+        case identifier(IdentifierKind)
+        /// An attribute of that type.
+        case attribute(AttributeName, AttributeType)
+        /// The locale.
+        case locale
+        /// The time zone by a name with a slash; any other text is for the reader.
+        case timeZone
+        /// Nothing.
+        case ignored
+        /// Something that only the reader knows.
+        case unusual
+    }
+
+    /// What a text must look like.
+    public enum Form: Sendable {
+        /// Anything.
+        case any
+        /// One @, something before it, and a host with a point behind it; at most 254 characters, no white space.
+        case email
+        /// Four to fifteen digits, with plus, minus, brackets, points and spaces between them.
+        case phone
+    }
+
+    /// A column.
+    public struct Column: Sendable {
+        /// What it fills.
+        public var role: Role
+        /// What its text must look like.
+        public var form: Form
+        /// Whether a row without it is a fault.
+        public var isRequired: Bool
+
+        /// A column.
+        public init(_ role: Role, form: Form = .any, isRequired: Bool = false) {
+            (self.role, self.form, self.isRequired) = (role, form, isRequired)
+        }
+    }
+
+    /// How the text is written.
+    public var dialect: DelimitedDialect
+    /// What the columns of a header are; the reader has taken the same header.
+    public var columns: @Sendable (_ header: [String]) -> [Column]
+
+    /// A layout.
+    public init(_ dialect: DelimitedDialect, columns: @escaping @Sendable (_ header: [String]) -> [Column]) {
+        (self.dialect, self.columns) = (dialect, columns)
+    }
+}
+
+/// A reader of rows that have nothing to do with each other, once it has taken the header.
+public protocol RowReader: ContactReader {
+    /// Reads one row, or says what is wrong with one that is none.
+    ///
+    /// - Parameter row: the row, with its number and line in the file.
+    /// - Returns: the record, with a contact or a reason.
+    func record(_ row: Result<DelimitedRecord, DelimitedFault>) -> SourceRecord
+}

@@ -1,0 +1,388 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Whole records of a source, to be mapped: what stood at the seam of two chunks, then the rest of a chunk.
+struct ChunkJob: Sendable {
+    /// A record that began in the last chunk and ended in this one, with padding; empty if there is none.
+    var seam: [UInt8] = []
+    /// The chunk, with padding.
+    var chunk: [UInt8] = []
+    /// Where its whole records stand.
+    var range = 0..<0
+    /// Whether the first record of the source is the first here.
+    var isFirst = false
+    /// Whether nothing follows.
+    var isLast = false
+
+    /// All bytes of it.
+    var bytes: [UInt8] { seam.dropLast(Padding.count) + chunk[range] }
+}
+
+/// What became of a job.
+struct ChunkResult: Sendable {
+    /// A record that is not written.
+    struct Reject: Sendable {
+        /// How many records and line feeds stand before it in the job.
+        var records: Int
+        var lines: Int
+        var record: SourceRecord
+        var findings: [Finding]
+        /// The row, if the record is one: what is said of it may hold its number, so it is read again.
+        var row: Result<DelimitedRecord, DelimitedFault>?
+    }
+
+    var output: [UInt8]
+    /// Bytes of `output` that are written.
+    var used = 0
+    var records = 0
+    var lines = 0
+    var written = 0
+    var writtenWithFindings = 0
+    /// Records that went the slow way.
+    var slow = 0
+    /// Line feeds before the first record.
+    var linesBeforeFirst: Int?
+    /// How often each note of the plan was made.
+    var notes: [Int] = []
+    /// How often each finding of the slow way came.
+    var findings: [String: MigrationReport.Tally] = [:]
+    var rejects: [Reject] = []
+    /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
+    var leftover: [UInt8] = []
+    /// The job, for what must be mapped again behind a leftover.
+    var job = ChunkJob()
+}
+
+/// What reads records: bytes into a view, and anything that is not plain into a record.
+enum RecordSource {
+    case lines(NeutralScanner, any RecordReader)
+    case rows(RowScanner, any RowReader, DelimitedDialect)
+}
+
+/// Maps jobs, one after the other, on one thread.
+struct ChunkMapper: ~Copyable {
+    private let compiled: CompiledPlan
+    private let arena: Arena
+    // All of these point into `arena`.
+    private let source: RecordSource
+    private var view: RecordView
+    private var writer: LineWriter
+    private var slow: SlowWay
+
+    /// The longest record that goes the fast way, so that the room that one may need is bounded.
+    private static let longest = 64 << 10
+
+    /// What ends a run of plain records.
+    private enum Stop { case end, unusual, room }
+
+    init(_ compiled: CompiledPlan, _ source: RecordSource, in arena: Arena, slow: SlowWay) {
+        (self.compiled, self.source, self.arena, self.slow) = (compiled, source, arena, slow)
+        (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
+    }
+
+    /// Maps a job; `output` is written over.
+    mutating func map(_ job: ChunkJob, _ output: consuming [UInt8]) -> ChunkResult {
+        var result = ChunkResult(output: consume output)
+        result.notes = Array(repeating: 0, count: compiled.notes.count)
+        result.job = job
+        var isFirst = job.isFirst
+        if !job.seam.isEmpty {
+            map(job.seam, 0..<(job.seam.count - Padding.count), isFirst, job.isLast, &result)
+            isFirst = isFirst && isRows && result.records == 0
+        }
+        if result.leftover.isEmpty {
+            map(job.chunk, job.range, isFirst, job.isLast, &result)
+        } else {
+            result.leftover += job.chunk[job.range]
+        }
+        return result
+    }
+
+    private mutating func map(
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        _ isFirst: Bool,
+        _ isLast: Bool,
+        _ result: inout ChunkResult
+    ) {
+        var position = range.lowerBound
+        // A mark is no fault here alone, and with the first row a reader may say something of the whole file.
+        var isSlow = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
+        while position < range.upperBound {
+            let stop = isSlow ? .unusual : run(bytes, &position, range.upperBound, &result)
+            switch stop {
+            case .end: return
+            case .room: Self.grow(&result.output, used: result.used, by: 0)
+            case .unusual:
+                guard let next = moveSlowly(bytes, position..<range.upperBound, isSlow, isLast, &result) else {
+                    return result.leftover = Array(bytes[position..<range.upperBound])
+                }
+                isSlow = isSlow && result.records == 0
+                position = next
+            }
+        }
+    }
+
+    private var isRows: Bool { if case .rows = source { true } else { false } }
+
+    private static func grow(_ output: inout [UInt8], used: Int, by count: Int) {
+        // Some more than a chunk becomes, so that one step is enough for most.
+        let least = used + count + (output.isEmpty ? 448 << 10 : 1 << 20)
+        var larger = [UInt8](repeating: 0, count: max(output.count, least))
+        larger.replaceSubrange(0..<used, with: output[0..<used])
+        output = larger
+    }
+
+    // MARK: The fast way
+
+    /// Maps plain records until something else comes; `position` is where that stands.
+    private mutating func run(
+        _ bytes: [UInt8],
+        _ position: inout Int,
+        _ end: Int,
+        _ result: inout ChunkResult
+    ) -> Stop {
+        var counts = Counts()
+        let (start, used, capacity) = (position, result.used, result.output.count)
+        var (stop, place, written) = (Stop.end, start, used)
+        bytes.withUnsafeBufferPointer { source in
+            result.notes.withUnsafeMutableBufferPointer { notes in
+                result.output.withUnsafeMutableBufferPointer { output in
+                    guard let source = source.baseAddress, let output = output.baseAddress,
+                        let notes = notes.baseAddress
+                    else { return stop = .room }
+                    var cursor = source + start
+                    var pen = Pen(place: output + used)
+                    let (last, limit) = (source + end, output + capacity)
+                    switch self.source {
+                    case .lines(let scanner, _): stop = run(scanner, &cursor, last, &pen, limit, notes, &counts)
+                    case .rows(let scanner, _, _): stop = run(scanner, &cursor, last, &pen, limit, notes, &counts)
+                    }
+                    (place, written) = (cursor - source, pen.place - output)
+                }
+            }
+        }
+        (position, result.used) = (place, written)
+        if result.linesBeforeFirst == nil, let before = counts.linesBeforeFirst {
+            result.linesBeforeFirst = result.lines + before
+        }
+        result.records += counts.records
+        result.lines += counts.lines
+        result.written += counts.records
+        result.writtenWithFindings += counts.withFindings
+        return stop
+    }
+
+    private struct Counts {
+        var records = 0
+        var lines = 0
+        var withFindings = 0
+        var linesBeforeFirst: Int?
+    }
+
+    /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
+    private mutating func run(
+        _ scanner: NeutralScanner,
+        _ place: inout Bytes,
+        _ end: Bytes,
+        _ pen: inout Pen,
+        _ limit: UnsafeMutablePointer<UInt8>,
+        _ notes: UnsafeMutablePointer<Int>,
+        _ counts: inout Counts
+    ) -> Stop {
+        let plan = UnsafePointer(compiled.plan)
+        let room = plan.pointee.room + plan.pointee.attributes.room
+        // Local, so that nothing of them goes through memory that others might see.
+        var (scanner, view, writer) = (scanner, view, writer)
+        var cursor = place
+        while cursor < end {
+            if cursor.pointee != 0x7B {
+                guard Self.passEmptyLine(&cursor) else { return .unusual }
+                place = cursor
+                counts.lines &+= 1
+                continue
+            }
+            guard scanner.scan(&cursor, &view, plan.pointee.lexicon, plan.pointee.attributes.names) else {
+                if let stranger = scanner.takeStranger() { compiled.learn(stranger.text) }
+                return .unusual
+            }
+            guard cursor - place <= Self.longest else { return .unusual }
+            Grammar.space(&cursor)
+            let hasEnd = cursor < end
+            guard !hasEnd || cursor.pointee == 0x0A else { return .unusual }
+            guard limit - pen.place > room + LinePlan.factor * (cursor - place) else { return .room }
+            guard Self.write(view, &writer, plan, &pen, notes, &counts) else { return .unusual }
+            if hasEnd {
+                counts.lines &+= 1
+                cursor += 1
+            }
+            place = cursor
+        }
+        return .end
+    }
+
+    /// The same for rows.
+    private mutating func run(
+        _ scanner: RowScanner,
+        _ place: inout Bytes,
+        _ end: Bytes,
+        _ pen: inout Pen,
+        _ limit: UnsafeMutablePointer<UInt8>,
+        _ notes: UnsafeMutablePointer<Int>,
+        _ counts: inout Counts
+    ) -> Stop {
+        let plan = UnsafePointer(compiled.plan)
+        let room = plan.pointee.room + plan.pointee.attributes.room
+        var (view, writer) = (view, writer)
+        var cursor = place
+        while cursor < end {
+            if cursor.pointee == 0x0A || cursor.pointee == 0x0D, Self.passEmptyLine(&cursor) {
+                place = cursor
+                counts.lines &+= 1
+                continue
+            }
+            var lines = 1
+            guard scanner.scan(&cursor, end, &view, &lines), cursor - place <= RowScanner.longest else {
+                return .unusual
+            }
+            guard limit - pen.place > room + LinePlan.factor * (cursor - place) else { return .room }
+            guard Self.write(view, &writer, plan, &pen, notes, &counts) else { return .unusual }
+            counts.lines &+= lines
+            place = cursor
+        }
+        return .end
+    }
+
+    /// Passes a line without any byte, which is no record.
+    @inline(__always) private static func passEmptyLine(_ cursor: inout Bytes) -> Bool {
+        var place = cursor
+        if place.pointee == 0x0D { place += 1 }
+        guard place.pointee == 0x0A else { return false }
+        cursor = place + 1
+        return true
+    }
+
+    @inline(__always) private static func write(
+        _ view: RecordView,
+        _ writer: inout LineWriter,
+        _ plan: UnsafePointer<LinePlan>,
+        _ pen: inout Pen,
+        _ notes: UnsafeMutablePointer<Int>,
+        _ counts: inout Counts
+    ) -> Bool {
+        let start = pen.place
+        guard writer.write(view, plan, &pen) else {
+            pen.place = start
+            return false
+        }
+        for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
+        if writer.noteCount > 0 { counts.withFindings &+= 1 }
+        if counts.records == 0 { counts.linesBeforeFirst = counts.lines }
+        counts.records &+= 1
+        return true
+    }
+
+    // MARK: The slow way
+
+    /// Moves the first record in `range` and gives the position behind it; nil if it does not end there.
+    private mutating func moveSlowly(
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        _ isFirst: Bool,
+        _ isLast: Bool,
+        _ result: inout ChunkResult
+    ) -> Int? {
+        switch source {
+        case .lines(_, let reader):
+            let newline = bytes.withUnsafeBufferPointer { source -> Int? in
+                guard let start = source.baseAddress else { return nil }
+                return (start + range.lowerBound).lineFeed(before: start + range.upperBound).map { $0 - start }
+            }
+            var line = bytes[range.lowerBound..<(newline ?? range.upperBound)]
+            if newline != nil, line.last == 0x0D { line = line.dropLast() }
+            // Only the numbers of the first are true; rejects get theirs when they are told.
+            let record = reader.read(Array(line), number: isFirst ? 1 : 2, line: isFirst ? 1 : 2)
+            move(record, nil, &result)
+            if newline != nil { result.lines += 1 }
+            return newline.map { $0 + 1 } ?? range.upperBound
+        case .rows(_, let reader, let dialect):
+            var headless = dialect
+            headless.hasHeader = false
+            var rows = DelimitedReader(dialect: headless)
+            // A mark is passed at the start of a file alone.
+            let mark: [UInt8] = bytes[range].starts(with: [0xEF, 0xBB, 0xBF]) ? [0x0A] : []
+            rows.append(mark + bytes[range])
+            if isLast { rows.finish() }
+            guard let row = rows.next() else { return isLast ? range.upperBound : nil }
+            return move(row, bytes, range, number: isFirst ? 1 : 2, hasMark: !mark.isEmpty, reader, &result)
+        }
+    }
+
+    /// Moves a row that was read from `range`, and gives the position behind it.
+    private mutating func move(
+        _ row: Result<DelimitedRecord, DelimitedFault>,
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        number: Int,
+        hasMark: Bool,
+        _ reader: any RowReader,
+        _ result: inout ChunkResult
+    ) -> Int {
+        let numbered = row.map { $0.at(number: number, line: number) }.mapError { $0.at(number: number, line: number) }
+        let (line, text): (Int, [UInt8]) =
+            switch row {
+            case .success(let row): (row.line, row.bytes)
+            case .failure(let fault): (fault.line, fault.bytes)
+            }
+        // The reader passed empty lines before the row.
+        var position = range.lowerBound
+        for _ in 1..<max(1, line - (hasMark ? 1 : 0)) {
+            position = (bytes[position...].firstIndex(of: 0x0A) ?? position) + 1
+            result.lines += 1
+        }
+        move(reader.record(numbered), row, &result)
+        guard case .failure(let fault) = row, fault.code == .recordTooLong else {
+            result.lines += text.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
+            return position + text.count
+        }
+        // Its bytes are not kept; it ends with the first line end behind the limit.
+        let limit = min(position + NeutralContacts.longestLine, range.upperBound)
+        let end = bytes[limit..<range.upperBound].firstIndex(of: 0x0A).map { $0 + 1 } ?? range.upperBound
+        result.lines += bytes[position..<end].reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
+        return end
+    }
+
+    /// Moves a record, or keeps it with the rejects.
+    private mutating func move(
+        _ record: SourceRecord,
+        _ row: Result<DelimitedRecord, DelimitedFault>?,
+        _ result: inout ChunkResult
+    ) {
+        var written: [UInt8] = []
+        let findings = slow.move(record, to: &written)
+        if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
+        if findings.contains(where: { $0.severity == .error }) {
+            result.rejects.append(
+                .init(records: result.records, lines: result.lines, record: record, findings: findings, row: row)
+            )
+        } else {
+            if result.output.count - result.used < written.count {
+                Self.grow(&result.output, used: result.used, by: written.count)
+            }
+            result.output.replaceSubrange(result.used..<(result.used + written.count), with: written)
+            result.used += written.count
+            result.written += 1
+            if !findings.isEmpty { result.writtenWithFindings += 1 }
+        }
+        for finding in findings {
+            result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
+        }
+        result.records += 1
+        result.slow += 1
+    }
+
+    /// What may be said on the fast way, by the index of ``ChunkResult/notes``.
+    var notes: [FindingRow] { compiled.notes }
+}

@@ -11,8 +11,9 @@ package struct Arrival: Sendable, Equatable {
 ///
 /// A row's captures stand one behind the other, each as an integer (`since`) and a blob (the body) of a row's image.
 extension OutboxStore {
-    /// Keeps captures, in order, behind all that arrived before; gives the number of their row.
-    package func takeIn(_ captures: [Arrival]) throws(OutboxError) -> Int64 {
+    /// Keeps captures, in order, behind all that arrived before, with who hears them, in the engine's words; gives the number
+    /// of their row.
+    package func takeIn(_ captures: [Arrival], routes: String) throws(OutboxError) -> Int64 {
         try atomically { () throws(OutboxError) in
             let number = (try connection.number(Self.newestArrival) ?? 0) + 1
             var image = StoredImage()
@@ -21,7 +22,7 @@ extension OutboxStore {
                 image.append(integer: capture.since)
                 capture.body.withUnsafeBytes { image.append(blob: $0) }
             }
-            try add(.arrival, .integer(number), .blob(image.bytes))
+            try add(.arrival, .integer(number), .text(routes), .blob(image.bytes))
             return number
         }
     }
@@ -37,9 +38,9 @@ extension OutboxStore {
         }
     }
 
-    /// The captures of one row; nil if it is gone, or damaged and set aside.
-    package func arrival(_ number: Int64) throws(OutboxError) -> [Arrival]? {
-        try soundRows(.arrival, Self.oneArrival, .integer(number)) { row in Self.read(row.blob(1)) }.first
+    /// The captures of one row, and who hears them; nil if it is gone, or damaged and set aside.
+    package func arrival(_ number: Int64) throws(OutboxError) -> (routes: String, captures: [Arrival])? {
+        try soundRows(.arrival, Self.oneArrival, .integer(number)) { row in (row.text(1), Self.read(row.blob(2))) }.first
     }
 
     /// Forgets a row: its captures have their places.

@@ -52,7 +52,6 @@ extension OutboxStore {
                     .integer(at)
                 )
             }
-            if newestHistoryNumber == 0 { newestHistoryNumber = try historyEnd() }
             notedEndings = number
             if number >= Self.mostNoted { try carryOutEndings() }
         }
@@ -68,8 +67,16 @@ extension OutboxStore {
         try atomically { () throws(OutboxError) in try carryOutEndings() }
     }
 
-    /// The number that the newest ending has in the history, or will have.
-    package var newestEnding: Int64 { newestHistoryNumber + Int64(notedEndings ?? 0) }
+    /// The number that the newest ending has in the history, or will have when it is carried out.
+    package func newestEnding() throws(OutboxError) -> Int64 {
+        try guarded { () throws(OutboxError) in
+            try connection.number(
+                """
+                SELECT (SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'history') + (SELECT count(*) FROM ending)
+                """
+            ) ?? 0
+        }
+    }
 
     /// How many endings are noted.
     private func notedCount() throws(OutboxError) -> Int {

@@ -134,7 +134,7 @@ extension OutboxStore {
     /// How many captures have arrived and have no place on a route yet.
     package func arrivalCount() throws(OutboxError) -> Int {
         var count = 0
-        for number in try arrivals() { count += try arrival(number)?.count ?? 0 }
+        for number in try arrivals() { count += try arrival(number)?.captures.count ?? 0 }
         return count
     }
 

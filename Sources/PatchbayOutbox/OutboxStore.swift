@@ -42,7 +42,7 @@ package final class OutboxStore {
     /// What was counted in this transaction and is not written yet.
     var unwrittenCounts: [AccountLine] = []
     /// The number of the last ending that this store has committed; 0 before the first.
-    package internal(set) var newestHistoryNumber: Int64 = 0
+    package private(set) var newestHistoryNumber: Int64 = 0
     var damaged: Set<DamagedRow> = []
     var damagedCount = 0
     /// An account line was lost in this transaction: the books are balanced before it commits.

@@ -78,7 +78,8 @@ struct Migration {
         Migration(
             name: "4 arrivals and endings",
             script: """
-                CREATE TABLE arrival (number INTEGER PRIMARY KEY, captures BLOB NOT NULL, checksum INTEGER NOT NULL);
+                CREATE TABLE arrival (
+                    number INTEGER PRIMARY KEY, routes TEXT NOT NULL, captures BLOB NOT NULL, checksum INTEGER NOT NULL);
                 CREATE TABLE ending (
                     number INTEGER PRIMARY KEY, provider TEXT NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL,
                     term TEXT NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
@@ -207,7 +208,7 @@ struct Table {
         "effects"
     )
     static let lease = Table("lease", rowid: "number", key: 1, "number", "owner", "epoch", "expires_at")
-    static let arrival = Table("arrival", rowid: "number", "number", "captures")
+    static let arrival = Table("arrival", rowid: "number", "number", "routes", "captures")
     static let ending = Table(
         "ending",
         rowid: "number",

@@ -286,7 +286,7 @@ public final class VirtualWorld {
 
     /// The ids of what the outbox holds and has not given its places yet.
     package func arrivals() throws -> Set<String> {
-        let stored = try store.arrivals().compactMap(store.arrival).joined()
+        let stored = try store.arrivals().compactMap { try store.arrival($0)?.captures }.joined()
         return Set(try stored.map { try EngagementOperation(jsonBytes: $0.body).id.rawValue })
     }
 
@@ -455,7 +455,7 @@ public final class VirtualWorld {
             endpoint: dispatch.endpoint,
             lane: dispatch.lane,
             operations: dispatch.operations,
-            endedBefore: processes.map(\.store.newestEnding).max() ?? 0,
+            endedBefore: (try? store.newestEnding()) ?? 0,
             request: dispatch.request
         )
         self.sent.append(sent)

@@ -15,6 +15,8 @@ struct Arrivals {
     /// One row of the outbox.
     struct Row {
         let number: Int64
+        /// Who hears them, where another process took them in; nil is as the configuration says now.
+        let routes: String?
         let operations: [Operation]
         /// Whether something in it can't be read.
         let isUnreadable: Bool
@@ -74,10 +76,11 @@ struct Arrivals {
             version = now
         }
         guard let numbers, let number = numbers.dropFirst(offset).first else { return nil }
-        if let operations = known[number] { return Row(number: number, operations: operations, isUnreadable: false) }
-        let stored = try store.arrival(number) ?? []
-        let operations = stored.compactMap { Operation($0) }
-        return Row(number: number, operations: operations, isUnreadable: operations.count < stored.count)
+        if let operations = known[number] { return Row(number: number, routes: nil, operations: operations, isUnreadable: false) }
+        let stored = try store.arrival(number) ?? (routes: "", captures: [])
+        let operations = stored.captures.compactMap { Operation($0) }
+        let isUnreadable = operations.count < stored.captures.count
+        return Row(number: number, routes: stored.routes, operations: operations, isUnreadable: isUnreadable)
     }
 }
 
@@ -124,11 +127,12 @@ extension Engine {
         }
         var rows: [(number: Int64, operations: [Arrivals.Operation])] = []
         var rest = all[...]
+        let routes = Hearing(plan).text(plan)
         try context.transaction(.full, appends: true) {
             while !rest.isEmpty {
                 let row = Array(rest.prefix(Arrivals.rowSize))
                 rest = rest.dropFirst(row.count)
-                rows.append((try store.takeIn(row.map(\.arrival)), row))
+                rows.append((try store.takeIn(row.map(\.arrival), routes: routes), row))
             }
         }
         for row in rows { arrivals.add(row.operations, number: row.number) }
@@ -143,7 +147,7 @@ extension Engine {
     package func placeArrivals(atMost count: Int = .max) throws {
         guard hasArrivals, arrivals.nextTry.map({ $0 <= now }) ?? true else { return }
         do {
-            try place(atMost: count, Hearing(plan))
+            try place(atMost: count)
             arrivals.nextTry = nil
         } catch {
             arrivals.nextTry = now + .seconds(5)
@@ -151,20 +155,10 @@ extension Engine {
         }
     }
 
-    /// Gives what an earlier process took in its places, as that process heard of them: before anything is switched.
-    ///
-    /// Where one of its providers is no longer known, that waits until the switch is done.
-    func placeLeftovers() throws {
-        let changes = try findChanges()
-        guard changes.allSatisfy({ $0.old.isNone || $0.runner != nil }) else { return }
-        let heard = Dictionary(changes.map { ($0.name, $0.old) }) { first, _ in first }
-        try place(atMost: .max, Hearing(plan, remembered: heard))
-    }
-
-    private func place(atMost limit: Int, _ hearing: Hearing) throws {
+    private func place(atMost limit: Int) throws {
         var left = limit
         while left > 0, hasArrivals {
-            var batch = CaptureBatch(context: context, runners: runners, hearing: hearing)
+            var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
             var placed: [Int64] = []
             try placing(.normal, &batch) { batch in
                 placed = try placeWaiting(&batch, atMost: min(left, Self.placedAtOnce))
@@ -178,10 +172,22 @@ extension Engine {
     /// So many captures get their places in one transaction, or some more.
     private static let placedAtOnce = 512
 
-    /// Gives what waits its places inside the transaction at hand; returns the numbers of the rows.
-    func placeWaiting(_ batch: inout CaptureBatch, atMost limit: Int = .max) throws -> [Int64] {
+    /// Gives what waits its places inside the transaction at hand, as the configuration of the process said that took it in;
+    /// returns the numbers of the rows.
+    ///
+    /// Where a provider of that configuration is not known here any more, this one decides; with `onlyKnown` that row, and what
+    /// is behind it, wait.
+    func placeWaiting(
+        _ batch: inout CaptureBatch,
+        atMost limit: Int = .max,
+        onlyKnown: Bool = false
+    ) throws -> [Int64] {
         var placed: [Int64] = []
+        defer { batch.hearing = Hearing(plan) }
         while batch.count < limit, let row = try arrivals.row(placed.count, in: store) {
+            let hearing = row.routes.map { Hearing(plan, routes: $0) } ?? Hearing(plan)
+            if onlyKnown, hearing == nil { break }
+            batch.hearing = hearing ?? Hearing(plan)
             if row.isUnreadable {
                 try store.setArrivalAside(row.number)
                 context.emit([.setAside(FindingRow.Engine.arrivalUnreadable.at())])

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -6,7 +7,8 @@ import PatchbayOutbox
 struct CaptureBatch {
     let context: EngineContext
     let runners: [any ProviderRunner]
-    let hearing: Hearing
+    /// Who hears the operations that are added now.
+    var hearing: Hearing
     /// How many operations were added.
     private(set) var count = 0
     /// The states of the subjects that changed, read inside the transaction: another process may capture too.
@@ -79,6 +81,7 @@ struct CaptureBatch {
 
     mutating func finish() throws {
         version = try context.store.foreignVersion()
+        context.keep([:], 0)
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
             try context.store.count(provider: provider, term: "captured", code: "", by: count)
         }
@@ -217,18 +220,31 @@ struct Hearing {
     /// Providers without a route: they take the pushes that they know as their own, and nothing else.
     let unrouted: [Int]
 
-    /// As the configuration says; or, for whoever the outbox remembers with another share, as it was.
-    init(_ plan: RoutingPlan, remembered: [String: Share]? = nil) {
+    /// As the configuration says.
+    init(_ plan: RoutingPlan) {
+        self.init(plan, plan.providers.map { $0.isRouted ? $0.share : nil })
+    }
+
+    /// As the configuration of another process said, in the words of `text`; nil if it names a provider that is not known here.
+    init?(_ plan: RoutingPlan, routes: String) {
+        guard let shares = (try? JSONValue(parsing: routes))?.object,
+            shares.allSatisfy({ entry in plan.providers.contains { $0.name == entry.name } })
+        else { return nil }
+        self.init(plan, plan.providers.map { shares[$0.name]?.string.flatMap(Share.init(text:)) })
+    }
+
+    /// Each provider's share; nil for one without a route.
+    private init(_ plan: RoutingPlan, _ routes: [Share?]) {
         let providers = plan.providers
-        shadows = providers.indices.filter { providers[$0].mode == .shadow }
-        if let remembered {
-            shares = providers.map { remembered[$0.name] ?? .none }
-            routed = providers.indices.filter { [shares] in !shares[$0].isNone }
-        } else {
-            shares = providers.map(\.share)
-            routed = providers.indices.filter { providers[$0].isRouted }
-        }
-        unrouted = providers.indices.filter { [routed, shadows] in !routed.contains($0) && !shadows.contains($0) }
+        let routed = providers.indices.filter { routes[$0] != nil }
+        let shadows = providers.indices.filter { providers[$0].mode == .shadow && routes[$0] == nil }
+        (self.routed, self.shadows, shares) = (routed, shadows, routes.map { $0 ?? .none })
+        unrouted = providers.indices.filter { !routed.contains($0) && !shadows.contains($0) }
+    }
+
+    /// The routed providers and their shares, for another process.
+    func text(_ plan: RoutingPlan) -> String {
+        JSONValue.object(JSONObject(routed.map { (plan.providers[$0].name, .string(shares[$0].text)) })).text
     }
 }
 

@@ -35,8 +35,14 @@ extension Engine {
     }
 
     /// Compares the configuration with what the outbox remembers, and moves what must move: all of it, or nothing.
+    ///
+    /// What an earlier process took in gets its places first, as that process's configuration said.
     func carryOutSwitch() throws {
+        var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
+        var placed: [Int64] = []
         try context.transaction(.full) {
+            placed = try placeWaiting(&batch, onlyKnown: true)
+            try batch.finish()
             let changes = try findChanges()
             let newcomers = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
             for change in changes where change.record?.state == "shadow" && change.state != "shadow" {
@@ -49,6 +55,8 @@ extension Engine {
             }
             if let refusal = lost.refusal { throw refusal }
         }
+        arrivals.remove(placed)
+        tell(of: batch)
     }
 
     /// Moves what a provider has not begun to the others that are routed, whatever the configuration says of that provider.
@@ -68,7 +76,7 @@ extension Engine {
         return try before - context.store.pendingCount(provider: name)
     }
 
-    func findChanges() throws -> [Change] {
+    private func findChanges() throws -> [Change] {
         let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
         let configured = zip(runners, plan.providers).map { ($0 as (any ProviderRunner)?, $1 as RoutingPlan.Provider?) }
         let gone = known.keys.sorted().filter { name in !runners.contains { $0.name == name } }

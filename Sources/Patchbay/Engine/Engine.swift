@@ -61,7 +61,6 @@ package final class Engine {
         guard try takeLease() else { return false }
         do {
             try reviewConsent()
-            try placeLeftovers()
             try carryOutSwitch()
             try placeArrivals()
             for runner in runners { try runner.restore() }
@@ -219,6 +218,11 @@ package final class Engine {
             try body(&batch)
             try batch.finish()
         }
+        tell(of: batch)
+    }
+
+    /// After the commit: what is known of the subjects and the lanes.
+    func tell(of batch: CaptureBatch) {
         context.keep(batch.erasures.all.isEmpty ? batch.mirrors : [:], batch.version)
         batch.tellRunners()
         for (runner, lanes) in batch.touched {

@@ -15,6 +15,10 @@ extension FaultSimulation {
                 pending[provider.name, default: [:]][OperationID(rawValue: row.operation.id)] = isBegun
             }
         }
+        // What has arrived and has no place yet gets it before anything moves.
+        for id in try world.arrivals().map(OperationID.init(rawValue:)) {
+            for provider in heardBy[id] ?? [] { pending[provider, default: [:]][id] = false }
+        }
         return pending
     }
 

@@ -243,8 +243,15 @@ public final class FaultSimulation {
         end()
         noteWake()
         let before = served != position ? try standing() : [:]
+        let arrived = try world.arrivals()
         do {
             try switching { try world.restart(plan) }
+            // What was to be heard by somebody who is gone from the configuration, and had no place yet, is heard by who is there.
+            let known = Set(plan.providers.map(\.name))
+            for id in try arrived.subtracting(world.arrivals()).map(OperationID.init(rawValue:)) {
+                guard let hearers = heardBy[id], !hearers.isSubset(of: known) else { continue }
+                heardBy[id] = Set(plan.providers.filter(\.isRouted).map(\.name))
+            }
         } catch let refusal as SwitchRefusal {
             note("    refused: \(refusal.reason)")
             try check(refusal, of: plan)

@@ -11,12 +11,14 @@ ROUNDS ?= 100
 SEED ?= 1
 SEEDS ?= 1-10000
 SUITES ?= .
+TIME ?= 60
+DOORS ?=
 FROM ?= salesforce
 TO ?= altcraft
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak sanitize bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak fuzz sanitize bench clean
 
 help: ## lists the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -79,6 +81,9 @@ simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS
 soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED)
+
+fuzz: tools ## libFuzzer at every door that takes bytes of others: TIME=seconds in all, DOORS="json reply …"
+	@.ci/fuzz $(TIME) $(DOORS)
 
 sanitize: tools ## the test suite under the thread and the address sanitizer: SUITES=filter
 	@.ci/sanitize thread '$(SUITES)'

@@ -92,10 +92,20 @@ let houseTests: [Target] = [
     tests("PatchbayModelTests", ["PatchbayJSON", "PatchbayModel"]),
     tests("PatchbayAdapterKitTests", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayTesting"]),
     tests("PatchbayOutboxTests", ["PatchbayOutbox"]),
+    // What bytes of others come in through: a test replays what was found, and `make fuzz` finds more.
+    .target(
+        name: "PatchbayFuzzing",
+        dependencies: [
+            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation",
+        ] + vendorModules + vendorSimulators,
+        path: "Tests/Fuzzing",
+        exclude: ["Corpus"],
+        swiftSettings: strict
+    ),
     tests(
         "PatchbayTests",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation"]
-            + ["PatchbayTesting"] + vendorModules + vendorSimulators
+            + ["PatchbayTesting", "PatchbayFuzzing"] + vendorModules + vendorSimulators
     ),
     tests(
         "PatchbayHTTPTests",

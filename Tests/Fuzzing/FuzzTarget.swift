@@ -1,0 +1,217 @@
+import Patchbay
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAdobeSimulator
+import PatchbayAltcraft
+import PatchbayAltcraftSimulator
+import PatchbayDES
+import PatchbayDESSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySalesforce
+import PatchbaySalesforceSimulator
+import PatchbaySimulation
+
+/// A door through which bytes of others come in: whatever they are, nothing crashes and no rule below breaks.
+///
+/// `make fuzz` drives them with libFuzzer, and a test replays what was found and kept under `Tests/Fuzzing/Corpus`.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+    /// The JSON reader: what it takes, it writes, and takes again as the same.
+    case json
+    /// Operations and contacts: what is read is written and read again as the same.
+    case operation
+    /// A configuration, with all vendors.
+    case configuration
+    /// Delimited text, and every vendor's files of contacts, in two chunks.
+    case contacts
+    /// Everything that the engine reads back from the outbox: bodies, steps, memory, journal, mirror, marks.
+    case records
+    /// A vendor's reply, for every vendor: it gets a verdict, and the books balance.
+    case reply
+
+    /// Takes the bytes in.
+    ///
+    /// - Returns: what was wrong; nil for all other bytes.
+    public func problem(with bytes: [UInt8]) -> String? {
+        switch self {
+        case .json: Self.json(bytes)
+        case .operation: Self.model(bytes)
+        case .configuration: Self.configuration(bytes)
+        case .contacts: Self.contacts(bytes)
+        case .records: Self.records(bytes)
+        case .reply: Self.reply(bytes)
+        }
+    }
+
+    private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
+    private static let doors: [FaultDoor] = {
+        let scenes: [any VendorScene.Type] = [
+            AcousticScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self, DESScene.self,
+            SalesforceScene.self,
+        ]
+        return scenes.compactMap { try? FaultDoor($0, among: modules.flatMap(\.doors)) }
+    }()
+
+    private static func json(_ bytes: [UInt8]) -> String? {
+        guard let value = try? JSONValue(parsing: bytes) else { return nil }
+        let again = try? JSONValue(parsing: value.text)
+        return again == value ? nil : "it is not read again as it was written"
+    }
+
+    private static func model(_ bytes: [UInt8]) -> String? {
+        if let operation = try? EngagementOperation(jsonBytes: bytes),
+            (try? EngagementOperation(jsonBytes: operation.jsonBytes)) != operation
+        {
+            return "an operation is not read again as it was written"
+        }
+        if let contact = try? Contact(jsonBytes: bytes), (try? Contact(jsonBytes: contact.jsonBytes)) != contact {
+            return "a contact is not read again as it was written"
+        }
+        _ = try? SubjectMirror(jsonBytes: bytes)
+        _ = try? Finding(jsonBytes: bytes)
+        return nil
+    }
+
+    private static func configuration(_ bytes: [UInt8]) -> String? {
+        do {
+            _ = try Configuration.load(
+                bytes: bytes,
+                path: "/fuzz/patchbay.json",
+                environment: ["TOKEN": "t"],
+                modules: modules
+            )
+            return nil
+        } catch {
+            return error.findings.isEmpty ? "a configuration was refused without a reason" : nil
+        }
+    }
+
+    private static func contacts(_ bytes: [UInt8]) -> String? {
+        let cut = bytes.isEmpty ? 0 : Int(bytes[0]) % bytes.count
+        for format in modules.flatMap(\.formats) {
+            guard let make = format.makeReader, var reader = try? make([:]) else { continue }
+            var last = 0
+            var isInOrder = true
+            func take(_ record: SourceRecord) {
+                isInOrder = isInOrder && record.number > last
+                last = record.number
+            }
+            try? reader.read(Array(bytes[..<cut]), take)
+            try? reader.read(Array(bytes[cut...]), take)
+            try? reader.finish(take)
+            if !isInOrder { return "\(format.id) counts its records wrong" }
+        }
+        return nil
+    }
+
+    /// The first byte says which column the rest stands in.
+    private static func records(_ bytes: [UInt8]) -> String? {
+        guard let first = bytes.first else { return nil }
+        let body = Array(bytes.dropFirst())
+        let text = String(decoding: body, as: UTF8.self)
+        let door = doors[Int(first) / 8 % doors.count]
+        do {
+            let world = try VirtualWorld()
+            let plan = RoutingPlan(providers: [.init(name: "p", adapter: door.adapter, mode: .live)])
+            try world.start(plan)
+            world.network = { _ in .silence }
+            try world.capture(.registerDevice(ScenePhone.device()))
+            world.kill()
+            let (store, lane) = (world.store, "installation-1")
+            switch first % 8 {
+            case 0: try add(OutboxOperation(body: body), to: store)
+            case 1:
+                try store.setMemory(
+                    provider: "p",
+                    lane: type(of: door.adapter).descriptor.memory == .lane ? lane : "",
+                    version: type(of: door.adapter).descriptor.stateVersion,
+                    body: body
+                )
+            case 2:
+                try store.progress(provider: "p", sequence: 1, step: body, failures: 1, refusals: 0)
+            case 3: try store.setMirror(subject: lane, body: body)
+            case 4: try store.setMeta("timeline", text)
+            case 5: for key in ["share.p", "breaker.p", "rate.p"] { try store.setMeta(key, text) }
+            case 6:
+                let entry = JournalEntry(lane: lane, endpoint: text, operations: [text], request: body, startedAt: 1)
+                try store.setJournal(provider: "p", entry)
+            default:
+                var record = try store.providers()[0]
+                record.parked = body
+                try store.setProvider(record)
+            }
+            world.network = { _ in .outcome(.replied(WireResponse(200))) }
+            try world.start(plan)
+            try world.advance(by: .seconds(3600))
+            return try problem(of: world)
+        } catch {
+            return error is OutboxError ? nil : "\(type(of: error))"
+        }
+    }
+
+    private static func add(_ operation: OutboxOperation, to store: OutboxStore) throws {
+        let sequence = try store.insert(operation)
+        try store.enter(sequence, provider: "p", lane: "installation-1", queue: "events", hold: nil)
+        try store.count(provider: "p", term: "captured", code: "", by: 1)
+    }
+
+    /// The first byte says which vendor, the second the status, the third what the body claims to be.
+    private static func reply(_ bytes: [UInt8]) -> String? {
+        guard bytes.count > 2 else { return nil }
+        let door = doors[Int(bytes[0]) % doors.count]
+        let statuses = [200, 200, 200, 201, 202, 204, 400, 401, 403, 404, 409, 410, 412, 422, 429, 500, 503]
+        let types = ["application/json", "text/html", "application/xml", "text/plain"]
+        let response = WireResponse(
+            statuses[Int(bytes[1]) % statuses.count],
+            headers: [WireHeader("Content-Type", types[Int(bytes[2]) % types.count])],
+            body: Array(bytes.dropFirst(3))
+        )
+        do {
+            let world = try VirtualWorld()
+            let vendor = try door.makeVendor()
+            var remaining = 6
+            world.credentials = { door.credential($1) }
+            world.network = { sent in
+                remaining -= 1
+                return .outcome(.replied(remaining >= 0 ? response : vendor.respond(to: sent.request, now: sent.now)))
+            }
+            try world.start(RoutingPlan(providers: [.init(name: "p", adapter: door.adapter, mode: .live)]))
+            var random = SeededGenerator(seed: 7)
+            for number in 1...5 { try world.capture(door.say(number, &random), contact: "c-1") }
+            let question = EngagementOperation(
+                id: world.host.makeID(),
+                subject: "installation-1",
+                capturedAt: world.host.date(),
+                action: .readBack(door.question)
+            )
+            try world.read(question, from: "p")
+            try world.advance(by: .seconds(7200))
+            guard world.outcome(of: question.id, on: "p") != nil else { return "a question has no answer" }
+            return try problem(of: world)
+        } catch {
+            return "\(type(of: error))"
+        }
+    }
+
+    private static func problem(of world: VirtualWorld) throws -> String? {
+        for account in try world.accounts() where !account.balances { return "the books do not balance" }
+        return try world.store.verify().faults.first?.detail
+    }
+}
+
+extension OutboxOperation {
+    fileprivate init(body: [UInt8]) {
+        self.init(
+            sequence: 0,
+            id: "fuzzed",
+            subject: "installation-1",
+            group: nil,
+            capturedAt: 1,
+            since: 1,
+            body: body
+        )
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+import PatchbayFuzzing
+import Testing
+
+@Suite("Bytes that were found by fuzzing") struct FuzzReplayTests {
+    private static let corpus = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Fuzzing/Corpus")
+
+    @Test(arguments: FuzzTarget.allCases) func `every input that was kept comes out right`(door: FuzzTarget) throws {
+        let folder = Self.corpus.appending(path: door.rawValue)
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        #expect(!files.isEmpty, "No input is kept for \(door.rawValue).")
+        for file in files.sorted(by: { $0.path < $1.path }) {
+            let problem = door.problem(with: Array(try Data(contentsOf: file)))
+            #expect(problem == nil, "\(file.lastPathComponent)")
+        }
+    }
+}

@@ -192,6 +192,7 @@ public struct Migration: Sendable {
         mutating func flush() throws {
             report.bytesWritten += bytes.count
             try output?.write(bytes)
+            try rejects?.flush()
             bytes.removeAll(keepingCapacity: true)
         }
 

@@ -13,6 +13,10 @@ public struct Rejects {
     private var writer = JSONWriter()
     private var head: SourceHead? = SourceHead()
     private var lineEnd: [UInt8] = [0x0A]
+    /// Bytes that are collected before they are written.
+    private static let writeSize = 64 << 10
+    private var listed: [UInt8] = []
+    private var replayed: [UInt8] = []
 
     /// Rejects that go to these two places.
     public init(list: any ByteSink, replay: any ByteSink) { (self.list, self.replay) = (list, replay) }
@@ -26,7 +30,7 @@ public struct Rejects {
         self.head = nil
         let header = head.lines(before: line)
         if header.hasSuffix([0x0D, 0x0A]) { lineEnd = [0x0D, 0x0A] }
-        try replay.write(header)
+        replayed += header
     }
 
     /// Keeps a record with what is wrong with it.
@@ -50,8 +54,17 @@ public struct Rejects {
         }
         writer.endObject()
         writer.endLine()
-        try list.write(writer.bytes)
-        if !original.isEmpty { try replay.write(original + lineEnd) }
+        listed += writer.bytes
+        if !original.isEmpty { replayed += original + lineEnd }
+        if listed.count + replayed.count >= Self.writeSize { try flush() }
+    }
+
+    /// Writes what was collected.
+    mutating func flush() throws(FileError) {
+        if !listed.isEmpty { try list.write(listed) }
+        if !replayed.isEmpty { try replay.write(replayed) }
+        listed.removeAll(keepingCapacity: true)
+        replayed.removeAll(keepingCapacity: true)
     }
 }
 

@@ -92,6 +92,7 @@ struct BulkRun {
                 while let result = lane.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), [])
                 try write(slow.footer[...])
+                try rejects?.flush()
                 report.isComplete = true
                 return
             }
@@ -106,6 +107,7 @@ struct BulkRun {
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
+        try rejects?.flush()
     }
 
     private var isOfRows: Bool { if case .rows = reader { true } else { false } }

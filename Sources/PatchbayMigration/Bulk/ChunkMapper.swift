@@ -74,6 +74,9 @@ struct ChunkMapper: ~Copyable {
     /// The longest record that goes the fast way, so that the room that one may need is bounded.
     private static let longest = 64 << 10
 
+    /// How far a row's end is looked for at first.
+    private static let nearBy = 4 << 10
+
     /// What ends a run of plain records.
     private enum Stop { case end, unusual, room }
 
@@ -313,9 +316,16 @@ struct ChunkMapper: ~Copyable {
             var rows = DelimitedReader(dialect: headless)
             // A mark is passed at the start of a file alone.
             let mark: [UInt8] = bytes[range].starts(with: [0xEF, 0xBB, 0xBF]) ? [0x0A] : []
-            rows.append(mark + bytes[range])
-            if isLast { rows.finish() }
-            guard let row = rows.next() else { return isLast ? range.upperBound : nil }
+            // Most rows end near; a row that does not is read on with all that is there.
+            let near = min(range.upperBound, range.lowerBound + Self.nearBy)
+            rows.append(mark + bytes[range.lowerBound..<near])
+            var row = near < range.upperBound ? rows.next() : nil
+            if row == nil {
+                rows.append(bytes[near..<range.upperBound])
+                if isLast { rows.finish() }
+                row = rows.next()
+            }
+            guard let row else { return isLast ? range.upperBound : nil }
             return move(row, bytes, range, number: isFirst ? 1 : 2, hasMark: !mark.isEmpty, reader, &result)
         }
     }

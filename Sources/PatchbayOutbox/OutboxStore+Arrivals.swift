@@ -40,7 +40,8 @@ extension OutboxStore {
 
     /// The captures of one row, and who hears them; nil if it is gone, or damaged and set aside.
     package func arrival(_ number: Int64) throws(OutboxError) -> (routes: String, captures: [Arrival])? {
-        try soundRows(.arrival, Self.oneArrival, .integer(number)) { row in (row.text(1), Self.read(row.blob(2))) }.first
+        try soundRows(.arrival, Self.oneArrival, .integer(number)) { row in (row.text(1), Self.read(row.blob(2))) }
+            .first
     }
 
     /// Forgets a row: its captures have their places.

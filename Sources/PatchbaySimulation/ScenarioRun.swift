@@ -169,7 +169,9 @@ public struct ScenarioRun {
         case .kill: world.kill()
         case .killAtSettle(let before):
             world.onStorage { [script, world] point in
-                guard point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)), !world.hasArrivals else { return }
+                guard point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)), !world.hasArrivals else {
+                    return
+                }
                 script.isDying = true
                 throw Death()
             }

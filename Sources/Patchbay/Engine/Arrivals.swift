@@ -76,7 +76,9 @@ struct Arrivals {
             version = now
         }
         guard let numbers, let number = numbers.dropFirst(offset).first else { return nil }
-        if let operations = known[number] { return Row(number: number, routes: nil, operations: operations, isUnreadable: false) }
+        if let operations = known[number] {
+            return Row(number: number, routes: nil, operations: operations, isUnreadable: false)
+        }
         let stored = try store.arrival(number) ?? (routes: "", captures: [])
         let operations = stored.captures.compactMap { Operation($0) }
         let isUnreadable = operations.count < stored.captures.count

@@ -85,7 +85,8 @@ struct CaptureBatch {
         for (provider, count) in captured.sorted(by: { $0.key < $1.key }) {
             try context.store.count(provider: provider, term: "captured", code: "", by: count)
         }
-        for (subject, mirror) in mirrors where !erasures.isForgotten(subject, mirror) && mirror != storedMirrors[subject] {
+        for (subject, mirror) in mirrors
+        where !erasures.isForgotten(subject, mirror) && mirror != storedMirrors[subject] {
             try context.store.setMirror(subject: subject.rawValue, body: mirror.jsonBytes)
         }
     }

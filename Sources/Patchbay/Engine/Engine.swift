@@ -302,7 +302,8 @@ package final class Engine {
 
     /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
     package var nextAdvance: Instant? {
-        (runners.map { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline } + [hasArrivals ? arrivals.nextTry : nil]).compactMap(\.self)
+        (runners.map { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline } + [hasArrivals ? arrivals.nextTry : nil])
+            .compactMap(\.self)
             .min()
     }
 

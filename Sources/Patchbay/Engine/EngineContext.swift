@@ -91,7 +91,9 @@ final class EngineContext {
 
     /// The same; nil if the outbox holds none.
     func storedMirror(of subject: Subject) throws -> SubjectMirror? {
-        if let mirror = keptMirrors.mirrors[subject], try keptMirrors.version == store.foreignVersion() { return mirror }
+        if let mirror = keptMirrors.mirrors[subject], try keptMirrors.version == store.foreignVersion() {
+            return mirror
+        }
         return try store.mirror(subject: subject.rawValue).flatMap { try mirror($0, of: subject) }
     }
 

@@ -25,7 +25,9 @@ extension Command {
         }
         if !session.isJSON {
             let arrived = try store.arrivalCount()
-            if arrived > 0 { try session.console.data("arrived: \(arrived) captures that get their places at the next start") }
+            if arrived > 0 {
+                try session.console.data("arrived: \(arrived) captures that get their places at the next start")
+            }
             try session.console.data("kept: \(rejects) rejects, \(quarantined) damaged rows")
         }
         return accounts.allSatisfy(\.balances) ? .fine : .findings

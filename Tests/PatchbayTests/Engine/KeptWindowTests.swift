@@ -63,7 +63,9 @@ import Testing
         #expect(urls.suffix(2) == ["http://probe.test/switchContact/second", "http://probe.test/changeAttributes"])
     }
 
-    @Test func `a row that was damaged while its window was kept ends once: as the vendor said, or as quarantined`() throws {
+    @Test func `a row that was damaged while its window was kept ends once: as the vendor said, or as quarantined`()
+        throws
+    {
         for isRestarted in [false, true] {
             let world = try VirtualWorld()
             try world.start(.probe { $0.courtesy = 60_000 })
@@ -80,7 +82,9 @@ import Testing
             #expect(ends.count == 1)
             // Who had read it before sends it; who reads it only now can't.
             #expect(world.outcome(of: damaged.id, on: "p")?.term == (isRestarted ? .quarantined : .accepted))
-            #expect(world.outcome(of: damaged.id, on: "p")?.finding?.code == (isRestarted ? "engine.outbox.damaged" : nil))
+            #expect(
+                world.outcome(of: damaged.id, on: "p")?.finding?.code == (isRestarted ? "engine.outbox.damaged" : nil)
+            )
             #expect(world.outcome(of: sound.id, on: "p")?.term == .accepted)
             #expect(try world.account("p").balances)
         }

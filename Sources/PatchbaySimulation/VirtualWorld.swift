@@ -284,6 +284,9 @@ public final class VirtualWorld {
         processes.contains { !$0.isSuspended && $0.engine?.hasArrivals ?? false }
     }
 
+    /// Whether what is stored now is places, and nothing else.
+    package var isPlacing: Bool { processes.contains { $0.engine?.isPlacing ?? false } }
+
     /// The ids of what the outbox holds and has not given its places yet.
     package func arrivals() throws -> Set<String> {
         let stored = try store.arrivals().compactMap { try store.arrival($0)?.captures }.joined()

@@ -38,6 +38,8 @@ struct Arrivals {
     /// What others had committed when `numbers` were looked up.
     private var version: Int64?
 
+    /// Whether a transaction is under way in which some get their places.
+    var arePlaced = false
     /// When to try again, after the storage failed.
     var nextTry: Instant?
 
@@ -157,7 +159,12 @@ extension Engine {
         }
     }
 
+    /// Whether what is stored now is places, and nothing else.
+    package var isPlacing: Bool { arrivals.arePlaced }
+
     private func place(atMost limit: Int) throws {
+        arrivals.arePlaced = true
+        defer { arrivals.arePlaced = false }
         var left = limit
         while left > 0, hasArrivals {
             var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))

@@ -138,8 +138,9 @@ package final class Engine {
     ///
     /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
     package func suspend() throws {
-        try placeArrivals()
-        try store.carryOutEndingsNow()
+        // Where the storage fails, both are made up for by whoever opens the outbox next: letting go of it must not wait.
+        try? placeArrivals()
+        try? store.carryOutEndingsNow()
         if let epoch = context.epoch {
             (context.epoch, epochBefore) = (nil, epoch)
             heardEnd = max(heardEnd, store.newestHistoryNumber)
@@ -169,7 +170,7 @@ package final class Engine {
     /// Gives the right to deliver back, so that the next process need not wait.
     package func stop() throws {
         guard let epoch = context.epoch else { return }
-        try store.carryOutEndingsNow()
+        try? store.carryOutEndingsNow()
         loseLease()
         try context.store.releaseLease(owner: context.host.process, epoch: epoch)
     }

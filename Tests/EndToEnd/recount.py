@@ -35,6 +35,7 @@ class Recount:
         self.facts.append(f"{rows} rows of the outbox, each with its checksum")
         self.ends = collections.defaultdict(dict)
         self.waiting = collections.defaultdict(set)
+        self.arrived = set(self.outbox.arrivals())
         for provider, identifier, term, _ in self.outbox.history():
             if identifier in self.ends[provider]:
                 self.problems.append(f"{provider}: operation {identifier} ended twice")
@@ -73,7 +74,7 @@ class Recount:
 
     def known(self):
         """Every id that the outbox has heard of."""
-        return set(self.outbox.arrivals()).union(*self.ends.values(), *self.waiting.values())
+        return self.arrived.union(*self.ends.values(), *self.waiting.values())
 
     def check_ledger(self):
         """Every promise is kept: what was promised is pending, or it ended."""

@@ -510,6 +510,8 @@ public final class FaultSimulation {
     func mortally(_ body: () throws -> Void) throws {
         do {
             try body()
+            // Whoever died where an error is passed over is dead all the same.
+            if isDying { throw Death() }
         } catch  where isDying {
             note("    the process died")
             (pointsToDeath, storageFault, isDying) = (nil, nil, false)

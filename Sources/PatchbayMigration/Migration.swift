@@ -36,6 +36,8 @@ public struct Migration: Sendable {
     private let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     private let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     private let catalogue: AttributeCatalogue
+    /// What is changed of every contact on the way.
+    public let mapping: ContactMapping
     /// What to run where both formats are known as data.
     private let bulk: BulkPlan?
 
@@ -47,13 +49,15 @@ public struct Migration: Sendable {
     ///   - sourceSettings: the source format's settings.
     ///   - targetSettings: the target format's settings.
     ///   - catalogue: the types that attributes are converted to on the way.
+    ///   - mapping: what is changed of every contact on the way, before types are converted.
     /// - Throws: ``Failure`` if a format has no such direction, or with every problem of the settings.
     public init(
         from source: RecordFormat,
         to target: RecordFormat,
         sourceSettings: JSONObject = [:],
         targetSettings: JSONObject = [:],
-        catalogue: AttributeCatalogue = AttributeCatalogue()
+        catalogue: AttributeCatalogue = AttributeCatalogue(),
+        mapping: ContactMapping = ContactMapping()
     ) throws(Failure) {
         guard let read = source.makeReader else {
             throw Failure([Self.oneWay.at("from", detail: "\(source.id) is only written")])
@@ -63,8 +67,9 @@ public struct Migration: Sendable {
         }
         makeReader = { () throws(SettingsError) in try read(sourceSettings) }
         makeWriter = { () throws(SettingsError) in try write(targetSettings) }
-        self.catalogue = catalogue
-        if let rows = try? source.makeSourceLayout?(sourceSettings),
+        (self.catalogue, self.mapping) = (catalogue, mapping)
+        // A mapping's rules are run on whole contacts.
+        if mapping.isEmpty, let rows = try? source.makeSourceLayout?(sourceSettings),
             case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings)
         {
             bulk = BulkPlan(
@@ -137,7 +142,7 @@ public struct Migration: Sendable {
                 if let report = try BulkRun.run(bulk, &source, &first, surroundings, workers: count) { return report }
             }
             var reader = try makeReader()
-            let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue)
+            let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
             var pass = Pass(slow, output: output, rejects: rejects)
             while !isCancelled() {
                 guard let chunk = try first.take() ?? source.next() else {
@@ -190,6 +195,7 @@ public struct Migration: Sendable {
         }
 
         mutating func flush() throws {
+            report.mapping = slow.effects
             report.bytesWritten += bytes.count
             try output?.write(bytes)
             try rejects?.flush()

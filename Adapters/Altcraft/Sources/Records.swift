@@ -3,12 +3,16 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Profiles to import: one request body of the server interface's `profiles/import` a line, without its token.
+    /// Profiles, one a line: bodies of the server interface's `profiles/import` without their token, and for reading bare
+    /// profile data objects too.
     public static let altcraftProfiles = RecordFormat(
         id: "altcraft.profiles",
-        title: "Altcraft profiles (bodies of profiles/import, one a line)",
+        title: "Altcraft profiles (bodies of profiles/import, or profile data objects, one a line)",
         fileExtension: "ndjson",
-        rules: ["X1", "X2", "X3", "X4", "X5", "X6"].map(RuleID.altcraft),
+        rules: (1...8).map { .altcraft("X\($0)") },
+        makeReader: { settings throws(SettingsError) in
+            ProfileReader(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
+        },
         makeWriter: { settings throws(SettingsError) in
             ProfileWriter(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
         },
@@ -37,6 +41,7 @@ struct ImportSettings: AdapterSettings {
     var fieldNames = AltcraftField.systemNames
     var tagsField = ""
     var genderForm = AltcraftSettings.GenderForm.code
+    var types: [AttributeName: String] = [:]
 
     static let table = SettingsTable<ImportSettings>([
         SettingRow(
@@ -96,6 +101,12 @@ struct ImportSettings: AdapterSettings {
             default: .code,
             rule: .altcraft("F12"),
             "How `_sex` is written: the vendor's pages differ; its import takes a number."
+        ),
+        .names(
+            "types",
+            \.types,
+            rule: .altcraft("X7"),
+            "The types of attributes by neutral name, for texts that are read: date, time, timestamp, country, choices …."
         ),
     ])
 }
@@ -286,8 +297,12 @@ private struct ProfileComposer {
         let tokens = Set(written.compactMap(\.token))
         for (place, device) in contact.devices.enumerated() {
             let path = "devices[\(place)]"
-            if device.facts != nil { findings.append(FindingRow.recordNoHome.at(path.dot("facts"))) }
-            guard let token = device.pushToken, !tokens.contains(PushAddress(device)?.token ?? "") else { continue }
+            noteDetails(of: device, path)
+            guard let token = device.pushToken else { continue }
+            if tokens.contains(PushAddress(device)?.token ?? "") {
+                noteDetails(of: token, path.dot("pushToken"))
+                continue
+            }
             let isReachable = PushProvider.name(of: token, on: device.facts?.platform) != nil
             let row: FindingRow = isReachable ? .recordToken : .tokenProviderUnknown
             findings.append(row.at(path.dot("pushToken")))
@@ -365,6 +380,24 @@ private struct ProfileComposer {
         for (name, isThere) in details where isThere {
             findings.append(FindingRow.recordNoHome.at(path.dot(name)))
         }
+    }
+
+    /// What of a device has no place, whether its token has one or not.
+    private mutating func noteDetails(of device: Device, _ path: String) {
+        let usual = Device()
+        let details = [
+            ("facts", device.facts != nil), ("identities", !device.identities.isEmpty),
+            ("allowsPush", device.allowsPush != usual.allowsPush),
+            ("allowsBackgroundPush", device.allowsBackgroundPush != usual.allowsBackgroundPush),
+            ("allowsLocation", device.allowsLocation != usual.allowsLocation),
+            ("allowsProximity", device.allowsProximity != usual.allowsProximity),
+        ]
+        for (name, isThere) in details where isThere { findings.append(FindingRow.recordNoHome.at(path.dot(name))) }
+    }
+
+    private mutating func noteDetails(of token: PushToken, _ path: String) {
+        let details = [("environment", token.environment != nil), ("appID", token.appID != nil)]
+        for (name, isThere) in details where isThere { findings.append(FindingRow.recordNoHome.at(path.dot(name))) }
     }
 
     private mutating func plainFields(of subscription: Subscription, _ path: String) -> JSONValue? {

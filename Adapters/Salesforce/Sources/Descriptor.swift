@@ -90,6 +90,6 @@ extension AdapterModule {
         id: SalesforceDevice.descriptor.id,
         title: SalesforceDevice.descriptor.title,
         doors: [SalesforceDevice.self],
-        formats: [.salesforceContacts]
+        formats: [.salesforceContacts, .salesforceMobile]
     )
 }

@@ -20,8 +20,12 @@ extension FindingRow {
         subscriberTokenRefused,
         consentKept, readBackImpossible, actionUnknown,
         replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
-        fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowKeyBlank, rowDate,
-        rowEmail, rowPhone, rowValue, rowReserved, rowOptInUnknown, rowTimeZone,
+    ] + ContactFileFindings.salesforce.all + [fileKeySigns]
+
+    /// Rows of contact files that speak of this vendor alone.
+    static let salesforceFiles: [FindingRow] = [
+        fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowDate, rowEmail,
+        rowPhone, rowValue, rowReserved, rowOptInUnknown, rowTimeZone,
     ]
 
     // MARK: Contact key
@@ -728,6 +732,14 @@ extension FindingRow {
         rule: .salesforce("F9"),
         reason: "Both opt-in and opt-out date are blank, so nobody knows whether push is wanted",
         remedy: "Nothing; the subscription is carried over as unknown."
+    )
+    static let fileKeySigns = FindingRow(
+        "salesforce.record.keySigns",
+        .error,
+        .invalid,
+        rule: .salesforce("F13"),
+        reason: "A contact key of the mobile import holds no plus, minus or bracket, so the contact is not written",
+        remedy: "Give the contact a key without them, or load it as a row of a data extension."
     )
     static let rowTimeZone = FindingRow(
         "salesforce.row.timeZone",

@@ -26,10 +26,11 @@ import Testing
             ("file-settings", ContactFileSettings.table.markdown),
             (
                 "columns",
-                table(
-                    ["column", "fills"],
-                    ContactFileSettings.defaultColumns.map { ["`\($0.column)`", "`\($0.target)`"] }
-                )
+                table(["column", "holds", "type", "written"], ContactFile.markdown(.salesforceContacts))
+            ),
+            (
+                "mobile-columns",
+                table(["column", "holds", "type", "written"], ContactFile.markdown(.salesforceMobile, onlyWritten: true))
             ),
             (
                 "rules",

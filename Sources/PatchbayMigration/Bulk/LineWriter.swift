@@ -388,6 +388,10 @@ struct LineWriter: BitwiseCopyable {
                 guard note(plan.pointee.subscriptions.provider) else { return false }
             } else if !areReached {
                 guard note(plan.pointee.subscriptions.token) else { return false }
+            } else {
+                for _ in 0..<device.tokenDetails {
+                    guard note(plan.pointee.subscriptions.detail) else { return false }
+                }
             }
         }
         return true

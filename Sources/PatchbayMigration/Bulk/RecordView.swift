@@ -50,6 +50,8 @@ struct RecordView: BitwiseCopyable {
         var token: ValueView
         var hasToken: Bool
         var hasFacts: Bool
+        /// How many members its token has that no layout writes.
+        var tokenDetails: Int
         var service: Int
         /// The family of its platform; -1 if nothing is said of it.
         var family: Int
@@ -99,7 +101,7 @@ struct RecordView: BitwiseCopyable {
         consents = arena.make(Self.consentLimit, of: ConsentView(purpose: -1, channel: -1, state: -1))
         devices = arena.make(
             Self.deviceLimit,
-            of: DeviceView(token: value, hasToken: false, hasFacts: false, service: -1, family: -1)
+            of: DeviceView(token: value, hasToken: false, hasFacts: false, tokenDetails: 0, service: -1, family: -1)
         )
         scratch = arena.make(Self.identifierLimit * Self.scratchLine + Padding.count, of: 0)
     }

@@ -6,7 +6,9 @@ struct ContactMaker: Sendable {
     private var random: SeededGenerator
     private let names: [AttributeName]
 
-    init(seed: UInt64, attributes names: [AttributeName]) { (random, self.names) = (SeededGenerator(seed: seed), names) }
+    init(seed: UInt64, attributes names: [AttributeName]) {
+        (random, self.names) = (SeededGenerator(seed: seed), names)
+    }
 
     private mutating func happens(_ percent: Int) -> Bool { random.below(100) < percent }
 
@@ -26,7 +28,9 @@ struct ContactMaker: Sendable {
         if happens(70) {
             identifiers.append(Identifier(.email, random.pick(["aino@example.com", "päivi@example.fi", "no address"])))
         }
-        if happens(60) { identifiers.append(Identifier(.phone, random.pick(["+358401234567", "(09) 123 45-67", "none"]))) }
+        if happens(60) {
+            identifiers.append(Identifier(.phone, random.pick(["+358401234567", "(09) 123 45-67", "none"])))
+        }
         if happens(10) { identifiers.append(Identifier(random.pick([.email, "loyalty_card"]), "second@example.com")) }
         if happens(10) { identifiers.swapAt(0, identifiers.count - 1) }
         return identifiers
@@ -58,7 +62,8 @@ struct ContactMaker: Sendable {
             case .integer: .integer(random.pick([0, -7, 42, .max]))
             case .decimal: ExactDecimal(text: random.pick(["0.5", "-12.30", "1249.90"])).map(AttributeValue.decimal)
             case .boolean: .boolean(happens(50))
-            case .date: CalendarDate(text: random.pick(["1990-04-01", "2028-02-29", "0001-01-01"])).map(AttributeValue.date)
+            case .date:
+                CalendarDate(text: random.pick(["1990-04-01", "2028-02-29", "0001-01-01"])).map(AttributeValue.date)
             case .time: LocalTime(text: random.pick(["00:00", "23:59", "08:30"])).map(AttributeValue.time)
             case .timestamp: Timestamp(text: random.pick(Self.moments)).map(AttributeValue.timestamp)
             case .country: CountryCode(text: random.pick(["FI", "DE"])).map(AttributeValue.country)

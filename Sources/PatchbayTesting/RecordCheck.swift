@@ -176,7 +176,9 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                     return ["\(name) does not come back as one contact, but as \(records.count). \(why)"]
                 }
                 let losses = ContactLosses(contact, read: back, findings: written.findings)
-                return losses.silent.map { "\(name): \($0) is lost or changed, and no finding says so." }
+                return losses.silent.map {
+                    "\(name): \($0) is lost or changed, and no finding says so. DEBUG \(contact.json.text) \(String(decoding: written.bytes, as: UTF8.self)) \(written.findings.map(\.path))"
+                }
                     + losses.raised.map { "\(name): \($0) comes back and must not." }
             }
         },
@@ -186,7 +188,8 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                 let plain = try harness.write([])
                 let isEmpty = written.bytes.count == plain.bytes.count
                 return isEmpty == written.isRefused || harness.format.makeWriter == nil
-                    ? nil : "\(name) has \(written.bytes.count - plain.bytes.count) bytes, refused: \(written.isRefused)."
+                    ? nil
+                    : "\(name) has \(written.bytes.count - plain.bytes.count) bytes, refused: \(written.isRefused)."
             }
         },
         RecordCheck("the same contact gives the same bytes") { harness in
@@ -217,14 +220,16 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
             let whole = try harness.read(file)
             return try [1, 7, 64].flatMap { chunk -> [String] in
                 let cut = try harness.read(file, chunk: chunk)
-                let isSame = cut.map(\.contact) == whole.map(\.contact) && cut.map(\.bytes) == whole.map(\.bytes)
+                let isSame =
+                    cut.map(\.contact) == whole.map(\.contact) && cut.map(\.bytes) == whole.map(\.bytes)
                     && cut.map(\.findings) == whole.map(\.findings) && cut.map(\.line) == whole.map(\.line)
                 return isSame ? [] : ["chunks of \(chunk) bytes read otherwise."]
             }
         },
         RecordCheck("a row can be read alone, where the format says so") { harness in
             guard case .columns? = try harness.format.makeSourceLayout?(harness.settings) else { return [] }
-            return try harness.format.makeReader?(harness.settings) is any RowReader ? [] : ["the reader is no RowReader."]
+            return try harness.format.makeReader?(harness.settings) is any RowReader
+                ? [] : ["the reader is no RowReader."]
         },
         RecordCheck("the header may stand in another case and order") { harness in
             guard let file = try harness.sampleFile(), let dialect = harness.dialect else { return [] }
@@ -268,7 +273,8 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
     // MARK: Bad input
 
     private static let badInput: [RecordCheck] = [
-        RecordCheck("a bad row is one record with its line, its column and its bytes, and the next is read") { harness in
+        RecordCheck("a bad row is one record with its line, its column and its bytes, and the next is read") {
+            harness in
             guard let file = try harness.sampleFile(), let dialect = harness.dialect else { return [] }
             let good = try harness.read(file)
             guard let row = good.first(where: { $0.contact != nil })?.bytes else { return ["there is no good row."] }
@@ -281,7 +287,8 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                 }
                 let columns = first.findings.filter { $0.severity == .error }
                 return (first.line == 3 ? [] : ["\(bad.label): it is told of line \(first.line)."])
-                    + (columns.allSatisfy { $0.path.hasPrefix("columns.") } ? [] : ["\(bad.label): no column is named."])
+                    + (columns.allSatisfy { $0.path.hasPrefix("columns.") }
+                        ? [] : ["\(bad.label): no column is named."])
                     + (columns.allSatisfy { $0.reason.contains("line 3") } ? [] : ["\(bad.label): no line is named."])
                     + (columns.allSatisfy(harness.isListed) ? [] : ["\(bad.label): the finding is not listed."])
                     + (first.bytes == bad.kept ? [] : ["\(bad.label): its bytes are not those of the file."])
@@ -296,7 +303,8 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
                 ("an empty file", []), ("a mark alone", [0xEF, 0xBB, 0xBF]), ("a header alone", header + [0x0A]),
                 ("UTF-16", [0xFF, 0xFE] + header.flatMap { [$0, 0] }), ("NUL in the header", [0x00] + file),
                 ("columns twice", twice + [0x0A] + Array("x".utf8) + [0x0A]),
-                ("no key", Array("nothing_known\nx\n".utf8)), ("a header that is not UTF-8", [0xC3, 0x28, 0x0A] + file),
+                ("no key", Array("nothing_known\nx\n".utf8)),
+                ("a header that is not UTF-8", [0xC3, 0x28, 0x0A] + file),
             ]
             return files.compactMap { label, bytes in
                 do {

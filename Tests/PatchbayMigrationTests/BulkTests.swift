@@ -100,7 +100,7 @@ import Testing
         for round in 0..<3 {
             let slow = try Outcome(
                 bytes,
-                Self.settings[0],
+                Self.settings[1],
                 from: harness.format,
                 harness.settings,
                 chunk: 1 << 20,
@@ -110,7 +110,7 @@ import Testing
             for (chunk, workers) in [(1 << 20, 1), (900 + round * 37, 1), (1100, 3)] {
                 let bulk = try Outcome(
                     bytes,
-                    Self.settings[0],
+                    Self.settings[1],
                     from: harness.format,
                     harness.settings,
                     chunk: chunk,

@@ -40,10 +40,18 @@ import Testing
             effect: "replaced"
         ),
         Case(label: "nothing to move", rule: ["rename": "attributes.x", "to": "attributes.y"], effect: "idle"),
-        Case(label: "a constant", rule: ["set": "attributes.origin", "value": "import"], changes: ["origin": "import"]),
+        Case(
+            label: "a constant",
+            rule: ["set": "attributes.origin", "value": "import"],
+            changes: ["origin": "import"]
+        ),
         Case(label: "a constant that is there", rule: ["set": "attributes.tier", "value": "gold"], effect: "idle"),
         Case(label: "a default", rule: ["default": "attributes.city", "value": "Turku"], changes: [.city: "Turku"]),
-        Case(label: "a default that is not needed", rule: ["default": "attributes.tier", "value": "x"], effect: "idle"),
+        Case(
+            label: "a default that is not needed",
+            rule: ["default": "attributes.tier", "value": "x"],
+            effect: "idle"
+        ),
         Case(
             label: "a text is cut, and the last place takes the rest",
             rule: ["split": "attributes.full_name", "to": ["attributes.given_name", "attributes.family_name"]],
@@ -148,7 +156,7 @@ import Testing
             .appendingPathComponent("../../Schemas/migration/examples").standardizedFileURL
         func examples(_ folder: URL) throws -> [(String, JSONValue)] {
             try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-                .filter { $0.pathExtension == "json" }
+                .filter { $0.pathExtension == "json" && $0.lastPathComponent.hasPrefix("settings.") }
                 .map { ($0.lastPathComponent, try JSONValue(parsing: Array(Data(contentsOf: $0)))) }
         }
         for (name, json) in try examples(folder) {

@@ -15,7 +15,10 @@ extension Rule {
         ("F6", "Yes and No, digits, times with seconds, at most 4000 characters of text.", fields),
         ("F7", "Several values stand between semicolons.", fields),
         ("F8", "The opt-out field of an export is F, T for opted out, or U for undeliverable.", help),
-        ("F9", "Opt-outs are imported by the action OPT_OUT; every other action may make a contact that gets mail.", maps),
+        (
+            "F9", "Opt-outs are imported by the action OPT_OUT; every other action may make a contact that gets mail.",
+            maps
+        ),
         ("F10", "SMS consents stand in columns of their own, for one text-to-join programme.", consents),
         ("F11", "A map file names list, action, file type, sync fields and columns, by places from 1.", maps),
         ("F12", "A column's name has 3 to 255 characters.", maps),

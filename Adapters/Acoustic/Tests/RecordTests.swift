@@ -51,14 +51,21 @@ import Testing
     private static let aino = Contact(
         identifiers: Corpus.aino,
         attributes: [
-            .city: "a\\b", .birthDate: .string("1990-04-01"), "newsletter_reader": true, "interests": .choices(["a", "b"]),
+            .city: "a\\b", .birthDate: .string("1990-04-01"), "newsletter_reader": true,
+            "interests": .choices(["a", "b"]),
         ],
         subscriptions: [Subscription(channel: .email, state: .subscribed)]
     )
 
     @Test(
         .shows(
-            "acoustic/F1", "acoustic/F2", "acoustic/F3", "acoustic/F4", "acoustic/F5", "acoustic/F6", "acoustic/F7",
+            "acoustic/F1",
+            "acoustic/F2",
+            "acoustic/F3",
+            "acoustic/F4",
+            "acoustic/F5",
+            "acoustic/F6",
+            "acoustic/F7",
             "acoustic/F8",
             of: AcousticDevice.self
         )
@@ -103,7 +110,10 @@ import Testing
         #expect(files.count == 1 && file.ending == "map.xml")
         Goldens(door: "map").check(String(decoding: file.bytes, as: UTF8.self).trimmed, .records, "map")
         settings["action"] = "OPT_OUT"
-        let map = try String(decoding: RecordFormat.acousticContacts.makeCompanions?(settings)[0].bytes ?? [], as: UTF8.self)
+        let map = try String(
+            decoding: RecordFormat.acousticContacts.makeCompanions?(settings)[0].bytes ?? [],
+            as: UTF8.self
+        )
         #expect(map.contains("<ACTION>OPT_OUT</ACTION>") && !map.contains("CONTACT_LISTS"))
     }
 
@@ -126,7 +136,10 @@ import Testing
         let records = try read(Array("c-1|S".utf8) + [0xE3] + Array("o Paulo\n".utf8), settings)
         #expect(records.first?.contact?.attributes[.city] == "São Paulo")
         #expect(records.first?.bytes == Array("c-1|S".utf8) + [0xE3] + Array("o Paulo".utf8))
-        let contact = Contact(identifiers: [Identifier(.external, "c-1")], attributes: [.city: "Łódź", .givenName: "Zoë"])
+        let contact = Contact(
+            identifiers: [Identifier(.external, "c-1")],
+            attributes: [.city: "Łódź", .givenName: "Zoë"]
+        )
         guard var writer = try RecordFormat.acousticContacts.makeWriter?(["listId": "1", "encoding": "iso-8859-1"])
         else { throw CancellationError() }
         var bytes: [UInt8] = []
@@ -139,11 +152,15 @@ import Testing
         let export = "RECIPIENT_ID|CustomerId|Opted Out\n1|c-1|F\n2|c-2|T\n3|c-3|U\n4|c-4|X\n5|c-5\n"
         let records = try read(Array(export.utf8))
         #expect(
-            records.map { $0.contact?.subscriptions.first?.state } == [.subscribed, .unsubscribed, .suspended, nil, nil]
+            records.map { $0.contact?.subscriptions.first?.state } == [
+                .subscribed, .unsubscribed, .suspended, nil, nil,
+            ]
         )
-        #expect(records.map { $0.findings.filter { $0.severity == .error }.map(\.path) } == [
-            [], [], [], ["columns.Opted Out"], ["columns.Opted Out"],
-        ])
+        #expect(
+            records.map { $0.findings.filter { $0.severity == .error }.map(\.path) } == [
+                [], [], [], ["columns.Opted Out"], ["columns.Opted Out"],
+            ]
+        )
         let careful = try read(Array(export.utf8), ["notOptedOut": "unknown"])
         #expect(careful[0].contact?.subscriptions.first?.state == .unknown)
         #expect(throws: SettingsError.self) { try read([]) }

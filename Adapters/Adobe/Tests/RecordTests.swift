@@ -50,7 +50,10 @@ import Testing
     func `a flat file has the profile's fields, and a flag means do not contact`() throws {
         let contact = Contact(
             identifiers: Corpus.aino,
-            attributes: [.givenName: "Aino", .birthDate: .string("1990-04-01"), .familyName: .string(String(repeating: "x", count: 51))],
+            attributes: [
+                .givenName: "Aino", .birthDate: .string("1990-04-01"),
+                .familyName: .string(String(repeating: "x", count: 51)),
+            ],
             subscriptions: [
                 Subscription(channel: .email, state: .subscribed), Subscription(channel: .sms, state: .suspended),
             ],

@@ -90,7 +90,9 @@ private struct ProfileDraft {
         contact.attributes = attributes(data)
         contact.timeZone = data["_tz"]?.string
         if !settings.tagsField.isEmpty {
-            contact.tags = Set((data[settings.tagsField]?.array ?? []).compactMap { $0.string.map(Tag.init(rawValue:)) })
+            contact.tags = Set(
+                (data[settings.tagsField]?.array ?? []).compactMap { $0.string.map(Tag.init(rawValue:)) }
+            )
         }
         for (place, element) in (data["subscriptions"]?.array ?? []).enumerated() {
             add(element, "subscriptions[\(place)]", to: &contact)
@@ -147,8 +149,11 @@ private struct ProfileDraft {
         guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual[field], type != value.type else {
             return value
         }
-        // A text that the type would change, such as a number with leading zeros, stays one.
-        if let converted = value.converted(to: type), value.type != .string || converted.converted(to: .string) == value {
+        // A text that the type would change, such as a number with leading zeros, stays one; several values are a list.
+        let isText = value.type == .string
+        if let converted = value.converted(to: type),
+            !isText || type != .choices && converted.converted(to: .string) == value
+        {
             return converted
         }
         // A birthday may be an instant.

@@ -311,6 +311,11 @@ private struct ProfileComposer {
     }
 
     private mutating func records(of subscription: Subscription, _ path: String) -> [ImportSubscription] {
+        let number = contact.subscriptions.firstIndex { $0.key == subscription.key }
+        guard path == "subscriptions[\(number ?? 0)]" else {
+            findings.append(FindingRow.recordSecond.at(path, detail: "the same channel and topic"))
+            return []
+        }
         guard let status = status(of: subscription, path) else { return [] }
         guard let resource = resource(of: subscription) else {
             findings.append(FindingRow.recordResource.at(path))
@@ -339,7 +344,9 @@ private struct ProfileComposer {
 
     /// The vendor's word, never more than the person allowed; nil if nobody knows.
     private mutating func status(of subscription: Subscription, _ path: String) -> String? {
-        guard let status = subscription.state.status else {
+        let state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
+        if state != subscription.state { findings.append(FindingRow.recordDenied.at(path.dot("state"))) }
+        guard let status = state.status else {
             findings.append(FindingRow.recordUnknown.at(path.dot("state")))
             return nil
         }
@@ -347,7 +354,7 @@ private struct ProfileComposer {
             consent.purpose == .messaging && consent.state == .denied
                 && (consent.channel == nil || consent.channel == subscription.channel)
         }
-        guard isDenied, subscription.state != .unsubscribed else { return status }
+        guard isDenied, state != .unsubscribed else { return status }
         findings.append(FindingRow.recordDenied.at(path.dot("state")))
         return Subscription.State.unsubscribed.rawValue
     }

@@ -122,10 +122,19 @@ extension Rule {
     /// The rules of contact files.
     static let desFiles: [Rule] = [
         ("F1", "A file is UTF-8 with a comma between fields; contact files may have semicolons or tabs.", guidelines),
-        ("F2", "A field with a delimiter stands in quotes, a quote in it twice; no field holds a line break.", guidelines),
+        (
+            "F2", "A field with a delimiter stands in quotes, a quote in it twice; no field holds a line break.",
+            guidelines
+        ),
         ("F3", "The first line names the fields; an export's own ids are not carried over.", guidelines),
-        ("F4", "Days are YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY or DD/MM/YYYY; an export is in Central European Time.", types),
-        ("F5", "Numbers have a point and no leading zero; characters past U+FFFF, such as emoji, can't be imported.", guidelines),
+        (
+            "F4", "Days are YYYY-MM-DD, DD.MM.YYYY, MM/DD/YYYY or DD/MM/YYYY; an export is in Central European Time.",
+            types
+        ),
+        (
+            "F5", "Numbers have a point and no leading zero; characters past U+FFFF, such as emoji, can't be imported.",
+            guidelines
+        ),
         ("F6", "One field identifies contacts: often the e-mail address, else one such as externalId.", exchange),
         ("F7", "System fields have names and lengths: short text 60, long text 255 characters.", fields),
         ("F8", "A choice of several is matched value by value; the file's form of it is not published.", wizard),

@@ -85,7 +85,8 @@ import Testing
     }
 
     @Test func `an export of the platform is read with its own delimiter and opt-in`() throws {
-        let export = "user_id;First Name;Last Name;E-Mail;Opt-In\n135;Max;M;max@example.com;1\n136;;;eva@example.com;2\n"
+        let export =
+            "user_id;First Name;Last Name;E-Mail;Opt-In\n135;Max;M;max@example.com;1\n136;;;eva@example.com;2\n"
         let records = try read(export, ["delimiter": "semicolon"])
         #expect(records.map { $0.contact?.subscriptions.first?.state } == [.subscribed, .unsubscribed])
         #expect(records.map { $0.contact?.identifiers.first?.value } == ["max@example.com", "eva@example.com"])

@@ -3,24 +3,26 @@ import PatchbayAdapterKit
 /// Everything that this adapter may say about an operation, a record or a setting. No row ever holds a person's value.
 extension FindingRow {
     /// Every row, for the descriptor.
-    static let salesforce: [FindingRow] = [
-        contactKeyMissing, contactKeyNotGiven, contactKeyBlank, contactKeyNotCleared, contactKeyLong, contactKeyShared,
-        contactKeyChanged, contactKeyOfAnother, contactKeyLacking, contactKeyLate, identifierIgnored,
-        attributesEmpty, attributeNameBlank, attributeReserved, attributeNameLong, attributeUndefined,
-        attributeNameSpaced, attributeCollision, attributeNested, attributeSeparator, attributeArithmetic,
-        attributesCarriedOver,
-        tagsEmpty, tagBlank, tagReserved,
-        subscriptionChannel, subscriptionTopic, subscriptionSuspended, subscriptionDetails,
-        deviceFactBlank, deviceFactsMissing, devicePlatform, deviceLocale, deviceLocaleRespelt, deviceOffset,
-        deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
-        signedStringInvalid, optionUnknown,
-        capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
-        eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
-        eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
-        subscriberTokenRefused,
-        consentKept, readBackImpossible, actionUnknown,
-        replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
-    ] + ContactFileFindings.salesforce.all + [fileKeySigns]
+    static let salesforce: [FindingRow] =
+        [
+            contactKeyMissing, contactKeyNotGiven, contactKeyBlank, contactKeyNotCleared, contactKeyLong,
+            contactKeyShared,
+            contactKeyChanged, contactKeyOfAnother, contactKeyLacking, contactKeyLate, identifierIgnored,
+            attributesEmpty, attributeNameBlank, attributeReserved, attributeNameLong, attributeUndefined,
+            attributeNameSpaced, attributeCollision, attributeNested, attributeSeparator, attributeArithmetic,
+            attributesCarriedOver,
+            tagsEmpty, tagBlank, tagReserved,
+            subscriptionChannel, subscriptionTopic, subscriptionSuspended, subscriptionDetails,
+            deviceFactBlank, deviceFactsMissing, devicePlatform, deviceLocale, deviceLocaleRespelt, deviceOffset,
+            deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
+            signedStringInvalid, optionUnknown,
+            capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
+            eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
+            eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
+            subscriberTokenRefused,
+            consentKept, readBackImpossible, actionUnknown,
+            replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
+        ] + ContactFileFindings.salesforce.all + [fileKeySigns]
 
     /// Rows of contact files that speak of this vendor alone.
     static let salesforceFiles: [FindingRow] = [

@@ -30,7 +30,10 @@ import Testing
             ),
             (
                 "mobile-columns",
-                table(["column", "holds", "type", "written"], ContactFile.markdown(.salesforceMobile, onlyWritten: true))
+                table(
+                    ["column", "holds", "type", "written"],
+                    ContactFile.markdown(.salesforceMobile, onlyWritten: true)
+                )
             ),
             (
                 "rules",

@@ -22,7 +22,8 @@ import Testing
         ],
         "types": [
             "country": "country", "visits": "integer", "lifetime_value": "decimal", "newsletter_reader": "boolean",
-            "first_purchase": "date", "delivery_hour": "time", "last_visit": "timestamp", "interests": "choices", "birth_date": "date",
+            "first_purchase": "date", "delivery_hour": "time", "last_visit": "timestamp", "interests": "choices",
+            "birth_date": "date",
         ],
     ]
     private static let rows = RecordHarness(

@@ -50,11 +50,13 @@ struct ContactDraft: Sendable {
 
     private mutating func identifiers() -> [Identifier] {
         let required = fields.values.filter { file.isRequired($0.column) && $0.text.isEmpty }
-        for field in required.sorted(by: { $0.column.name < $1.column.name }) { note(rows.keyBlank, field.column.place) }
+        for field in required.sorted(by: { $0.column.name < $1.column.name }) {
+            note(rows.keyBlank, field.column.place)
+        }
         var identifiers: [Identifier] = []
         let kinds = fields.keys.compactMap { if case .identifier(let kind) = $0 { kind } else { nil } }
-        for kind in kinds.sorted(by: { ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue) })
-        {
+        for kind in kinds.sorted(by: { ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue) }
+        ) {
             guard let value = text(.identifier(kind)) else { continue }
             if kind == .email, !FieldForm.isEmail(value) { note(rows.email, .identifier(kind)) }
             if kind == .phone, !FieldForm.isPhone(value) { note(rows.phone, .identifier(kind)) }

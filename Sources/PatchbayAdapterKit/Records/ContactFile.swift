@@ -154,13 +154,16 @@ public struct ContactFile: Sendable {
             let key = ColumnName(rawValue: column.name).key
             if known[key] == nil { known[key] = column }
         }
-        for (name, place) in settings.columns { known[ColumnName(rawValue: name).key] = Self.own(name, place, in: kind) }
+        for (name, place) in settings.columns {
+            known[ColumnName(rawValue: name).key] = Self.own(name, place, in: kind)
+        }
         self.known = known
     }
 
     /// A column that settings name: as the known one for that place, under another name.
     private static func own(_ name: String, _ place: ContactPlace, in kind: ContactFileKind) -> ContactColumn {
-        var column = kind.columns.first { $0.place == place && $0.isWritten }
+        var column =
+            kind.columns.first { $0.place == place && $0.isWritten }
             ?? kind.columns.first { $0.place == place } ?? ContactColumn(name, place)
         (column.name, column.isWritten) = (name, place != .ignored)
         return column
@@ -192,7 +195,9 @@ public struct ContactFile: Sendable {
         }
         let usual = kind.columns.filter { column in
             column.isWritten
-                && !settings.columns.contains { ColumnName(rawValue: $0.name).key == ColumnName(rawValue: column.name).key }
+                && !settings.columns.contains {
+                    ColumnName(rawValue: $0.name).key == ColumnName(rawValue: column.name).key
+                }
         }
         .map { column in own.first { $0.place == column.place } ?? column }
         return usual + own.filter { column in !usual.contains { $0.place == column.place } }

@@ -107,7 +107,7 @@ public struct ContactFileFindings: Sendable {
     ///   - rules: the rules behind them.
     ///   - key: what finds a contact, in words: `the contact key`.
     ///   - own: rows of the vendor's own that stand for those of the same code.
-    ///   - keyBlank: the vendor's own row for a blank key.
+    ///   - ownKeyBlank: the vendor's own row for a blank key.
     public init(
         _ adapter: String,
         _ rules: ContactFileRules,
@@ -165,7 +165,8 @@ public struct ContactFileFindings: Sendable {
             .error,
             .invalid,
             rule: rules.dialect.last,
-            reason: "The file is no text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
+            reason:
+                "The file is no text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
             remedy: "Save it as UTF-8."
         )
         width = row(
@@ -192,14 +193,16 @@ public struct ContactFileFindings: Sendable {
             reason: "The column's text holds a NUL byte",
             remedy: "Take it out; it belongs in no text."
         )
-        keyBlank = ownKeyBlank ?? row(
-            "row.keyBlank",
-            .error,
-            .missing,
-            rule: rules.key,
-            reason: "The column of \(key) is blank",
-            remedy: "Fill it in, or leave the row out."
-        )
+        keyBlank =
+            ownKeyBlank
+            ?? row(
+                "row.keyBlank",
+                .error,
+                .missing,
+                rule: rules.key,
+                reason: "The column of \(key) is blank",
+                remedy: "Fill it in, or leave the row out."
+            )
         date = row(
             "row.date",
             .error,

@@ -226,7 +226,8 @@ private struct RowComposer {
 
     private mutating func write(_ subscription: Subscription, _ path: String) {
         rules.wishes.fire()
-        var state = subscription.state
+        var state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
+        if state != subscription.state { note(rows.denied, path.dot("state"), "the contact says two things of it") }
         guard state != .unknown else { return note(rows.stateUnknown, path.dot("state")) }
         if state != .unsubscribed, denied.contains(where: { $0.channel == nil || $0.channel == subscription.channel }) {
             note(rows.denied, path.dot("state"))
@@ -252,7 +253,12 @@ private struct RowComposer {
     private var lostOptOut: FindingRow { file.settings.lostOptOuts == .reject ? rows.optOutLost : rows.noHome }
 
     /// Says a state by a word.
-    private mutating func put(_ state: Subscription.State, _ key: Subscription.Key, _ column: ContactColumn, _ path: String)
+    private mutating func put(
+        _ state: Subscription.State,
+        _ key: Subscription.Key,
+        _ column: ContactColumn,
+        _ path: String
+    )
         -> Bool
     {
         if let word = column.states.written[state] {
@@ -365,7 +371,10 @@ private struct RowComposer {
             (.deviceID, device.identities[file.kind.deviceIdentity]), (.pushToken, device.pushToken?.value),
             (.platform, device.facts?.platform), (.platformVersion, device.facts?.platformVersion),
             (.model, device.facts?.model),
-            (.utcOffset, device.facts.flatMap { $0.utcOffsetSeconds == 0 ? nil : ExactHours.text($0.utcOffsetSeconds) }),
+            (
+                .utcOffset,
+                device.facts.flatMap { $0.utcOffsetSeconds == 0 ? nil : ExactHours.text($0.utcOffsetSeconds) }
+            ),
             (.locationEnabled, device.allowsLocation ? forms.booleans.yes : nil),
         ]
         for (part, text) in texts {

@@ -281,6 +281,10 @@ struct LineWriter: BitwiseCopyable {
         let mark = pen.place
         var reachesDevices = false
         for index in 0..<view.subscriptionCount {
+            // Two words on one subscription are for the slow way, which takes the one that allows less.
+            for other in 0..<index where view.subscriptions[other].isAbout(the: view.subscriptions[index]) {
+                return false
+            }
             guard self.subscription(view.subscriptions[index], view, plan, &reachesDevices, &pen) else { return false }
         }
         if pen.place == mark { pen.place = start } else { Self.close(mark, 0x5B, &pen) }

@@ -304,7 +304,14 @@ struct NeutralScanner: BitwiseCopyable {
         while way == .on {
             guard view.deviceCount < RecordView.deviceLimit else { return false }
             let device = view.devices + view.deviceCount
-            device.pointee = .init(token: RecordView.blank, hasToken: false, hasFacts: false, tokenDetails: 0, service: 0, family: -1)
+            device.pointee = .init(
+                token: RecordView.blank,
+                hasToken: false,
+                hasFacts: false,
+                tokenDetails: 0,
+                service: 0,
+                family: -1
+            )
             var (member, seen) = (-1, 0 as UInt64)
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {

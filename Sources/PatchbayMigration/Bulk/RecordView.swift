@@ -37,6 +37,9 @@ struct RecordView: BitwiseCopyable {
         var state: Int
         /// How many members it has that no layout writes.
         var details: Int
+
+        /// Whether both may be about the same channel and topic.
+        func isAbout(the other: SubscriptionView) -> Bool { channel == other.channel && topic == other.topic }
     }
 
     struct ConsentView: BitwiseCopyable {

@@ -99,7 +99,8 @@ private struct RuleReader {
     private mutating func rule(_ verb: String, _ object: JSONObject, _ catalogue: AttributeCatalogue) -> MappingRule? {
         switch verb {
         case "rename":
-            guard let source = place(object, "rename"), let target = place(object, "to") else { return nil }
+            let (source, target) = (place(object, verb), place(object, "to"))
+            guard let source, let target else { return nil }
             return .rename(source, to: target)
         case "set", "default":
             let place = place(object, verb)
@@ -179,12 +180,15 @@ private struct RuleReader {
             return nil
         }
         let places = elements.map { $0.string.flatMap(MappingPlace.init) }
-        for (number, place) in places.enumerated() where place == nil { refuse("\(name)[\(number)]", "it names no place") }
+        for (number, place) in places.enumerated() where place == nil {
+            refuse("\(name)[\(number)]", "it names no place")
+        }
         let read = places.compactMap { $0 }
         return read.count == places.count ? read : nil
     }
 
-    private mutating func text(_ object: JSONObject, _ name: String, usual: String, mayBeEmpty: Bool = false) -> String? {
+    private mutating func text(_ object: JSONObject, _ name: String, usual: String, mayBeEmpty: Bool = false) -> String?
+    {
         guard let json = object[name] else { return usual }
         guard let text = json.string, mayBeEmpty || !text.isEmpty else {
             refuse(name, "it is no text")

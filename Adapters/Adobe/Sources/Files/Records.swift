@@ -41,7 +41,12 @@ struct ProfileFileSettings: AdapterSettings {
 
     static let table = SettingsTable<ProfileFileSettings>([
         .fileKey(\.file.key, default: .external, rule: .adobe("F7")),
-        .fileDelimiter(\.file.delimiter, of: [.semicolon, .tab, .comma, .bar], default: .semicolon, rule: .adobe("F1")),
+        .fileDelimiter(
+            \.file.delimiter,
+            of: [.semicolon, .tab, .comma, .bar],
+            default: .semicolon,
+            rule: .adobe("F1")
+        ),
         .flag(
             "quoted",
             \.file.isQuoted,
@@ -84,9 +89,10 @@ struct ProfileFileSettings: AdapterSettings {
 
     static func kind(_ booleans: BooleanForm = .words) -> ContactFileKind {
         ContactFileKind(
-            fields + flags(booleans) + ["PKey", "age", "created", "lastModified", "title", "domain", "cryptedId"].map {
-                ContactColumn($0, .ignored)
-            },
+            fields + flags(booleans)
+                + ["PKey", "age", "created", "lastModified", "title", "domain", "cryptedId"].map {
+                    ContactColumn($0, .ignored)
+                },
             findings: .adobe,
             rules: .adobe,
             deviceIdentity: "adobe.ecid"
@@ -129,12 +135,21 @@ extension Rule {
             "F3", "Columns bear the names of the profile's fields, with their lengths; others are custom fields.",
             "Campaign Standard documentation: data model of profiles; files take any names, so it is a choice"
         ),
-        ("F4", "A profile without a device id: who the person is stands in the row, push tokens travel by the app.", house),
+        (
+            "F4", "A profile without a device id: who the person is stands in the row, push tokens travel by the app.",
+            house
+        ),
         ("F5", "A blackList flag means: do not contact. blackList is every channel.", profile),
-        ("F6", "PKey and computed fields are never carried over.", "Campaign Standard documentation: Must-read of the APIs"),
+        (
+            "F6", "PKey and computed fields are never carried over.",
+            "Campaign Standard documentation: Must-read of the APIs"
+        ),
         ("F7", "A row is reconciled by a field of the profile.", practice),
         ("F8", "A file without rows is refused, and a row has as many fields as the header.", house),
-        ("F9", "Several values in one field stand between semicolons, or between commas in a file with semicolons.", house),
+        (
+            "F9", "Several values in one field stand between semicolons, or between commas in a file with semicolons.",
+            house
+        ),
     ].map { Rule(.adobe($0.0), $0.1, source: $0.2) }
 
     private static let practice = "Campaign Standard documentation: Import best practices"

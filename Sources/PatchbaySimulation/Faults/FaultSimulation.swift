@@ -95,12 +95,16 @@ public final class FaultSimulation {
     private var grantedNow: Set<Purpose> = []
     /// What is said and stored, by subject.
     var mirrors: [Subject: SubjectMirror] = [:]
+    /// What was said and stored of the person who was there before, by subject.
+    private var left: [Subject: SubjectMirror] = [:]
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
     var known: [OperationID: EngagementOperation] = [:]
     var heardBy: [OperationID: Set<String>] = [:]
     /// The shadows that saw an operation at capture, and the providers that may get it beside those that heard it.
     var rehearsedBy: [OperationID: Set<String>] = [:]
     var allowed: [OperationID: Set<String>] = [:]
+    /// What was stored and had no place on a route yet when last seen.
+    private var waiting: Set<OperationID> = []
     /// Of each provider, how often it has become or ceased to be a shadow; and when a request left, how often by then.
     var phases: [String: Int] = [:]
     var phaseOf: [Int: Int] = [:]
@@ -196,6 +200,7 @@ public final class FaultSimulation {
             try perform(step.what)
         }
         if world.sent.count > Self.limit { throw Runaway() }
+        try learnPlaces()
         hear()
         // What one process captured, the other sees when it looks after the outbox.
         let hasLooked = if setup.processes > 1, case .pass = step.what { true } else { setup.processes == 1 }
@@ -243,15 +248,8 @@ public final class FaultSimulation {
         end()
         noteWake()
         let before = served != position ? try standing() : [:]
-        let arrived = try world.arrivals()
         do {
             try switching { try world.restart(plan) }
-            // What was to be heard by somebody who is gone from the configuration, and had no place yet, is heard by who is there.
-            let known = Set(plan.providers.map(\.name))
-            for id in try arrived.subtracting(world.arrivals()).map(OperationID.init(rawValue:)) {
-                guard let hearers = heardBy[id], !hearers.isSubset(of: known) else { continue }
-                heardBy[id] = Set(plan.providers.filter(\.isRouted).map(\.name))
-            }
         } catch let refusal as SwitchRefusal {
             note("    refused: \(refusal.reason)")
             try check(refusal, of: plan)
@@ -259,8 +257,23 @@ public final class FaultSimulation {
             position = served ?? 0
             try world.restart(plan)
         }
+        try learnPlaces()
         try learnWhatWasCreated()
         noteWake()
+    }
+
+    /// What waited for its places got them by the configuration that is in force then, where that makes a difference: shadows
+    /// are those of that moment, and if somebody was to hear it who is gone, whoever is there hears it.
+    private func learnPlaces() throws {
+        let arrivals = Set(try world.arrivals().map(OperationID.init(rawValue:)))
+        let names = Set(plan.providers.map(\.name))
+        for id in waiting.subtracting(arrivals) {
+            guard let hearers = heardBy[id] else { continue }
+            let heard = hearers.isSubset(of: names) ? hearers : Set(plan.providers.filter(\.isRouted).map(\.name))
+            heardBy[id] = heard
+            rehearsedBy[id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name)).subtracting(heard)
+        }
+        waiting = arrivals
     }
 
     /// What a driver does every few seconds; a start that failed is tried again.
@@ -290,6 +303,7 @@ public final class FaultSimulation {
             if !isDying { position = former }
             throw error
         }
+        try learnPlaces()
         try learnWhatWasCreated()
         noteWake()
     }
@@ -381,7 +395,7 @@ public final class FaultSimulation {
             return operation
         }
         noteWake()
-        let before = (mirrors, permitted, forgotten, unanswered)
+        let before = (mirrors, permitted, forgotten, unanswered, left)
         grantedNow = []
         for operation in operations { enroll(operation) }
         do {
@@ -392,7 +406,7 @@ public final class FaultSimulation {
             if try isStored(operations) {
                 acknowledged += operations
             } else {
-                (mirrors, permitted, forgotten, unanswered) = before
+                (mirrors, permitted, forgotten, unanswered, left) = before
             }
             throw error
         }
@@ -412,6 +426,7 @@ public final class FaultSimulation {
             let before = known.values.filter { $0.subject == subject && $0.action.kind != .erase }
             forgotten.formUnion(before.map(\.id))
         case .switchContact(let change) where before.isAnotherPerson(change):
+            left[subject] = before
             // The next person's yes is not the word of the one who left.
             unanswered = unanswered.filter {
                 known[$0]?.subject != subject || known[$0]?.action.kind == .registerDevice
@@ -446,7 +461,11 @@ public final class FaultSimulation {
         known[operation.id] = operation
         arrivals.append(operation.id)
         let purpose = Self.purpose(of: operation.action).flatMap { setup.requiredConsent.contains($0) ? $0 : nil }
-        let state = purpose.map { mirrors[operation.subject]?.consent(for: $0) ?? .unknown } ?? .granted
+        // Who came and went in one capture may have had things made for them: their own word counts.
+        let now = mirrors[operation.subject]
+        let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
+        let person = now?.contact == operation.contact ? now : before ?? now
+        let state = purpose.map { person?.consent(for: $0) ?? .unknown } ?? .granted
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
         let isOptOut = state == .denied && Self.isOptOut(operation.action)

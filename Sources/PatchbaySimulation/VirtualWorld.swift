@@ -426,8 +426,8 @@ public final class VirtualWorld {
                 continue
             }
             processes[current].inbound.remove(at: place)
-            try engine?.finish(arrival.dispatch, arrival.outcome)
-            if let engine, engine.delivers {
+            // An answer to what was given up meanwhile is nobody's.
+            if let engine, try engine.finish(arrival.dispatch, arrival.outcome) {
                 settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome)
             }
             try settleDown()

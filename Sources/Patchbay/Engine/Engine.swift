@@ -287,17 +287,22 @@ package final class Engine {
     }
 
     /// Takes the outcome of a request.
-    package func finish(_ dispatch: Dispatch, _ outcome: Outcome) throws {
-        guard delivers, let runner = runners.first(where: { $0.name == dispatch.provider }) else { return }
-        try fenced { try runner.finish(dispatch.ticket, outcome) }
+    ///
+    /// - Returns: whether it was waited for; where another process has taken over, it is nobody's.
+    @discardableResult
+    package func finish(_ dispatch: Dispatch, _ outcome: Outcome) throws -> Bool {
+        guard delivers, let runner = runners.first(where: { $0.name == dispatch.provider }) else { return false }
+        return try fenced { try runner.finish(dispatch.ticket, outcome) } ?? false
     }
 
-    /// Runs what may find that another process has taken over.
-    private func fenced(_ body: () throws -> Void) throws {
+    /// Runs what may find that another process has taken over; nil if one has.
+    @discardableResult
+    private func fenced<Result>(_ body: () throws -> Result) throws -> Result? {
         do {
-            try body()
+            return try body()
         } catch is LeaseLost {
             loseLease()
+            return nil
         }
     }
 

@@ -31,7 +31,7 @@ protocol ProviderRunner: AnyObject {
     func plan(_ send: (Dispatch) -> Void) throws
     func expireReads()
     func takeQuestions() -> [Question]
-    func finish(_ ticket: Int, _ outcome: Outcome) throws
+    func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool
     func lookAround() throws
     func wake(lane: String?) throws
     func flush() throws

@@ -132,7 +132,8 @@ extension Engine {
         var rows: [(number: Int64, operations: [Arrivals.Operation])] = []
         var rest = all[...]
         let routes = Hearing(plan).text(plan)
-        try context.transaction(.full, appends: true) {
+        let durability: Durability = DeliberateFault.captureNotAwaited.isPresent ? .normal : .full
+        try context.transaction(durability, appends: true) {
             while !rest.isEmpty {
                 let row = Array(rest.prefix(Arrivals.rowSize))
                 rest = rest.dropFirst(row.count)

@@ -266,6 +266,7 @@ public final class VirtualWorld {
     ///   - pause: how long it is off.
     ///   - power: whether its power goes, and with it what no transaction has waited for the disk with since
     ///     ``keepImage()``; otherwise all that was committed is there.
+    /// - Throws: an error of the storage.
     public func reboot(after pause: Duration, losingPower power: Bool = false) throws {
         let first = current
         for place in processes.indices {

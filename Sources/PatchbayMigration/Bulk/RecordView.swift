@@ -50,6 +50,9 @@ struct RecordView: BitwiseCopyable {
         var token: ValueView
         var hasToken: Bool
         var hasFacts: Bool
+        /// The environment of its token, -1 if it says none, and whether it names its app.
+        var environment = -1
+        var hasAppID = false
         var service: Int
         /// The family of its platform; -1 if nothing is said of it.
         var family: Int

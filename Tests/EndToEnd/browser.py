@@ -27,7 +27,7 @@ SCHEMES = {"light": 1, "dark": 0}
 # Looks at the page inside a frame of a given width, and writes down what it finds.
 PROBE = """
 const frame = document.querySelector('iframe');
-frame.addEventListener('load', () => requestAnimationFrame(() => requestAnimationFrame(() => {
+frame.addEventListener('load', () => setTimeout(() => {
   const page = frame.contentDocument, view = frame.contentWindow, found = {};
   page.querySelectorAll('details').forEach(each => each.open = true);
   const root = page.documentElement;
@@ -46,7 +46,7 @@ frame.addEventListener('load', () => requestAnimationFrame(() => requestAnimatio
     return [e.textContent.trim().slice(0, 40), (one + .05) / (two + .05)];
   }).filter(([, ratio]) => ratio < 4.5);
   document.body.dataset.found = JSON.stringify(found);
-})));
+}, 50));
 frame.srcdoc = document.querySelector('template').content.textContent;
 """
 
@@ -159,7 +159,7 @@ def problems(browser, name, page, plan, shots):
         for width, height in [(1280, 5000), (500, 6000)]:
             for line in browser.shoot(page, width, height, scheme, shots / f"{name}-{scheme}-{width}.png"):
                 yield f"{name}, {scheme}: {line}"
-    if re.search(r"""(src|href)=["']?(?!data:,)|url\(|@import""", text):
+    if re.search(r"""(src|href)=(?!["']?data:,)|://|url\(|@import""", text):
         yield f"{name}: the page refers to something outside"
 
 

@@ -62,7 +62,7 @@ import Testing
         settings: JSONValue = "a",
         chunks: Int = .max,
         restarts: Bool = false,
-        workers: Int = 2,
+        workers: Int = 1,
         atChunk: (Int) throws -> Void = { _ in }
     ) throws -> ResumableMigration.Outcome {
         var count = 0
@@ -115,7 +115,7 @@ import Testing
         #expect(checkpoint.place.isExact)
         #expect(checkpoint.place.offset > 256 << 10)
         var chunks = 0
-        let resumed = try run(files(), atChunk: { chunks = $0 })
+        let resumed = try run(files(), workers: 2, atChunk: { chunks = $0 })
         #expect(resumed.report == whole.report)
         #expect(chunks < 5)
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))

@@ -304,7 +304,7 @@ struct ChunkMapper: ~Copyable {
         _ counts: inout Counts
     ) -> Bool {
         let start = pen.place
-        guard writer.write(view, plan, &pen) else {
+        guard !view.mayContradict, writer.write(view, plan, &pen) else {
             pen.place = start
             return false
         }

@@ -114,6 +114,31 @@ struct RecordView: BitwiseCopyable {
         for word in 0..<Self.presentWords { present[word] = 0 }
     }
 
+    /// Whether two words may be about one thing and differ: then the slow way settles them.
+    @inline(__always) var mayContradict: Bool {
+        subscriptionCount > 1 && hasTornSubscriptions || consentCount > 1 && hasTornConsents
+    }
+
+    private var hasTornSubscriptions: Bool {
+        for index in 1..<subscriptionCount {
+            for other in 0..<index {
+                let (one, two) = (subscriptions[index], subscriptions[other])
+                if one.channel == two.channel, one.topic == two.topic, one.state != two.state { return true }
+            }
+        }
+        return false
+    }
+
+    private var hasTornConsents: Bool {
+        for index in 1..<consentCount {
+            for other in 0..<index {
+                let (one, two) = (consents[index], consents[other])
+                if one.purpose == two.purpose, one.channel == two.channel, one.state != two.state { return true }
+            }
+        }
+        return false
+    }
+
     /// A value that holds nothing.
     static var blank: ValueView { ValueView(kind: .string, isEscaped: false, isASCII: true, text: .nothing) }
 

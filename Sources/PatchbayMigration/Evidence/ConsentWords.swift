@@ -91,7 +91,7 @@ struct ConsentWords: Hashable {
 
     /// Subjects of which the target allows more than the source does: there must be none.
     func raised(in target: ConsentWords) -> [Subject] {
-        target.said.filter { subject, word in word.answer == .yes && holding(subject) != .yes }.keys.sorted()
+        target.said.keys.filter { target.holding($0) == .yes && holding($0) != .yes }.sorted()
     }
 
     // MARK: Reading what was written

@@ -102,8 +102,9 @@ struct BulkSurvey: BitwiseCopyable {
             let each = view.subscriptions[index]
             let topic = each.topic == Lexicon.none ? 0 : 1
             wishes[(each.channel &* 2 &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
-            guard each.state != lexicon.pointee.unknownState else { continue }
             let isYes = each.state == lexicon.pointee.subscribed
+            // A no to a topic is none to its channel.
+            guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
             opinion |= KeyMark.Opinion.bits(isYes ? KeyMark.Opinion.yes : KeyMark.Opinion.no, channel: each.channel)
         }
         for index in 0..<view.consentCount {
@@ -111,9 +112,8 @@ struct BulkSurvey: BitwiseCopyable {
             let channel = each.channel == Lexicon.none ? Self.channels : each.channel
             answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Lexicon.answers.count &+ each.state] &+= 1
             // Messaging is the first of the lexicon's purposes.
-            guard each.purpose == 0, each.state != lexicon.pointee.unanswered else { continue }
-            let isNo = each.state == lexicon.pointee.refused
-            opinion |= KeyMark.Opinion.bits(isNo ? KeyMark.Opinion.no : KeyMark.Opinion.yes, channel: each.channel)
+            guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
+            opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
         }
         if KeyMark.Opinion.isTorn(opinion) { totals[Total.torn] &+= 1 }
         for index in 0..<view.identifierCount {

@@ -60,6 +60,17 @@ enum Page {
         ["external": "customer number", "email": "e-mail address", "phone": "phone number"][kind] ?? text(kind)
     }
 
+    /// Several of them.
+    static func kinds(_ kind: String) -> String {
+        ["external": "customer numbers", "email": "e-mail addresses", "phone": "phone numbers"][kind] ?? text(kind)
+    }
+
+    /// Text in which what stands between backticks is code.
+    static func prose(_ words: String) -> String {
+        text(words).split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .map { $0.offset % 2 == 1 ? "<code>\($0.element)</code>" : String($0.element) }.joined()
+    }
+
     static func word(_ severity: Finding.Severity) -> String {
         switch severity {
         case .error: "stays behind"
@@ -175,14 +186,15 @@ enum Page {
         .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
         th,td{text-align:left;vertical-align:top;padding:.6rem .8rem .6rem 0;border-top:1px solid var(--line);overflow-wrap:break-word}
         thead th{border-top:0;color:var(--soft);font-weight:500;font-size:.88rem}tbody th{font-weight:600}tbody th small{font-weight:400}
-        td.bar{min-width:8rem;width:34%}.n{text-align:right;white-space:nowrap;padding-right:0}
+        td.bar{min-width:8rem;width:34%}.n{text-align:right;white-space:nowrap}.n:last-child{padding-right:0}.n:not(:last-child){padding-right:1.6rem}
+        .people{table-layout:fixed}.people th,.people td{overflow-wrap:anywhere}.people th:nth-child(1){width:28%}.people th:nth-child(2){width:32%}.people th:nth-child(3){width:20%}
         details summary{cursor:pointer;color:var(--accent);font-weight:600}summary:focus-visible{outline:2px solid var(--accent);outline-offset:3px}
         .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));gap:0 1.8rem}.card ul{margin:.2rem 0;padding-left:1.1rem}.card li{margin:.25rem 0}.card small{line-height:1.35}.card li.absent{color:var(--soft)}.about{color:var(--ink)}
         footer{padding-top:.6rem;padding-bottom:3rem;font-size:.92rem}
         @media (max-width:36rem){header{padding-top:1.8rem}section{padding:1.1rem 1rem 1.2rem;border-radius:12px}header,main,footer{padding-left:.9rem;padding-right:.9rem}
         th,td{padding-right:.5rem}td.bar{min-width:5.5rem;width:auto}.tiles{grid-template-columns:1fr 1fr}
-        .people thead{display:none}.people tr{display:grid;grid-template-columns:1fr auto;gap:.2rem .8rem;border-top:1px solid var(--line);padding:.7rem 0}
-        .people th,.people td{border:0;padding:0}.people td.bar{grid-row:2;grid-column:1/3}.people td:nth-child(3){grid-row:3}.people td:nth-child(4){grid-row:1;grid-column:2;text-align:right}}
+        .people thead{display:none}.people tr{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:.2rem .8rem;border-top:1px solid var(--line);padding:.7rem 0}
+        .people th,.people td{border:0;padding:0}.people th:nth-child(1){width:auto}.people td.bar{grid-row:2;grid-column:1/3}.people td:nth-child(3){grid-row:3}.people td:nth-child(4){grid-row:1;grid-column:2;text-align:right}}
         @media print{body{background:#fff}section{break-inside:avoid}}
         """
 }

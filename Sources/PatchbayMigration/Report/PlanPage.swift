@@ -73,7 +73,7 @@ private struct PlanPage {
             Page.tile("would stay behind", report.rejected, "report.rejected"),
             plan.billed.map {
                 Page.tile(
-                    "different \(Page.kind(plan.billedKind ?? ""))s: what the target counts, and bills",
+                    "different \(Page.kinds(plan.billedKind ?? "")): what the target counts, and bills",
                     $0,
                     "billing.contacts"
                 )
@@ -98,7 +98,7 @@ private struct PlanPage {
             <strong>\(Page.figure(loss.count, "losses.\(place).count")) ×</strong>\
             <span class="what">\(Page.text(loss.reason))</span></div>\
             \(Page.bar(loss.count, of: most, Page.colour(loss.severity), "\(loss.count) times"))\
-            \(concerns(loss))<p class="help">\(Page.text(loss.remedy)) <code>\(Page.text(loss.code))</code></p></li>
+            \(concerns(loss))<p class="help">\(Page.prose(loss.remedy)) <code>\(Page.text(loss.code))</code></p></li>
             """
         }
         return Page.section(
@@ -288,5 +288,5 @@ private struct PlanPage {
         )
     }
 
-    private var way: String { Page.section("The way back", "<p>\(Page.text(MigrationPlan.undo))</p>") }
+    private var way: String { Page.section("The way back", "<p>\(Page.prose(MigrationPlan.undo))</p>") }
 }

@@ -13,14 +13,15 @@ final class SightStore {
     }
 
     static let shares = 256
-    private static let bufferSize = 16 << 10
+    private let bufferSize: Int
 
     private var buffers = [[UInt8]](repeating: [], count: shares)
     private var pieces = [[(offset: Int, count: Int)]](repeating: [], count: shares)
     private var file: SpillFile?
     private let keepsKeys: Bool
 
-    init(keepsKeys: Bool) { self.keepsKeys = keepsKeys }
+    /// A store that keeps so many bytes of each share in memory.
+    init(keepsKeys: Bool, bufferSize: Int = 16 << 10) { (self.keepsKeys, self.bufferSize) = (keepsKeys, bufferSize) }
 
     func add(_ sight: RecordLens.Sight, number: Int, _ names: NameBook) throws(FileError) {
         let key = KeyMark(sight.key, opinion: 0)
@@ -36,7 +37,7 @@ final class SightStore {
             bytes.append(field.digest)
         }
         buffers[share] += bytes
-        guard buffers[share].count >= Self.bufferSize else { return }
+        guard buffers[share].count >= bufferSize else { return }
         let spill: SpillFile
         if let file { spill = file } else { spill = try SpillFile() }
         file = spill

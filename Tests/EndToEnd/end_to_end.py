@@ -332,12 +332,15 @@ class EndToEnd:
         self.run(*apply, "--in", source, "--out", files[0], "--rejects", files[1])
         self.expect(files[0].read_bytes() == first, "the same migration gives other bytes the second time")
 
-    def migration(self, command, *more):
-        settings = self.folder / "migration.json"
+    def migration(self, command, *more, rows=400):
+        settings, source = self.folder / "migration.json", self.folder / "contacts.csv"
         settings.write_text(json.dumps({"to": vendors.ALL["altcraft"].TARGET[1]}))
+        # A line that begins so begins a row; others go on with one.
+        begun = (DATA / "salesforce-contacts.csv").read_bytes().split(b"\nmember-")
+        source.write_bytes(b"\nmember-".join(begun[:rows]) + b"\n")
         return self.run(
             "migrate", command, "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
-            "--in", DATA / "salesforce-contacts.csv", *more,
+            "--in", source, *more,
         )
 
     def check_migration_plan(self):
@@ -372,7 +375,7 @@ class EndToEnd:
         head, *words = ndjson(evidence)
         ranks = {"subscribed": 2, "granted": 2, "unknown": 1, "absent": 1}
         raised = [word for word in words if ranks.get(word["after"], 0) == 2 and ranks.get(word["before"], 0) != 2]
-        self.expect(len(words) > 2000 and not raised, f"{len(words)} words, {len(raised)} of them raised")
+        self.expect(len(words) > 200 and not raised, f"{len(words)} words, {len(raised)} of them raised")
         first = json.loads(out.read_text().splitlines()[1])["field_value"]
         digest = hashlib.sha256(f"{head['salt']}:external:{first}".encode()).hexdigest()
         self.expect(any(word["contact"] == digest for word in words), "who is known is not found")
@@ -394,17 +397,17 @@ class EndToEnd:
         """a migration whose disk is full says so, and goes on when there is room again"""
         small, whole = self.folder / "small", self.folder / "whole.ndjson"
         small.mkdir()
-        self.migration("apply", "--out", whole)
+        self.migration("apply", "--out", whole, rows=1500)
         mounted = os.geteuid() == 0 and shutil.which("mount") and subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=1000k", "tmpfs", str(small)], capture_output=True
+            ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)], capture_output=True
         ).returncode == 0
         words = [
             str(processes.COMMAND), "migrate", "apply", "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings",
-            str(self.folder / "migration.json"), "--in", str(DATA / "salesforce-contacts.csv"), "--out", str(small / "out.ndjson"),
+            str(self.folder / "migration.json"), "--in", str(self.folder / "contacts.csv"), "--out", str(small / "out.ndjson"),
             "--checkpoint", "0",
         ]
         # Without the right to mount, a limit on the size of files ends every write in the same way.
-        limit = "" if mounted else "trap '' XFSZ; ulimit -f 900;"
+        limit = "" if mounted else "trap '' XFSZ; ulimit -f 580;"
         try:
             done = subprocess.run(["bash", "-c", f'{limit} exec "$0" "$@"', *words], capture_output=True, timeout=120)
             self.expect_end(done, 2, "can't write")

@@ -6,6 +6,7 @@ extension MigrationPlan {
     ///
     /// Every figure stands in an element with `data-figure`, its path in ``json``, and `data-value`.
     /// - Parameter input: the name of the source, as it was given.
+    /// - Returns: the page as HTML.
     public func page(of input: String?) -> String { PlanPage(self, input).html }
 }
 

@@ -24,10 +24,10 @@ import processes
 WIDTHS = [1280, 768, 390, 320]
 SCHEMES = {"light": 1, "dark": 0}
 
-# Looks at the page inside a frame of a given width, and writes down what it finds.
+# Looks at the page inside a frame for each width, and writes down what it finds.
 PROBE = """
-const frame = document.querySelector('iframe');
-frame.addEventListener('load', () => setTimeout(() => {
+const all = [];
+document.querySelectorAll('iframe').forEach(frame => { frame.addEventListener('load', () => setTimeout(() => {
   const page = frame.contentDocument, view = frame.contentWindow, found = {};
   page.querySelectorAll('details').forEach(each => each.open = true);
   const root = page.documentElement;
@@ -45,9 +45,10 @@ frame.addEventListener('load', () => setTimeout(() => {
     const [one, two] = [light(numbers(view.getComputedStyle(e).color)), light(ground(e))].sort((a, b) => b - a);
     return [e.textContent.trim().slice(0, 40), (one + .05) / (two + .05)];
   }).filter(([, ratio]) => ratio < 4.5);
-  document.body.dataset.found = JSON.stringify(found);
+  all.push(found);
+  document.body.dataset.found = JSON.stringify(all);
 }, 50));
-frame.srcdoc = document.querySelector('template').content.textContent;
+frame.srcdoc = document.querySelector('template').content.textContent; });
 """
 
 
@@ -65,20 +66,24 @@ class Browser:
             capture_output=True, timeout=120,
         )
 
-    def probe(self, page, width, scheme):
-        """What the page is at a width."""
+    def probe(self, page, scheme):
+        """What the page is at each width."""
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "probe.html")
             text = html.escape(page, quote=False)
             file.write_text(
-                f"<!doctype html><meta charset=utf-8><body><iframe style='width:{width}px;height:2000px;border:0'></iframe>"
-                f"<template>{text}</template><script>{PROBE}</script>", encoding="utf-8",
+                "<!doctype html><meta charset=utf-8><body>"
+                + "".join(f"<iframe style='width:{width}px;height:2000px;border:0'></iframe>" for width in WIDTHS)
+                + f"<template>{text}</template><script>{PROBE}</script>", encoding="utf-8",
             )
             done = self.run(scheme, "--window-size=1400,2100", "--dump-dom", file.as_uri())
         found = re.search(r'data-found="([^"]*)"', done.stdout.decode())
         if not found:
             raise RuntimeError(f"the page was not looked at: {done.stderr.decode()[-500:]}")
-        return json.loads(html.unescape(found.group(1)))
+        views = sorted(json.loads(html.unescape(found.group(1))), key=lambda view: -view["room"])
+        if [view["room"] for view in views] != WIDTHS:
+            raise RuntimeError(f"the page was looked at in other widths: {[view['room'] for view in views]}")
+        return views
 
     def shoot(self, page, width, height, scheme, shot):
         done = self.run(scheme, f"--window-size={width},{height}", f"--screenshot={shot}", page.as_uri())
@@ -139,8 +144,7 @@ def pages(folder):
 def problems(browser, name, page, plan, shots):
     text = page.read_text(encoding="utf-8")
     for scheme in SCHEMES:
-        for width in WIDTHS:
-            found = browser.probe(text, width, scheme)
+        for width, found in zip(WIDTHS, browser.probe(text, scheme)):
             where = f"{name}, {scheme}, {width} px"
             if found["width"] > found["room"]:
                 yield f"{where}: the page is {found['width']} px wide"

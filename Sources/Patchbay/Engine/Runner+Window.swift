@@ -1,4 +1,3 @@
-import Foundation
 import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
@@ -11,22 +10,22 @@ extension Runner {
         /// What was shown last and has not ended, by sequence; beside it the contacts and the operations, decoded.
         private(set) var sequences: ArraySlice<Int64> = []
         private var contacts: ArraySlice<String?> = []
-        private(set) var operations: ArraySlice<Pending<Adapter>> = []
+        private(set) var operations: ArraySlice<Waiting> = []
         /// What was shown earlier, and waits: its queue is closed, or others went before it.
-        private var aside: [Int64: Pending<Adapter>] = [:]
+        private var aside: [Int64: Waiting] = [:]
         /// What the app gave at the last plan.
         private var credentials: [String?: Secret?] = [:]
 
         var count: Int { sequences.count + aside.count }
 
         /// An operation that is kept.
-        func operation(_ sequence: Int64) -> Pending<Adapter>? {
+        func operation(_ sequence: Int64) -> Waiting? {
             guard let offset = sequences.offset(of: sequence) else { return aside[sequence] }
             return operations[operations.startIndex + offset]
         }
 
         /// An operation ended.
-        mutating func leave(_ pending: Pending<Adapter>) {
+        mutating func leave(_ pending: Waiting) {
             index.leave(pending.sequence, queue: pending.queue)
             guard let offset = sequences.offset(of: pending.sequence) else { return aside[pending.sequence] = nil }
             guard offset > 0 else {
@@ -41,7 +40,7 @@ extension Runner {
         }
 
         /// The same operation, as it is now.
-        mutating func replace(_ pending: Pending<Adapter>) {
+        mutating func replace(_ pending: Waiting) {
             guard let offset = sequences.offset(of: pending.sequence) else {
                 return aside[pending.sequence] = pending
             }
@@ -49,7 +48,7 @@ extension Runner {
         }
 
         /// Keeps these from now on, in this order: from what was kept before, and from what was read for it.
-        mutating func show(_ shown: [Int64], reading news: [Int64: Pending<Adapter>], limit: Int) {
+        mutating func show(_ shown: [Int64], reading news: [Int64: Waiting], limit: Int) {
             let start = shown.first.flatMap(sequences.offset(of:)) ?? sequences.count
             let kept = sequences.count - start
             // Mostly some at the front are gone and some are new at the end.
@@ -67,7 +66,7 @@ extension Runner {
 
         private mutating func append(
             _ shown: ArraySlice<Int64>,
-            reading news: [Int64: Pending<Adapter>],
+            reading news: [Int64: Waiting],
             limit: Int
         ) {
             for sequence in shown {
@@ -83,22 +82,22 @@ extension Runner {
         }
 
         /// Gives every operation the credential that the app gives now for its contact.
-        mutating func sign(_ desk: CredentialDesk) {
+        mutating func sign(_ app: CredentialDesk, _ desk: any AdapterDesk) {
             var last: String??
             var isNew = false
             for (offset, contact) in contacts.enumerated() {
                 if last != .some(contact) {
                     last = .some(contact)
-                    isNew = credentials[contact] != .some(desk.credential(of: contact))
+                    isNew = credentials[contact] != .some(app.credential(of: contact))
                 }
                 guard isNew else { continue }
                 let place = operations.startIndex + offset
-                let credential = desk.credential(of: contact)
+                let credential = app.credential(of: contact)
                 if operations[place].credential != credential {
-                    operations[place] = operations[place].with(credential)
+                    operations[place] = operations[place].changed(by: desk) { $0.credential = credential }
                 }
             }
-            credentials = desk.known
+            credentials = app.known
         }
     }
 
@@ -106,7 +105,7 @@ extension Runner {
     private static var capacity: Int { 10_000 }
 
     /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
-    func window(lane key: String, now: Instant) throws -> (PendingOperations<Adapter>, Instant?)? {
+    func window(lane key: String, now: Instant) throws -> (operations: [Waiting], hasMore: Bool, nextUnblock: Instant?)? {
         let lane = try lane(key)
         var closed: Set<String> = []
         var nextUnblock = lane.wakeAt
@@ -117,7 +116,7 @@ extension Runner {
             }
             closed.insert(queue)
         }
-        var operations: [Pending<Adapter>] = []
+        var operations: [Waiting] = []
         for read in lane.reads {
             if let until = read.block.until, until > now {
                 nextUnblock = min(nextUnblock ?? until, until)
@@ -136,25 +135,25 @@ extension Runner {
             }
         }
         guard !operations.isEmpty else { return nil }
-        return (PendingOperations(operations, hasMore: hasMore), nextUnblock)
+        return (operations, hasMore, nextUnblock)
     }
 
     /// Adds what the outbox holds; returns whether more waits behind it.
     ///
     /// Nil if something could not be read: then it was rejected, or the provider is parked.
     private func appendStored(
-        to operations: inout [Pending<Adapter>],
+        to operations: inout [Waiting],
         lane key: String,
         closed: Set<String>
     ) throws -> Bool? {
         // Taken out while it changes: if reading fails, nothing half known is kept.
         var window = windows.removeValue(forKey: key) ?? KeptWindow()
-        var news: [Int64: Pending<Adapter>] = [:]
+        var news: [Int64: Waiting] = [:]
         var unreadable: [OutboxRow] = []
         var hasUnreadableStep = false
         var index = window.index
         window.index = LaneIndex()
-        let desk = CredentialDesk(context: context, provider: name)
+        let credentials = CredentialDesk(context: context, provider: name)
         let (sequences, hasMore) = try context.store.window(
             provider: name,
             lane: key,
@@ -172,7 +171,7 @@ extension Runner {
                     hasUnreadableStep = true
                     return .row(group: row.operation.group)
                 }
-                news[sequence] = pending(row, operation, step, desk)
+                news[sequence] = pending(row, operation, step, credentials)
             } else {
                 unreadable.append(row)
             }
@@ -188,7 +187,7 @@ extension Runner {
         }
         window.index = index
         window.show(sequences, reading: news, limit: descriptor.window)
-        if descriptor.usesCredentials { window.sign(desk) }
+        if descriptor.usesCredentials { window.sign(credentials, desk) }
         operations += window.operations
         keep(window, lane: key)
         return hasMore
@@ -219,20 +218,21 @@ extension Runner {
     }
 
     /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
-    func step(of row: OutboxRow) -> Adapter.Step?? {
+    func step(of row: OutboxRow) -> Step?? {
         guard let bytes = row.step else { return .some(nil) }
-        guard let step = try? JSONDecoder().decode(Adapter.Step.self, from: Data(bytes)) else { return nil }
+        guard let step = try? desk.step(bytes) else { return nil }
         return .some(step)
     }
 
     func pending(
         _ row: OutboxRow,
         _ operation: EngagementOperation,
-        _ step: Adapter.Step?,
-        _ desk: CredentialDesk? = nil
-    ) -> Pending<Adapter> {
-        let desk = desk ?? CredentialDesk(context: context, provider: name)
-        return Pending(
+        _ step: Step?,
+        _ credentials: CredentialDesk? = nil
+    ) -> Waiting {
+        let credentials =
+            descriptor.usesCredentials ? credentials ?? CredentialDesk(context: context, provider: name) : nil
+        let facts = Waiting.Facts(
             operation: operation,
             sequence: row.operation.sequence,
             since: Instant(milliseconds: row.operation.since),
@@ -240,22 +240,24 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
-            credential: descriptor.usesCredentials ? desk.credential(of: operation.contact) : nil
+            credential: credentials?.credential(of: operation.contact)
         )
+        return Waiting(facts, desk)
     }
 
-    func pending(_ read: Read) -> Pending<Adapter> {
-        Pending(
+    func pending(_ read: Read) -> Waiting {
+        let facts = Waiting.Facts(
             operation: read.operation,
             sequence: -1,
             since: read.since,
-            queue: adapter.place(read.operation).queue,
+            queue: desk.place(read.operation).queue,
             isImmediate: true,
             step: read.step,
             failures: read.failures,
             refusals: read.refusals,
             credential: descriptor.usesCredentials ? context.credential(name, read.operation.contact) : nil
         )
+        return Waiting(facts, desk)
     }
 }
 
@@ -287,28 +289,16 @@ extension ArraySlice<Int64> {
     }
 }
 
-extension Pending {
-    /// The same operation with the credential that the app gives now.
-    func with(_ credential: Secret?) -> Pending {
-        changed(step, failures: failures, refusals: refusals, credential)
+extension Waiting {
+    /// The same operation, as it is now.
+    func changed(by desk: any AdapterDesk, _ change: (inout Facts) -> Void) -> Waiting {
+        var facts = facts
+        change(&facts)
+        return Waiting(facts, desk)
     }
 
     /// The same operation after a verdict that did not end it.
-    func advanced(to step: Adapter.Step?, failures: Int, refusals: Int) -> Pending {
-        changed(step, failures: failures, refusals: refusals, credential)
-    }
-
-    private func changed(_ step: Adapter.Step?, failures: Int, refusals: Int, _ credential: Secret?) -> Pending {
-        Pending(
-            operation: operation,
-            sequence: sequence,
-            since: since,
-            queue: queue,
-            isImmediate: isImmediate,
-            step: step,
-            failures: failures,
-            refusals: refusals,
-            credential: credential
-        )
+    func advanced(to step: Step?, failures: Int, refusals: Int, by desk: any AdapterDesk) -> Waiting {
+        changed(by: desk) { ($0.step, $0.failures, $0.refusals) = (step, failures, refusals) }
     }
 }

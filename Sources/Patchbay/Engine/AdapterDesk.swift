@@ -13,9 +13,9 @@ protocol AdapterDesk: Sendable {
     func place(_ operation: EngagementOperation) -> Place
 
     /// An operation in the adapter's own form. `step` is one that this desk made.
-    func view(of pending: Waiting.Facts) -> any AnyObject & Sendable
+    func view(of pending: Waiting.Facts) -> AnyObject
     /// What is to be done now.
-    func plan(_ pending: [Waiting], hasMore: Bool, memory: Memory, at moment: Moment) throws -> Intent
+    func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent
     /// What an exchange means, and what is remembered after it: the same memory if nothing was learnt.
     func interpret(_ ended: Ended, memory: Memory) throws -> (Meaning, Memory)
 
@@ -66,7 +66,7 @@ struct Step: Sendable {
 
 /// One operation that waits. A value that never changes; held by reference, because windows are long and are handed on at
 /// every plan.
-final class Waiting: Sendable {
+final class Waiting: @unchecked Sendable {
     /// What the engine knows of it.
     struct Facts: Sendable {
         let operation: EngagementOperation
@@ -81,8 +81,8 @@ final class Waiting: Sendable {
     }
 
     let facts: Facts
-    /// The same in the adapter's form, made by its desk.
-    let view: any AnyObject & Sendable
+    /// The same in the adapter's form, made by its desk: a `Pending`, which never changes either.
+    let view: AnyObject
 
     init(_ facts: Facts, _ desk: any AdapterDesk) { (self.facts, view) = (facts, desk.view(of: facts)) }
 
@@ -95,6 +95,14 @@ final class Waiting: Sendable {
     var failures: Int { facts.failures }
     var refusals: Int { facts.refusals }
     var credential: Secret? { facts.credential }
+}
+
+/// What a plan is shown: operations, and beside each its view.
+struct Window {
+    var operations: ArraySlice<Waiting>
+    var views: ArraySlice<AnyObject>
+    /// Whether more wait than is shown.
+    var hasMore = false
 }
 
 /// What is to be done now, in the engine's words.
@@ -161,7 +169,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 
-    func view(of facts: Waiting.Facts) -> any AnyObject & Sendable {
+    func view(of facts: Waiting.Facts) -> AnyObject {
         Pending<Adapter>(
             operation: facts.operation,
             sequence: facts.sequence,
@@ -175,19 +183,19 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
         )
     }
 
-    /// The operations in the adapter's form.
-    private func views(_ pending: [Waiting]) -> [Pending<Adapter>] {
-        // Every view of this runner was made by `view(of:)` here, so each is a `Pending<Adapter>`; an array of native objects
-        // looks the same whatever their class is. Asking each of them would cost more than many a plan.
-        unsafeBitCast(pending.map { $0.view as AnyObject }, to: [Pending<Adapter>].self)
+    /// Views in the adapter's form.
+    private func known(_ views: ArraySlice<AnyObject>) -> ArraySlice<Pending<Adapter>> {
+        // Every view that a runner has was made by `view(of:)` of its own desk, so each is a `Pending<Adapter>`; a slice of an
+        // array that Swift made looks the same whatever the class of its objects. To ask each would cost more than many a plan.
+        unsafeBitCast(views, to: ArraySlice<Pending<Adapter>>.self)
     }
 
     private func value(_ memory: Memory) -> Adapter.Memory {
         (memory as? Remembering<Adapter.Memory>)?.value ?? Adapter.Memory()
     }
 
-    func plan(_ pending: [Waiting], hasMore: Bool, memory: Memory, at moment: Moment) throws -> Intent {
-        let window = PendingOperations<Adapter>(views(pending), hasMore: hasMore)
+    func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
+        let window = PendingOperations<Adapter>(known(pending.views), hasMore: pending.hasMore)
         switch adapter.plan(window, memory: value(memory), at: moment) {
         case .wait(let until, let because): return .wait(until: until, because: because)
         case .send(let transmission):
@@ -196,7 +204,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
             var judgements: [OperationID: Judgement] = Dictionary(minimumCapacity: verdicts.count)
             for (id, verdict) in verdicts { judgements[id] = try judgement(verdict) }
             var meant: [Waiting] = []
-            for candidate in pending where meant.count < judgements.count && judgements[candidate.id] != nil {
+            for candidate in pending.operations where meant.count < judgements.count && judgements[candidate.id] != nil {
                 meant.append(candidate)
             }
             let meaning = Meaning(
@@ -216,7 +224,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
         }
         let exchange = Exchange<Adapter>(
             endpoint: endpoint,
-            operations: views(flight.operations),
+            operations: Array(known(flight.operations.map { $0.view }[...])),
             request: flight.request,
             outcome: ended.outcome,
             startedAt: flight.startedAt,

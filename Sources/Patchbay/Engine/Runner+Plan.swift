@@ -48,7 +48,7 @@ extension Runner {
         while parked == nil, lanes[key]?.unsettled == nil {
             let now = context.now
             if let wakeAt = lanes[key]?.wakeAt, wakeAt <= now { wakeNow(key, now, but: lanes[key]?.closedSince ?? []) }
-            guard let (pending, hasMore, nextUnblock) = try window(lane: key, now: now) else { return nil }
+            guard let (window, nextUnblock) = try self.window(lane: key, now: now) else { return nil }
             if hasSpun(key, now: now) {
                 try park(FindingRow.Engine.adapterLoops.at())
                 return nil
@@ -56,7 +56,7 @@ extension Runner {
             try forgetOutdated()
             guard let memory = try memory(lane: key) else { return nil }
             let moment = context.moment(flush: lanes[key]?.flush ?? false)
-            switch try desk.plan(pending, hasMore: hasMore, memory: memory, at: moment) {
+            switch try desk.plan(window, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
                 update(key) { lane in
@@ -78,7 +78,7 @@ extension Runner {
                     continue
                 }
             case .send(let endpoint, let request, let carried):
-                return try send(endpoint, request, carrying: carried, pending, lane: key, now: now)
+                return try send(endpoint, request, carrying: carried, window.operations, lane: key, now: now)
             }
         }
         return nil
@@ -88,7 +88,7 @@ extension Runner {
         _ endpoint: Endpoint,
         _ request: WireRequest,
         carrying ids: [OperationID],
-        _ pending: [Waiting],
+        _ pending: ArraySlice<Waiting>,
         lane key: String,
         now: Instant
     ) throws -> Dispatch? {
@@ -148,7 +148,7 @@ extension Runner {
     /// The operations that a request carries, in the order of the window; mostly they stand first in it.
     private func carried(
         _ ids: [OperationID],
-        of pending: [Waiting]
+        of pending: ArraySlice<Waiting>
     ) -> [Waiting] {
         var operations: [Waiting] = []
         operations.reserveCapacity(ids.count)

@@ -11,12 +11,15 @@ extension Runner {
         private(set) var sequences: ArraySlice<Int64> = []
         private var contacts: ArraySlice<String?> = []
         private(set) var operations: ArraySlice<Waiting> = []
+        private(set) var views: ArraySlice<AnyObject> = []
         /// What was shown earlier, and waits: its queue is closed, or others went before it.
         private var aside: [Int64: Waiting] = [:]
         /// What the app gave at the last plan.
         private var credentials: [String?: Secret?] = [:]
 
         var count: Int { sequences.count + aside.count }
+        /// Whether anything that is shown may belong to an explicit group.
+        private(set) var hasGroups = false
 
         /// An operation that is kept.
         func operation(_ sequence: Int64) -> Waiting? {
@@ -32,11 +35,14 @@ extension Runner {
                 sequences.removeFirst()
                 contacts.removeFirst()
                 operations.removeFirst()
+                views.removeFirst()
+                hasGroups = hasGroups && !sequences.isEmpty
                 return
             }
             sequences.remove(at: sequences.startIndex + offset)
             contacts.remove(at: contacts.startIndex + offset)
             operations.remove(at: operations.startIndex + offset)
+            views.remove(at: views.startIndex + offset)
         }
 
         /// The same operation, as it is now.
@@ -45,6 +51,7 @@ extension Runner {
                 return aside[pending.sequence] = pending
             }
             operations[operations.startIndex + offset] = pending
+            views[views.startIndex + offset] = pending.view
         }
 
         /// Keeps these from now on, in this order: from what was kept before, and from what was read for it.
@@ -54,13 +61,14 @@ extension Runner {
             // Mostly some at the front are gone and some are new at the end.
             guard sequences.dropFirst(start).elementsEqual(shown.prefix(kept)) else {
                 for pending in operations { aside[pending.sequence] = pending }
-                (sequences, contacts, operations) = ([], [], [])
+                (sequences, contacts, operations, views, hasGroups) = ([], [], [], [], false)
                 return append(shown[...], reading: news, limit: limit)
             }
             for pending in operations.prefix(start) { aside[pending.sequence] = pending }
             sequences.removeFirst(start)
             contacts.removeFirst(start)
             operations.removeFirst(start)
+            views.removeFirst(start)
             append(shown.dropFirst(kept), reading: news, limit: limit)
         }
 
@@ -76,7 +84,9 @@ extension Runner {
                 aside[sequence] = nil
                 sequences.append(sequence)
                 contacts.append(pending.operation.contact)
+                hasGroups = hasGroups || pending.operation.group != nil
                 operations.append(pending)
+                views.append(pending.view)
             }
             if count > 2 * limit { aside = [:] }
         }
@@ -95,6 +105,7 @@ extension Runner {
                 let credential = app.credential(of: contact)
                 if operations[place].credential != credential {
                     operations[place] = operations[place].changed(by: desk) { $0.credential = credential }
+                    views[views.startIndex + offset] = operations[place].view
                 }
             }
             credentials = app.known
@@ -105,7 +116,7 @@ extension Runner {
     private static var capacity: Int { 10_000 }
 
     /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
-    func window(lane key: String, now: Instant) throws -> (operations: [Waiting], hasMore: Bool, nextUnblock: Instant?)? {
+    func window(lane key: String, now: Instant) throws -> (Window, nextUnblock: Instant?)? {
         let lane = try lane(key)
         var closed: Set<String> = []
         var nextUnblock = lane.wakeAt
@@ -116,36 +127,31 @@ extension Runner {
             }
             closed.insert(queue)
         }
-        var operations: [Waiting] = []
+        var questions: [Waiting] = []
         for read in lane.reads {
             if let until = read.block.until, until > now {
                 nextUnblock = min(nextUnblock ?? until, until)
             } else if read.block.isNow || read.block.until != nil {
-                operations.append(pending(read))
+                questions.append(pending(read))
             }
         }
-        guard let hasMore = try appendStored(to: &operations, lane: key, closed: closed) else {
-            return parked == nil ? try window(lane: key, now: now) : nil
+        guard let window = try stored(behind: questions, lane: key, closed: closed) else {
+            return parked == nil ? try self.window(lane: key, now: now) : nil
         }
         update(key) { lane in
             lane.due = nextUnblock
-            if operations.isEmpty {
+            if window.operations.isEmpty {
                 lane.because = nil
                 if closed.isEmpty { (lane.flush, lane.failure) = (false, nil) }
             }
         }
-        guard !operations.isEmpty else { return nil }
-        return (operations, hasMore, nextUnblock)
+        return window.operations.isEmpty ? nil : (window, nextUnblock)
     }
 
-    /// Adds what the outbox holds; returns whether more waits behind it.
+    /// Questions, and behind them what the outbox holds.
     ///
     /// Nil if something could not be read: then it was rejected, or the provider is parked.
-    private func appendStored(
-        to operations: inout [Waiting],
-        lane key: String,
-        closed: Set<String>
-    ) throws -> Bool? {
+    private func stored(behind questions: [Waiting], lane key: String, closed: Set<String>) throws -> Window? {
         // Taken out while it changes: if reading fails, nothing half known is kept.
         var window = windows.removeValue(forKey: key) ?? KeptWindow()
         var news: [Int64: Waiting] = [:]
@@ -160,7 +166,7 @@ extension Runner {
             limit: descriptor.window,
             closedQueues: closed,
             index: &index,
-            known: window.sequences
+            known: window.hasGroups ? [] : window.sequences
         ) { sequence in
             if let known = news[sequence] ?? window.operation(sequence) {
                 return .row(group: known.operation.group)
@@ -188,9 +194,12 @@ extension Runner {
         window.index = index
         window.show(sequences, reading: news, limit: descriptor.window)
         if descriptor.usesCredentials { window.sign(credentials, desk) }
-        operations += window.operations
         keep(window, lane: key)
-        return hasMore
+        guard !questions.isEmpty else {
+            return Window(operations: window.operations, views: window.views, hasMore: hasMore)
+        }
+        let all = questions + window.operations
+        return Window(operations: all[...], views: all.map { $0.view }[...], hasMore: hasMore)
     }
 
     /// Keeps a lane's window; when all lanes together hold too much, others are forgotten.
@@ -274,18 +283,6 @@ final class CredentialDesk {
         let credential = context.credential(provider, contact)
         known[contact] = .some(credential)
         return credential
-    }
-}
-
-extension ArraySlice<Int64> {
-    /// How far behind the start a number stands; they rise.
-    func offset(of number: Int64) -> Int? {
-        var (low, high) = (startIndex, endIndex)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self[middle] < number { low = middle + 1 } else { high = middle }
-        }
-        return low < endIndex && self[low] == number ? low - startIndex : nil
     }
 }
 

@@ -34,13 +34,14 @@ extension [AccountLine] {
 extension OutboxStore {
     /// So many endings wait at most.
     private static let mostNoted = 256
+    /// So many at once are not noted: the next window would have them carried out anyway.
+    private static let many = 16
 
     /// Notes endings of one provider; their rows must be on their way there, and the index of the lane is told of them.
     package func note(_ endings: [PlainEnding], provider: String, at: Int64) throws(OutboxError) {
         try guarded { () throws(OutboxError) in
             var number = try notedCount()
-            guard number + endings.count < Self.mostNoted else {
-                // So many are carried out at once: a note of each would be one write more.
+            guard endings.count < Self.many, number + endings.count < Self.mostNoted else {
                 try carryOutEndings()
                 return try carryOut(endings.map { NotedEnding(provider: provider, at: at, ending: $0) }[...])
             }

@@ -28,7 +28,7 @@ extension [AccountLine] {
 }
 
 /// What was told to end is noted first, a short row each, and carried out later, many at once: with one operation a request
-/// a verdict touches one page of the file, and not eleven.
+/// a verdict touches one page of the file, and not eleven. Where one answer ends many, they are carried out at once.
 ///
 /// Until then the tables are as if the operation were still on its way: every reader of them carries the endings out first.
 extension OutboxStore {

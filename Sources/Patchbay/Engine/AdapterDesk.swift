@@ -13,7 +13,7 @@ protocol AdapterDesk: Sendable {
     func place(_ operation: EngagementOperation) -> Place
 
     /// An operation in the adapter's own form. `step` is one that this desk made.
-    func view(of pending: Waiting.Facts) -> AnyObject
+    func view(of pending: Waiting.Facts) -> any AnyObject & Sendable
     /// What is to be done now.
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent
     /// What an exchange means, and what is remembered after it: the same memory if nothing was learnt.
@@ -35,27 +35,37 @@ struct Endpoint: Hashable, Sendable {
     let isJournaled: Bool
 }
 
-/// What an adapter remembers. A value that never changes.
-class Memory: Equatable, @unchecked Sendable {
-    fileprivate init() {}
+/// What an adapter remembers.
+struct Memory: Equatable, Sendable {
+    fileprivate let form: any MemoryForm
 
     /// As it is stored.
-    func bytes() throws -> [UInt8] { [] }
+    func bytes() throws -> [UInt8] { try form.bytes() }
     /// What may be kept when the person is forgotten.
-    var afterErase: Memory { self }
-    fileprivate func isEqual(_ other: Memory) -> Bool { self === other }
+    var afterErase: Memory { form.afterErase }
 
-    static func == (left: Memory, right: Memory) -> Bool { left === right || left.isEqual(right) }
+    static func == (left: Memory, right: Memory) -> Bool { left.form === right.form || left.form.isEqual(to: right) }
 }
 
-private final class Remembering<Value: AdapterMemory>: Memory, @unchecked Sendable {
+private protocol MemoryForm: AnyObject, Sendable {
+    func bytes() throws -> [UInt8]
+    var afterErase: Memory { get }
+    func isEqual(to other: Memory) -> Bool
+}
+
+/// Held by reference: what has not changed is known at a glance.
+private final class Remembering<Value: AdapterMemory>: MemoryForm {
     let value: Value
 
     init(_ value: Value) { self.value = value }
 
-    override func bytes() throws -> [UInt8] { try encode(value) }
-    override var afterErase: Memory { Remembering(value.afterErase) }
-    override func isEqual(_ other: Memory) -> Bool { (other as? Remembering)?.value == value }
+    func bytes() throws -> [UInt8] { try encode(value) }
+    var afterErase: Memory { Memory(value.afterErase) }
+    func isEqual(to other: Memory) -> Bool { (other.form as? Remembering)?.value == value }
+}
+
+extension Memory {
+    fileprivate init(_ value: some AdapterMemory) { form = Remembering(value) }
 }
 
 /// How far an operation got, in its adapter's words and as it is stored.
@@ -66,7 +76,7 @@ struct Step: Sendable {
 
 /// One operation that waits. A value that never changes; held by reference, because windows are long and are handed on at
 /// every plan.
-final class Waiting: @unchecked Sendable {
+final class Waiting: Sendable {
     /// What the engine knows of it.
     struct Facts: Sendable {
         let operation: EngagementOperation
@@ -82,7 +92,7 @@ final class Waiting: @unchecked Sendable {
 
     let facts: Facts
     /// The same in the adapter's form, made by its desk: a `Pending`, which never changes either.
-    let view: AnyObject
+    let view: any AnyObject & Sendable
 
     init(_ facts: Facts, _ desk: any AdapterDesk) { (self.facts, view) = (facts, desk.view(of: facts)) }
 
@@ -169,7 +179,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
 
-    func view(of facts: Waiting.Facts) -> AnyObject {
+    func view(of facts: Waiting.Facts) -> any AnyObject & Sendable {
         Pending<Adapter>(
             operation: facts.operation,
             sequence: facts.sequence,
@@ -191,7 +201,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
     }
 
     private func value(_ memory: Memory) -> Adapter.Memory {
-        (memory as? Remembering<Adapter.Memory>)?.value ?? Adapter.Memory()
+        (memory.form as? Remembering<Adapter.Memory>)?.value ?? Adapter.Memory()
     }
 
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
@@ -204,14 +214,15 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
             var judgements: [OperationID: Judgement] = Dictionary(minimumCapacity: verdicts.count)
             for (id, verdict) in verdicts { judgements[id] = try judgement(verdict) }
             var meant: [Waiting] = []
-            for candidate in pending.operations where meant.count < judgements.count && judgements[candidate.id] != nil {
+            for candidate in pending.operations where meant.count < judgements.count && judgements[candidate.id] != nil
+            {
                 meant.append(candidate)
             }
             let meaning = Meaning(
                 judgements: meant.map { judgements[$0.id] },
                 namesStrangers: meant.count != judgements.count
             )
-            return .settle(meaning, meant, remembering: remembered.map(Remembering.init))
+            return .settle(meaning, meant, remembering: remembered.map { Memory($0) })
         }
     }
 
@@ -224,7 +235,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
         }
         let exchange = Exchange<Adapter>(
             endpoint: endpoint,
-            operations: Array(known(flight.operations.map { $0.view }[...])),
+            operations: Array(known(flight.operations.map { $0.view as AnyObject }[...])),
             request: flight.request,
             outcome: ended.outcome,
             startedAt: flight.startedAt,
@@ -241,7 +252,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
             meaning.judgements.append(judgement)
         }
         meaning.namesStrangers = count != said.verdicts.count
-        return (meaning, after == before ? memory : Remembering(after))
+        return (meaning, after == before ? memory : Memory(after))
     }
 
     private func judgement(_ verdict: Verdict<Adapter>) throws -> Judgement {
@@ -263,8 +274,8 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
     func endpoint(_ name: String) -> Endpoint? { Adapter.Endpoint(rawValue: name).map(endpoint) }
 
     func memory(_ stored: [UInt8]?) throws -> Memory {
-        guard let stored else { return Remembering(Adapter.Memory()) }
-        return Remembering(try JSONDecoder().decode(Adapter.Memory.self, from: Data(stored)))
+        guard let stored else { return Memory(Adapter.Memory()) }
+        return Memory(try JSONDecoder().decode(Adapter.Memory.self, from: Data(stored)))
     }
 
     func step(_ stored: [UInt8]) throws -> Step {

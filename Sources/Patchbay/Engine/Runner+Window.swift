@@ -51,7 +51,7 @@ extension Runner {
                 return aside[pending.sequence] = pending
             }
             operations[operations.startIndex + offset] = pending
-            views[views.startIndex + offset] = pending.view
+            views[views.startIndex + offset] = pending.view as AnyObject
         }
 
         /// Keeps these from now on, in this order: from what was kept before, and from what was read for it.
@@ -86,7 +86,7 @@ extension Runner {
                 contacts.append(pending.operation.contact)
                 hasGroups = hasGroups || pending.operation.group != nil
                 operations.append(pending)
-                views.append(pending.view)
+                views.append(pending.view as AnyObject)
             }
             if count > 2 * limit { aside = [:] }
         }
@@ -105,7 +105,7 @@ extension Runner {
                 let credential = app.credential(of: contact)
                 if operations[place].credential != credential {
                     operations[place] = operations[place].changed(by: desk) { $0.credential = credential }
-                    views[views.startIndex + offset] = operations[place].view
+                    views[views.startIndex + offset] = operations[place].view as AnyObject
                 }
             }
             credentials = app.known
@@ -199,7 +199,7 @@ extension Runner {
             return Window(operations: window.operations, views: window.views, hasMore: hasMore)
         }
         let all = questions + window.operations
-        return Window(operations: all[...], views: all.map { $0.view }[...], hasMore: hasMore)
+        return Window(operations: all[...], views: all.map { $0.view as AnyObject }[...], hasMore: hasMore)
     }
 
     /// Keeps a lane's window; when all lanes together hold too much, others are forgotten.

@@ -61,7 +61,9 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     }
 
     /// Walks over the operations themselves, which is faster than over positions.
-    @inlinable public func makeIterator() -> IndexingIterator<ArraySlice<Pending<Adapter>>> { operations.makeIterator() }
+    @inlinable public func makeIterator() -> IndexingIterator<ArraySlice<Pending<Adapter>>> {
+        operations.makeIterator()
+    }
     @inlinable public var startIndex: Int { 0 }
     @inlinable public var endIndex: Int { operations.count }
     @inlinable public subscript(position: Int) -> Pending<Adapter> { operations[operations.startIndex + position] }

@@ -112,7 +112,9 @@ extension Interpretation {
     /// - Returns: the interpretation, its findings named.
     public func naming(_ vendor: @autoclosure () -> VendorReply?) -> Interpretation {
         // A key path of a generic type is made anew at every call; a closure is not.
-        guard park != nil || verdicts.contains(where: { $0.value.namesFault }), let vendor = vendor() else { return self }
+        guard park != nil || verdicts.contains(where: { $0.value.namesFault }), let vendor = vendor() else {
+            return self
+        }
         var copy = self
         copy.park = park?.naming(vendor)
         for (id, verdict) in verdicts where verdict.namesFault { copy.verdicts[id] = verdict.naming(vendor) }

@@ -106,7 +106,7 @@ extension Runner {
             return nil
         }
         if endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
-            try context.transaction(.full) {
+            try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
                 try context.requireLease()
                 try context.store.setJournal(
                     provider: name,

@@ -5,8 +5,8 @@ import PatchbayOutbox
 /// Outcomes, verdicts, and what is stored of them.
 extension Runner {
     /// Takes the outcome of a request that this provider sent.
-    func finish(_ ticket: Int, _ outcome: Outcome) throws {
-        guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return }
+    func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool {
+        guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return false }
         if flight.operations.isEmpty { choresInFlight.remove(flight.endpoint) }
         let moment = context.moment(flush: lanes[key]?.flush ?? false)
         let known = DeliberateFault.doubtForgotten.isPresent ? outcome.withoutDoubt : outcome
@@ -14,6 +14,7 @@ extension Runner {
         update(key) { lane in (lane.flight, lane.unsettled) = (nil, ended) }
         do {
             try settle(ended, lane: key)
+            return true
         } catch {
             // What the vendor said is known, and must not be asked for again: it is settled once the storage recovers.
             postpone(key)

@@ -219,15 +219,16 @@ extension OutboxStore {
         """
     )
     private static let everyNote = Query("SELECT provider, sequence, id, term, code, at FROM ending ORDER BY number")
+    // The plus keeps SQLite from walking through all of a provider's routes for each run.
     private static let routesInRange = Query(
-        "SELECT count(*) FROM route WHERE sequence BETWEEN ?1 AND ?2 AND provider = ?3"
+        "SELECT count(*) FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"
     )
     private static let otherRoutes = Query("SELECT 1 FROM route WHERE sequence BETWEEN ?1 AND ?2 LIMIT 1")
     private static let size = Query(
         "SELECT count(*), ifnull(sum(length(body)), 0) FROM operation WHERE sequence BETWEEN ?1 AND ?2"
     )
     private static let deleteRoutes = Query(
-        "DELETE FROM route WHERE sequence BETWEEN ?1 AND ?2 AND provider = ?3"
+        "DELETE FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"
     )
     private static let deleteOperations = Query("DELETE FROM operation WHERE sequence BETWEEN ?1 AND ?2")
     private static let deleteEndings = Query("DELETE FROM ending")

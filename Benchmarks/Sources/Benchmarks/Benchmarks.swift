@@ -29,7 +29,7 @@ import Foundation
                 return try await Stage(vendor: vendor, path: arguments[4]).fill(count)
             }
             if arguments[1] == "drain" {
-                return print(try await Stage(vendor: vendor, path: arguments[3]).drain(), "accepted")
+                return print(try await Stage(vendor: vendor, path: arguments[3]).drain(), "accepted in all")
             }
             if arguments[1] == "begin", arguments.count == 5, let count = Int(arguments[4]) {
                 return print(try await Stage(vendor: vendor, path: arguments[3]).begin(count), Child.peakMemory)

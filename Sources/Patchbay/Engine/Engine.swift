@@ -10,7 +10,7 @@ package import PatchbayOutbox
 package final class Engine {
     let context: EngineContext
     let plan: RoutingPlan
-    private(set) var runners: [any ProviderRunner] = []
+    private(set) var runners: [Runner] = []
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
@@ -33,7 +33,7 @@ package final class Engine {
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
         heardEnd = try store.historyEnd()
         for provider in plan.providers {
-            let runner = provider.adapter.makeRunner(name: provider.name, context: context)
+            let runner = Runner(name: provider.name, desk: provider.adapter.desk, context: context)
             runner.isPaused = provider.mode == .paused
             runner.shadow = Rehearsal(provider)
             if let rate = provider.rate { runner.rate = rate }
@@ -432,7 +432,5 @@ package struct ProviderStanding: Sendable {
 }
 
 extension VendorAdapter {
-    fileprivate func makeRunner(name: String, context: EngineContext) -> any ProviderRunner {
-        Runner(name: name, adapter: self, context: context)
-    }
+    fileprivate var desk: any AdapterDesk { Desk(self) }
 }

@@ -1,5 +1,5 @@
-import Foundation
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -11,7 +11,7 @@ extension Runner {
         if let memory = memories[key] { return memory }
         var memory = Adapter.Memory()
         if let stored = try context.store.memory(provider: name, lane: key) {
-            guard let known = try? JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body)) else {
+            guard let known = try? StateDecoder.value(Adapter.Memory.self, from: stored.body) else {
                 try park(FindingRow.Engine.stateUnreadable.at())
                 return nil
             }
@@ -37,7 +37,7 @@ extension Runner {
     /// vendor's pacing. False if there was nothing to forget; what can't be read stays as it is.
     func forget(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
-            let known = try? JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body)),
+            let known = try? StateDecoder.value(Adapter.Memory.self, from: stored.body),
             known != known.afterErase
         else { return false }
         try save(known.afterErase, key: key)
@@ -62,9 +62,5 @@ extension Runner {
         )
     }
 
-    func encode(_ state: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(state))
-    }
+    func encode(_ state: some Encodable) throws -> [UInt8] { try StateEncoder.bytes(of: state) }
 }

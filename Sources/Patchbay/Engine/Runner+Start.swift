@@ -1,4 +1,3 @@
-import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -55,13 +54,13 @@ extension Runner {
         try store {
             try context.store.forEachMemory(provider: name) { memory in
                 let state = try Adapter.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
-                let memoryNow = try JSONDecoder().decode(Adapter.Memory.self, from: Data(state.text.utf8))
+                let memoryNow = try StateDecoder.value(Adapter.Memory.self, from: Array(state.text.utf8))
                 try save(memoryNow, key: memory.lane)
             }
             try context.store.forEachRow(provider: name, subject: nil) { row in
                 guard let step = row.step else { return }
                 let state = try Adapter.upgrade(JSONValue(parsing: step), of: .step, from: version)
-                _ = try JSONDecoder().decode(Adapter.Step.self, from: Data(state.text.utf8))
+                _ = try StateDecoder.value(Adapter.Step.self, from: Array(state.text.utf8))
                 try context.store.progress(
                     provider: name,
                     sequence: row.operation.sequence,

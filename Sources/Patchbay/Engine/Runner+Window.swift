@@ -1,5 +1,5 @@
-import Foundation
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -221,7 +221,7 @@ extension Runner {
     /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
     func step(of row: OutboxRow) -> Adapter.Step?? {
         guard let bytes = row.step else { return .some(nil) }
-        guard let step = try? JSONDecoder().decode(Adapter.Step.self, from: Data(bytes)) else { return nil }
+        guard let step = try? StateDecoder.value(Adapter.Step.self, from: bytes) else { return nil }
         return .some(step)
     }
 

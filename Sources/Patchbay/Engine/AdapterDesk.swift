@@ -1,4 +1,3 @@
-import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -59,7 +58,7 @@ private final class Remembering<Value: AdapterMemory>: MemoryForm {
 
     init(_ value: Value) { self.value = value }
 
-    func bytes() throws -> [UInt8] { try encode(value) }
+    func bytes() throws -> [UInt8] { try StateEncoder.bytes(of: value) }
     var afterErase: Memory { Memory(value.afterErase) }
     func isEqual(to other: Memory) -> Bool { (other.form as? Remembering)?.value == value }
 }
@@ -162,13 +161,6 @@ enum Judgement: Sendable {
     var isFinal: Bool { if case .ended = self { true } else { false } }
 }
 
-/// State as the outbox keeps it.
-private func encode(_ state: some Encodable) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(state))
-}
-
 /// The desk of one kind of adapter.
 struct Desk<Adapter: VendorAdapter>: AdapterDesk {
     private let adapter: Adapter
@@ -262,7 +254,8 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
         case .superseded: .ended(OperationOutcome(.superseded))
         case .rejected(let finding, let answer): .ended(OperationOutcome(.rejected, finding: finding, answer: answer))
         case .dropped(let finding): .ended(OperationOutcome(.dropped, finding: finding))
-        case .underway(let step, let when): .underway(try step.map { Step(bytes: try encode($0), value: $0) }, when)
+        case .underway(let step, let when):
+            .underway(try step.map { Step(bytes: try StateEncoder.bytes(of: $0), value: $0) }, when)
         case .retry(let when): .retry(when)
         }
     }
@@ -275,11 +268,11 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
 
     func memory(_ stored: [UInt8]?) throws -> Memory {
         guard let stored else { return Memory(Adapter.Memory()) }
-        return Memory(try JSONDecoder().decode(Adapter.Memory.self, from: Data(stored)))
+        return Memory(try StateDecoder.value(Adapter.Memory.self, from: stored))
     }
 
     func step(_ stored: [UInt8]) throws -> Step {
-        Step(bytes: stored, value: try JSONDecoder().decode(Adapter.Step.self, from: Data(stored)))
+        Step(bytes: stored, value: try StateDecoder.value(Adapter.Step.self, from: stored))
     }
 
     func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {

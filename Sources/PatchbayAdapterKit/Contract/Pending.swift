@@ -14,7 +14,10 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     /// Whether it is a read whose caller waits: not stored, and first in the window.
     public let isImmediate: Bool
     /// How far it got; nil is not begun.
-    public let step: Adapter.Step?
+    @inlinable public var step: Adapter.Step? { steps.first }
+    /// One step or none. An array is made and let go without the metadata of an optional of an adapter's type, which is
+    /// looked up anew at every operation.
+    @usableFromInline let steps: [Adapter.Step]
     /// Retry verdicts since the last progress.
     public let failures: Int
     /// Those of them that had an answer from the vendor: an outage does not count.
@@ -35,7 +38,8 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
         credential: Secret? = nil
     ) {
         (self.operation, self.sequence, self.since, self.queue) = (operation, sequence, since, queue)
-        (self.isImmediate, self.step, self.failures) = (isImmediate, step, failures)
+        (self.isImmediate, self.failures) = (isImmediate, failures)
+        steps = step.map { [$0] } ?? []
         (self.refusals, self.credential) = (refusals, credential)
     }
 

@@ -10,7 +10,7 @@ public struct WireHeader: Hashable, Sendable, Codable {
     public var isSecret: Bool
 
     /// A header line.
-    public init(_ name: String, _ value: String, isSecret: Bool = false) {
+    @inlinable public init(_ name: String, _ value: String, isSecret: Bool = false) {
         (self.name, self.value, self.isSecret) = (name, value, isSecret)
     }
 }

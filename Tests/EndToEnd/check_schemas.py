@@ -23,7 +23,7 @@ SCHEMAS = ROOT / "Schemas"
 # Findings of a configuration that need a look at several places, at the environment or at an adapter's own table, and
 # that no schema can have. A bad example with none but these is refused by `patchbay check` alone.
 BEYOND_SCHEMAS = re.compile(
-    r"configuration\.(route\.(provider|twice|none)|variable|adapter|attribute\.name|credentials)|setting\."
+    r"configuration\.(route\.(provider|twice|none)|provider\.side|variable|adapter|attribute\.name|credentials)|setting\."
 )
 
 

@@ -109,12 +109,12 @@ class Check:
                 self.problem(goldens, f"there is no Schemas/wire/{vendor.lower()}/index.json that names schemas for its bodies")
                 continue
             index = json.loads(index_path.read_text(encoding="utf-8"))
-            for path in sorted(goldens.glob("Requests/*.txt")):
+            for path in sorted(goldens.glob("Requests/**/*.txt")):
                 for line, headers, body in requests(path.read_text(encoding="utf-8")):
                     self.check_body(path, vendor, index, line, headers, body)
             for path in sorted(goldens.glob("Records/*.ndjson")):
                 self.check_records(path, index)
-            for path in sorted(goldens.glob("Conversations/*.json")):
+            for path in sorted(goldens.glob("Conversations/**/*.json")):
                 self.check_conversation(path, vendor, index)
 
     def check_body(self, path, vendor, index, line, headers, body):

@@ -239,7 +239,8 @@ class EndToEnd:
                         each["options"] = {"salesforce-server": {"route": route}}
                     operations.append(each)
             processes.write_configuration(file, providers, ["rows"])
-            self.expect_end(self.run("check", file), 78, "configuration.provider.side")
+            refused = self.expect_end(self.run("check", file), 78)
+            self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "an app may hold the door")
             processes.write_configuration(file, providers, ["rows"], side="server")
             told = lines(operations).encode()
             mapped = self.expect_end(self.run("map", "--config", file, "--provider", "rows", "-", input=told), 0)
@@ -252,7 +253,7 @@ class EndToEnd:
             held = {key: {name: json.loads(text) for name, text in row.items()} for key, row in state["rows"]["People"].items()}
             self.expect(held == {"c-1": person, "c-2": person}, f"the data extension holds {held}")
             self.expect(sorted(state["contacts"]) == ["c-1", "c-2"], "the contacts are others")
-            self.expect(state["deletions"] == ["c-3"] and len(state["events"]) == 3, "events or deletions are missing")
+            self.expect(state["deletions"] == ["c-3"] and len(state["events"]) == 2, "events or deletions are missing")
             self.expect(len(state["tokens"]) == 1, f"{len(state['tokens'])} tokens were asked for")
             shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
             self.expect(shown == ["sandbox-settings.json"], f"the secret stands in {shown}")

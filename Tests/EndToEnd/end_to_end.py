@@ -382,7 +382,94 @@ class EndToEnd:
         self.run(*apply, "--in", source, "--out", files[0], "--rejects", files[1])
         self.expect(files[0].read_bytes() == first, "the same migration gives other bytes the second time")
 
+    def migration(self, command, *more, rows=400):
+        settings, source = self.folder / "migration.json", self.folder / "contacts.csv"
+        settings.write_text(json.dumps({"to": vendors.ALL["altcraft"].TARGET[1]}))
+        # A line that begins so begins a row; others go on with one.
+        begun = (DATA / "salesforce-contacts.csv").read_bytes().split(b"\nmember-")
+        source.write_bytes(b"\nmember-".join(begun[:rows]) + b"\n")
+        return self.run(
+            "migrate", command, "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
+            "--in", source, *more,
+        )
+
+    def check_migration_plan(self):
+        """migrate plan says beforehand what migrate apply then does; its page asks nobody for anything"""
+        page, written = self.folder / "plan.html", self.folder / "profiles.ndjson"
+        plan = json.loads(self.expect_end(self.migration("plan", "--html", page, "--json"), 1).stdout)
+        report = json.loads(self.migration("apply", "--out", written, "--json").stdout)
+        self.expect(plan["report"] == report, f"the plan says {plan['report']}, and {report} came")
+        keys = {json.loads(line)["field_value"] for line in written.read_text().splitlines()}
+        self.expect(plan["billing"] == {"key": "external", "contacts": len(keys)}, f"billed are {plan['billing']}, not {len(keys)}")
+        # Where something is said of an attribute, it may be that no value of it arrives.
+        names = {row["name"]: row["field"] for row in plan["attributes"] if not row["findings"]}
+        fields = {name for line in written.read_text().splitlines() for name in json.loads(line)["data"]}
+        self.expect({field for field in names.values() if field} <= fields, f"no such fields: {set(names.values()) - fields}")
+        text = page.read_text(encoding="utf-8")
+        self.expect("://" not in text and "<script" not in text, "the page refers to something outside")
+        self.expect("@mail.example" not in text + json.dumps(plan), "the plan names a person")
+
+    def check_compare(self):
+        """compare tells what one vendor can't do of what another can, and the other way round"""
+        there = json.loads(self.expect_end(self.run("compare", "altcraft", "des", "--json"), 1).stdout)
+        back = json.loads(self.run("compare", "des", "altcraft", "--json").stdout)
+        lost, gained = [{row["capability"] for row in each["rows"] if row["verdict"] == verdict} for each, verdict in [(there, "lost"), (back, "gained")]]
+        self.expect(lost and lost == gained, f"lost one way and gained the other differ by {lost ^ gained}")
+        self.expect_end(self.run("compare", "altcraft", "dess"), 64, "did you mean des")
+
+    def check_migration_evidence(self):
+        """evidence, verify and undo: every word about consent is accounted for, what is changed is found, and all goes back"""
+        out, evidence, journal = [self.folder / name for name in ("out.ndjson", "evidence.ndjson", "journal.json")]
+        out.write_text("before\n")
+        self.expect_end(self.migration("apply", "--out", out, "--evidence", evidence, "--journal", journal), 1)
+        head, *words = ndjson(evidence)
+        ranks = {"subscribed": 2, "granted": 2, "unknown": 1, "absent": 1}
+        raised = [word for word in words if ranks.get(word["after"], 0) == 2 and ranks.get(word["before"], 0) != 2]
+        self.expect(len(words) > 200 and not raised, f"{len(words)} words, {len(raised)} of them raised")
+        first = json.loads(out.read_text().splitlines()[1])["field_value"]
+        digest = hashlib.sha256(f"{head['salt']}:external:{first}".encode()).hexdigest()
+        self.expect(any(word["contact"] == digest for word in words), "who is known is not found")
+        self.expect(b"member-" not in evidence.read_bytes(), "the evidence names somebody")
+        self.expect_end(self.migration("verify", "--target", out), 0, "0 differences")
+        out_of = out.read_text().splitlines(keepends=True)
+        changed = [out_of[0].replace('"_city":"', '"_city":"X')] + out_of[2:]
+        other = self.folder / "other.ndjson"
+        other.write_text("".join(changed))
+        found = [json.loads(line) for line in self.expect_end(self.migration("verify", "--target", other, "--json"), 1).stdout.splitlines()]
+        self.expect([(each["difference"], each["field"]) for each in found[:-1]].count(("changed", "attributes.city")) == 1, f"found {found[:-1]}")
+        self.expect(found[-1]["differences"] == 2, f"found {found[-1]}")
+        self.expect_end(self.run("migrate", "undo", journal), 0)
+        self.expect(out.read_text() == "before\n" and not evidence.exists() and not journal.exists(), "undo left something")
+
     # Bad input
+
+    def check_migration_on_a_full_disk(self):
+        """a migration whose disk is full says so, and goes on when there is room again"""
+        small, whole = self.folder / "small", self.folder / "whole.ndjson"
+        small.mkdir()
+        self.migration("apply", "--out", whole, rows=1500)
+        mounted = os.geteuid() == 0 and shutil.which("mount") and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)], capture_output=True
+        ).returncode == 0
+        words = [
+            str(processes.COMMAND), "migrate", "apply", "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings",
+            str(self.folder / "migration.json"), "--in", str(self.folder / "contacts.csv"), "--out", str(small / "out.ndjson"),
+            "--checkpoint", "0",
+        ]
+        # Without the right to mount, a limit on the size of files ends every write in the same way.
+        limit = "" if mounted else "trap '' XFSZ; ulimit -f 580;"
+        try:
+            done = subprocess.run(["bash", "-c", f'{limit} exec "$0" "$@"', *words], capture_output=True, timeout=120)
+            self.expect_end(done, 2, "can't write")
+            self.expect(not (small / "out.ndjson").exists(), "a half file has the name of a whole one")
+            if mounted:
+                subprocess.run(["mount", "-o", "remount,size=8m", str(small)], check=True)
+            self.expect_end(subprocess.run(words, capture_output=True, timeout=120), 1)
+            self.expect((small / "out.ndjson").read_bytes() == whole.read_bytes(), "the file differs from one that had room")
+            self.expect([each.name for each in small.iterdir()] == ["out.ndjson"], f"left are {list(small.iterdir())}")
+        finally:
+            if mounted:
+                subprocess.run(["umount", "-l", str(small)], check=True)
 
     def check_malformed_configuration(self):
         """a configuration that is no JSON is named with its place"""

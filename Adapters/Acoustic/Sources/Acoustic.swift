@@ -5,6 +5,7 @@ extension AdapterModule {
     public static let acoustic = AdapterModule(
         id: AcousticDevice.descriptor.id,
         title: AcousticDevice.descriptor.title,
-        doors: [AcousticDevice.self]
+        doors: [AcousticDevice.self],
+        loads: LoadDoor.acoustic
     )
 }

@@ -5,6 +5,7 @@ extension AdapterModule {
     public static let adobe = AdapterModule(
         id: AdobeDevice.descriptor.id,
         title: "Adobe Campaign",
-        doors: [AdobeDevice.self, AdobeClassicDevice.self]
+        doors: [AdobeDevice.self, AdobeClassicDevice.self],
+        loads: LoadDoor.adobe
     )
 }

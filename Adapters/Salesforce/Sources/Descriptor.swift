@@ -90,6 +90,7 @@ extension AdapterModule {
         id: SalesforceDevice.descriptor.id,
         title: SalesforceDevice.descriptor.title,
         doors: [SalesforceDevice.self, SalesforceServer.self],
+        loads: LoadDoor.salesforce,
         formats: [.salesforceContacts]
     )
 }

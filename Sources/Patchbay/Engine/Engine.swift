@@ -85,7 +85,18 @@ package final class Engine {
         )
         guard let epoch else { return false }
         context.epoch = epoch
+        noteLease()
         return true
+    }
+
+    private func noteLease() {
+        let length = Duration.milliseconds(Self.leaseDuration)
+        leaseEnd = (context.date + length, context.host.uptime() + length)
+    }
+
+    /// Whether the right to deliver may have run out unnoticed: the machine slept, or its clock was moved.
+    private var isLeaseDue: Bool {
+        leaseEnd.map { $0.date <= context.date || $0.uptime <= context.host.uptime() } ?? true
     }
 
     /// Keeps the right to deliver; call it about every ten seconds. False if another process took it.
@@ -97,7 +108,7 @@ package final class Engine {
             now: context.date.milliseconds,
             duration: Self.leaseDuration
         )
-        if !isHeld { loseLease() }
+        if isHeld { noteLease() } else { loseLease() }
         return isHeld
     }
 
@@ -133,6 +144,8 @@ package final class Engine {
 
     /// The epoch in which this engine delivered when it was suspended.
     private var epochBefore: Int64?
+    /// When the right to deliver runs out, by both clocks.
+    private var leaseEnd: (date: Instant, uptime: Instant)?
 
     /// Lets go of the outbox's file and of the right to deliver, for a while: another process may have both.
     ///
@@ -274,6 +287,8 @@ package final class Engine {
     ///
     /// One provider's failing storage does not stop the others: the first error is thrown when all have been planned.
     package func advance(_ send: (Dispatch) -> Void) throws {
+        // Somebody else may deliver by now: then nothing leaves here any more.
+        if delivers, !isQuiet, isLeaseDue { _ = try renewLease() }
         guard delivers, !isQuiet else { return runners.forEach { $0.expireReads() } }
         var failure: (any Error)?
         for runner in runners where delivers {

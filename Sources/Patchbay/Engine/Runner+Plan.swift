@@ -111,7 +111,7 @@ extension Runner {
             return nil
         }
         if transmission.endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
-            try context.transaction(.full) {
+            try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
                 try context.requireLease()
                 try context.store.setJournal(
                     provider: name,

@@ -14,10 +14,11 @@ struct SlowWay {
     /// Appends the record's contact; with an error among the findings nothing was appended.
     mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) -> [Finding] {
         var findings = record.findings
-        guard let contact = record.contact else {
+        guard var contact = record.contact else {
             let isExplained = findings.contains { $0.severity == .error }
             return isExplained ? findings : findings + [Self.unexplained.at()]
         }
+        findings += contact.settleContradictions()
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }

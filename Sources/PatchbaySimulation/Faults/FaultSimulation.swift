@@ -100,6 +100,8 @@ public final class FaultSimulation {
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
     var known: [OperationID: EngagementOperation] = [:]
     var heardBy: [OperationID: Set<String>] = [:]
+    /// The providers that had a route then, whether they heard it or not.
+    private var routedBy: [OperationID: Set<String>] = [:]
     /// The shadows that saw an operation at capture, and the providers that may get it beside those that heard it.
     var rehearsedBy: [OperationID: Set<String>] = [:]
     var allowed: [OperationID: Set<String>] = [:]
@@ -159,6 +161,7 @@ public final class FaultSimulation {
         world.credentials = setup.credentials
         world.network = { [unowned self] in fate(of: $0) }
         world.onStorage { [unowned self] in try pass($0) }
+        if steps.contains(where: \.isReboot) { try world.keepImage() }
     }
 
     /// Plays the run, heals everything, and checks.
@@ -228,7 +231,7 @@ public final class FaultSimulation {
         case .storageFails(let points, let times): storageFault = (points, times)
         case .reboot(let pause):
             end()
-            try world.reboot(after: pause)
+            try reboot(after: pause)
             noteWake()
         case .configure(let number):
             position = number
@@ -239,6 +242,24 @@ public final class FaultSimulation {
             try world.suspend()
         case .weather(let provider, let weather): self.weather[plan.providers[provider].name] = weather
         }
+    }
+
+    /// The machine dies; half the time its power goes, and it forgets what its disk was not waited for with.
+    private func reboot(after pause: Duration) throws {
+        let losesPower = random.below(2) > 0
+        if losesPower { note("    its power goes") }
+        defer {
+            for number in world.forgotten.subtracting(ghosts) {
+                let sent = world.sent[number - 1]
+                let provider = plan.providers.first { $0.name == sent.provider }
+                let isJournaled = provider?.adapter.journaledEndpoints.contains(sent.endpoint) ?? false
+                expect(!isJournaled, "no journal remembers request \(number) to \(sent.provider)")
+            }
+            ghosts.formUnion(world.forgotten)
+            // What had its places may wait for them again.
+            waiting = Set((try? world.arrivals().map(OperationID.init(rawValue:))) ?? [])
+        }
+        try world.reboot(after: pause, losingPower: losesPower)
     }
 
     var plan: RoutingPlan { setup.plans[position] }
@@ -268,10 +289,13 @@ public final class FaultSimulation {
         let arrivals = Set(try world.arrivals().map(OperationID.init(rawValue:)))
         let names = Set(plan.providers.map(\.name))
         for id in waiting.subtracting(arrivals) {
-            guard let hearers = heardBy[id] else { continue }
-            let heard = hearers.isSubset(of: names) ? hearers : Set(plan.providers.filter(\.isRouted).map(\.name))
-            heardBy[id] = heard
-            rehearsedBy[id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name)).subtracting(heard)
+            guard heardBy[id] != nil, let routed = routedBy[id] else { continue }
+            let shadows = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
+            if routed.isSubset(of: names) {
+                rehearsedBy[id] = shadows.subtracting(routed)
+            } else {
+                (heardBy[id], rehearsedBy[id]) = (Set(plan.providers.filter(\.isRouted).map(\.name)), shadows)
+            }
         }
         waiting = arrivals
     }
@@ -452,6 +476,7 @@ public final class FaultSimulation {
         }
         let hears = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
         heardBy[operation.id] = Set(hears.map(\.name))
+        routedBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
         rehearsedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
         note(operation)
     }
@@ -607,6 +632,13 @@ public final class FaultSimulation {
 
     func note(_ line: @autoclosure () -> String) {
         if isTraced { trace.append("\(world.host.date().text) \(line())") }
+    }
+}
+
+extension VendorAdapter {
+    /// The kinds of request that leave with a line in the journal.
+    fileprivate var journaledEndpoints: Set<String> {
+        Set(Endpoint.allCases.filter(\.isJournaled).map(\.rawValue))
     }
 }
 

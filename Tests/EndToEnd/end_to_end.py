@@ -208,6 +208,56 @@ class EndToEnd:
             for secret in self.environment.values():
                 self.expect(secret.encode() not in done.stdout, "a secret is shown")
 
+    def check_server_door(self):
+        """a back end's configuration sends rows, jobs, events and deletions over HTTP; an app's can't hold its door"""
+        secret = self.environment["SALESFORCE_CLIENT_SECRET"] = "s3cret-of-an-installed-package"
+        account = {"salesforce-server": {"clientSecret": secret, "dataExtensions": ["People"], "jobTime": 10}}
+        folder = self.folder / "back end"
+        folder.mkdir()
+        with processes.Sandbox(folder, ["salesforce-server"], account) as sandbox:
+            url = sandbox.vendors["salesforce-server"]
+            settings = {
+                "authUrl": url, "restUrl": url, "clientId": "client-1", "clientSecret": "${SALESFORCE_CLIENT_SECRET}",
+                "dataExtension": "People", "tagColumns": {"poetry": "ReadsPoetry"},
+                "identifierColumns": {"email": "Email"},
+                "contactAttributes": {"identifier.email": "Email Addresses/Email Address"},
+            }
+            providers = {"rows": {"adapter": "salesforce-server", "settings": settings}}
+            file = folder / "patchbay.json"
+            operations, number = [], 0
+            for contact in ("c-1", "c-2", "c-3"):
+                for route, action in [
+                    (None, {"kind": "changeAttributes", "changes": {"points": {"set": 7}, "city": {"set": "Turku"}}}),
+                    (None, {"kind": "changeTags", "tags": {"add": ["poetry"]}}),
+                    ("asyncRows", {"kind": "changeAttributes", "changes": {"given_name": {"set": "Zoë"}}}),
+                    ("contacts", {"kind": "identify", "identifiers": [{"kind": "email", "value": f"{contact}@example.com"}]}),
+                    (None, {"kind": "track", "event": {"kind": "custom", "name": "Order Placed", "attributes": {"total": 49.5}}}),
+                ] + ([(None, {"kind": "erase"})] if contact == "c-3" else []):
+                    number += 1
+                    each = {**operation(number, action, contact), "subject": contact}
+                    if route:
+                        each["options"] = {"salesforce-server": {"route": route}}
+                    operations.append(each)
+            processes.write_configuration(file, providers, ["rows"])
+            refused = self.expect_end(self.run("check", file), 78)
+            self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "an app may hold the door")
+            processes.write_configuration(file, providers, ["rows"], side="server")
+            told = lines(operations).encode()
+            mapped = self.expect_end(self.run("map", "--config", file, "--provider", "rows", "-", input=told), 0)
+            self.expect(secret.encode() not in mapped.stdout, "map shows the secret")
+            done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=told)
+            self.expect_end(done, 0)
+            self.expect(len(self.promised(done.stdout)) == number, "not everything was promised")
+            state = json.loads(sandbox.save_state("salesforce-server").read_text())
+            person = {"points": 7, "city": "Turku", "readspoetry": True, "given_name": "Zoë"}
+            held = {key: {name: json.loads(text) for name, text in row.items()} for key, row in state["rows"]["People"].items()}
+            self.expect(held == {"c-1": person, "c-2": person}, f"the data extension holds {held}")
+            self.expect(sorted(state["contacts"]) == ["c-1", "c-2"], "the contacts are others")
+            self.expect(state["deletions"] == ["c-3"] and len(state["events"]) == 2, "events or deletions are missing")
+            self.expect(len(state["tokens"]) == 1, f"{len(state['tokens'])} tokens were asked for")
+            shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
+            self.expect(shown == ["sandbox-settings.json"], f"the secret stands in {shown}")
+
     def check_refused_switch(self):
         """a switch that would lose pending work is refused with the list; the old configuration goes on"""
         providers = {name: self.provider(name) for name in ("salesforce", "des")}

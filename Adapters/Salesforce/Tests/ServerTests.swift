@@ -228,6 +228,17 @@ import Testing
         #expect(desk.rows.count == 400)
     }
 
+    @Test(.shows("salesforce/V29", of: SalesforceServer.self))
+    func `rows without an answer go again, and replace themselves`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [("/rowset", .lost)]
+        let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(60)
+        #expect(desk.endpoints == ["token", "rows", "rows"])
+        #expect(desk.rows["c-1"]?["city"] == "Turku")
+        #expect(desk.outcome(said)?.term == .accepted)
+    }
+
     // MARK: Jobs
 
     @Test(

@@ -1265,6 +1265,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
         {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
         {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
+        {"rule":"salesforce/V29","test":"PatchbaySalesforceTests.ServerTests/`rows without an answer go again, and replace themselves`()"}
         {"rule":"salesforce/V30","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
         {"rule":"salesforce/V31","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
         {"rule":"salesforce/V32","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) bad-row"}

@@ -18,7 +18,7 @@ TO ?= altcraft
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak fuzz sanitize bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak test-browser fuzz sanitize bench clean
 
 help: ## lists the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -73,6 +73,11 @@ examples: tools ## builds and tests the example packages, which see public API a
 end-to-end: tools ## the built command over HTTP: providers, migration, bad inputs
 	swift build --product patchbay
 	@python3 Tests/EndToEnd/end_to_end.py
+
+test-browser: ## opens the page of a migration plan in headless Chromium, light and dark, desk and phone
+	@.ci/setup browser
+	swift build --product patchbay
+	@python3 Tests/EndToEnd/browser.py
 
 simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS=n or first-last
 	swift build -c release --product patchbay

@@ -173,7 +173,26 @@ class Demo:
             "--in", file, "--out", written, "--rejects", rejects, "--json",
         )
 
+    def plan(self, source, target, file):
+        """What the migration would do, before it does anything: the numbers, and a page for people."""
+        settings, page = FOLDER / "migration.json", FOLDER / "plan.html"
+        settings.write_text(json.dumps({"from": source[1], "to": target[1]}, indent=2))
+        done = processes.run(
+            "migrate", "plan", "--from", source[0], "--to", target[0], "--settings", settings,
+            "--in", file, "--html", page, "--json",
+        )
+        if done.returncode not in (0, 1):
+            return self.doubt(f"migrate plan ended with {done.returncode}: {done.stderr.decode().strip()}")
+        plan = json.loads(done.stdout)
+        lost = [each["name"] for each in plan["attributes"] if each["fate"] == "lost"]
+        print(f"  The plan: {plan['report']['written']} of {plan['report']['read']} would arrive, as "
+              f"{plan['billing']['contacts']} different people by their {plan['billing']['key']} key;")
+        print(f"  {len(plan['attributes']) - len(lost)} of {len(plan['attributes'])} attributes have a place"
+              f"{' (none: ' + ', '.join(lost) + ')' if lost else ''}. Open {self.shown(page)} in a browser.")
+        return plan
+
     def tell_migration(self, source, target, source_form, target_form):
+        plan = self.plan(source_form, target_form, source)
         rejects, done = self.apply(source_form, target_form, source, target)
         if done.returncode not in (0, 1):
             return self.doubt(f"migrate ended with {done.returncode}: {done.stderr.decode().strip()}")
@@ -194,6 +213,8 @@ class Demo:
         print(f"  rejects:   {self.shown(rejects)} says what is wrong with each, and how to mend it;")
         if rejects.with_suffix(source.suffix).exists():
             print(f"             {self.shown(rejects.with_suffix(source.suffix))} holds the rows, to mend and feed in again")
+        if plan and plan["report"]["written"] != written:
+            self.doubt(f"the plan says that {plan['report']['written']} arrive, and {written} did")
         if written + len(refused) != rows or (report["read"], report["rejected"]) != (rows, len(refused)):
             self.doubt(f"{rows} rows are not {written} written and {len(refused)} rejected; the report says {report}")
 

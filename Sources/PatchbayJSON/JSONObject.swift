@@ -48,7 +48,12 @@ public struct JSONObject: Hashable, Sendable {
     /// Names are compared scalar by scalar: a letter with an accent and the same letter with a combining accent are two
     /// names, as they are to every other reader of JSON.
     public subscript(name: String) -> JSONValue? {
-        get { members.first { ScalarString.equal($0.name, name) }?.value }
+        get {
+            for place in members.indices where ScalarString.equal(members[place].name, name) {
+                return members[place].value
+            }
+            return nil
+        }
         set {
             let place = members.firstIndex { ScalarString.equal($0.name, name) }
             switch (place, newValue) {
@@ -59,6 +64,9 @@ public struct JSONObject: Hashable, Sendable {
             }
         }
     }
+
+    /// Makes room for so many members.
+    public mutating func reserveCapacity(_ count: Int) { members.reserveCapacity(count) }
 
     /// The members' names, in order.
     public var names: [String] { members.map(\.name) }

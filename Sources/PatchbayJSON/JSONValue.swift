@@ -64,6 +64,9 @@ extension JSONValue {
     /// A whole number.
     public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
 
+    /// A whole number of 64 bits.
+    public static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
+
     /// The same value with the members of every object sorted by the Unicode scalars of their names.
     public var canonical: JSONValue {
         switch self {
@@ -75,7 +78,7 @@ extension JSONValue {
 
     /// Compact text: no spaces, members in their stored order, `/` unescaped, non-ASCII as it is.
     public var text: String {
-        var writer = JSONWriter()
+        var writer = JSONWriter(expecting: 128)
         writer.value(self)
         return writer.text
     }

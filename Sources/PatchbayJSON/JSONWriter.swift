@@ -56,6 +56,24 @@ public struct JSONWriter: Sendable {
         afterName = true
     }
 
+    /// Writes a member's name that was made before; its value must follow.
+    public mutating func name(_ name: JSONName) {
+        guard style == .compact else { return self.name(name.text) }
+        let comma = needsComma && !afterName
+        needsComma = false
+        name.quoted.withUnsafeBufferPointer { quoted in
+            bytes.append(addingCapacity: quoted.count + 1) { room in
+                room.withUnsafeMutableBufferPointer { room, initialized in
+                    guard let start = room.baseAddress, let source = quoted.baseAddress else { return }
+                    let next = Self.put(UInt8(ascii: ","), at: start, if: comma)
+                    next.update(from: source, count: quoted.count)
+                    initialized = next + quoted.count - start
+                }
+            }
+        }
+        afterName = true
+    }
+
     /// Writes a string.
     public mutating func string(_ value: String) {
         quote(value, isName: false)
@@ -69,22 +87,7 @@ public struct JSONWriter: Sendable {
 
     /// Writes a whole number of 64 bits.
     package mutating func integer(_ value: Int64) {
-        ascii(atMost: 20) { room in
-            var place = 20
-            var rest = value.magnitude
-            repeat {
-                place -= 1
-                room[place] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
-                rest /= 10
-            } while rest > 0
-            if value < 0 {
-                place -= 1
-                room[place] = UInt8(ascii: "-")
-            }
-            // The digits stand at the end of the room: move them to its start.
-            for index in place..<20 { room[index - place] = room[index] }
-            return 20 - place
-        }
+        ascii(atMost: JSONNumber.longestInteger) { value.putDigits(in: $0) }
     }
 
     /// Writes a value whose bytes `body` puts into the room that it is lent; it returns how many.

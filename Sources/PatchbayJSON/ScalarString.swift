@@ -28,7 +28,7 @@ extension String {
     }
 
     /// Whether the text sorts before the other by Unicode scalars; UTF-8 sorts as they do.
-    package func precedes(_ other: String) -> Bool {
+    @usableFromInline package func precedes(_ other: String) -> Bool {
         lendingUTF8 { left in other.lendingUTF8 { right in ByteScan.precedes(left, right) } }
     }
 }

@@ -30,16 +30,24 @@ public struct Migration: Sendable {
         public let bytes: Int
     }
 
+    /// Looks at a record and at the bytes that it became, and says what is still wrong with them.
+    public typealias Witness = (
+        _ record: SourceRecord, _ written: ArraySlice<UInt8>, _ findings: [Finding]
+    ) throws -> [Finding]
+
     /// Bytes that are collected before they are written.
     private static let writeSize = 256 << 10
 
-    private let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
-    private let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
-    private let catalogue: AttributeCatalogue
+    let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
+    let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
+    let catalogue: AttributeCatalogue
+    let source: RecordFormat
+    let target: RecordFormat
+    let targetSettings: JSONObject
     /// What is changed of every contact on the way.
     public let mapping: ContactMapping
     /// What to run where both formats are known as data.
-    private let bulk: BulkPlan?
+    let bulk: BulkPlan?
 
     /// A migration between two formats.
     ///
@@ -68,6 +76,7 @@ public struct Migration: Sendable {
         makeReader = { () throws(SettingsError) in try read(sourceSettings) }
         makeWriter = { () throws(SettingsError) in try write(targetSettings) }
         (self.catalogue, self.mapping) = (catalogue, mapping)
+        (self.source, self.target, self.targetSettings) = (source, target, targetSettings)
         // A mapping's rules are run on whole contacts.
         if mapping.isEmpty, let rows = try? source.makeSourceLayout?(sourceSettings),
             case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings)
@@ -116,6 +125,8 @@ public struct Migration: Sendable {
     ///   - rejects: where records go that can't be written; nil counts them only.
     ///   - workers: the threads that map, where both formats are known as data; nil is one for each processor, 1 maps on
     ///     the calling thread, and 0 sends every record the slow way, with the same result.
+    ///   - checkpoints: where the run begins, and who hears where it stands; nil begins at the start and tells nobody.
+    ///   - witness: looks at each record that would be written and may still refuse it; every record goes the slow way then.
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk; true ends the migration early.
     /// - Returns: the numbers.
@@ -125,25 +136,53 @@ public struct Migration: Sendable {
         to output: (any ByteSink)?,
         rejects: Rejects? = nil,
         workers: Int? = nil,
+        checkpoints: Checkpoints? = nil,
+        witness: Witness? = nil,
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationReport {
+        let company = Company(checkpoints: checkpoints, witness: witness, surveyor: nil)
+        return try run(&source, to: output, rejects, workers, company, progress, isCancelled)
+    }
+
+    /// Who goes along with a run.
+    struct Company {
+        var checkpoints: Checkpoints?
+        var witness: Witness?
+        var surveyor: Surveyor?
+    }
+
+    func run(
+        _ source: inout some ByteSource,
+        to output: (any ByteSink)?,
+        _ rejects: Rejects?,
+        _ workers: Int?,
+        _ company: Company,
+        _ progress: @escaping (Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool
+    ) throws -> MigrationReport {
+        let (checkpoints, witness) = (company.checkpoints, company.witness)
         do {
             // What the fast way has read before it gave up.
             var first: [UInt8]?
-            if let bulk, workers ?? 1 > 0 {
+            if var bulk, workers ?? 1 > 0, witness == nil, company.surveyor?.activity == nil {
+                bulk.counts = company.surveyor != nil
                 let surroundings = BulkRun.Surroundings(
                     output: output,
                     rejects: rejects,
                     progress: progress,
-                    isCancelled: isCancelled
+                    isCancelled: isCancelled,
+                    keeping: checkpoints,
+                    surveyor: company.surveyor
                 )
                 let count = workers ?? BulkRun.processors
                 if let report = try BulkRun.run(bulk, &source, &first, surroundings, workers: count) { return report }
             }
+            if checkpoints?.resumption != nil { throw Failure([Checkpoints.otherWay.at()]) }
             var reader = try makeReader()
             let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
             var pass = Pass(slow, output: output, rejects: rejects)
+            (pass.witness, pass.surveyor) = (witness, company.surveyor)
             while !isCancelled() {
                 guard let chunk = try first.take() ?? source.next() else {
                     try reader.finish { record in try pass.take(record) }
@@ -151,9 +190,11 @@ public struct Migration: Sendable {
                 }
                 pass.note(chunk)
                 try reader.read(chunk) { record in try pass.take(record) }
+                if let checkpoints, checkpoints.isDue() { try pass.keep(checkpoints) }
                 progress(Progress(records: pass.report.read, bytes: pass.report.bytesRead))
             }
             try pass.flush()
+            if let checkpoints { try pass.keep(checkpoints) }
             return pass.report
         } catch let error as SettingsError {
             throw Failure(error.findings)
@@ -163,6 +204,8 @@ public struct Migration: Sendable {
     /// One run: what is between the reader and the outputs.
     private struct Pass {
         var report = MigrationReport()
+        var witness: Witness?
+        var surveyor: Surveyor?
 
         private var slow: SlowWay
         private var output: (any ByteSink)?
@@ -182,8 +225,14 @@ public struct Migration: Sendable {
         mutating func take(_ record: SourceRecord) throws {
             report.read += 1
             try rejects?.begin(line: record.line)
-            let findings = slow.move(record, to: &bytes)
+            let start = bytes.count
+            var findings = slow.move(record, to: &bytes)
+            if let witness, !findings.contains(where: { $0.severity == .error }) {
+                findings += try witness(record, bytes[start...], findings)
+                if findings.contains(where: { $0.severity == .error }) { bytes.removeSubrange(start...) }
+            }
             report.count(findings)
+            try surveyor?.note(record, findings)
             if findings.contains(where: { $0.severity == .error }) {
                 report.rejected += 1
                 try rejects?.reject(record, findings)
@@ -192,6 +241,11 @@ public struct Migration: Sendable {
                 if !findings.isEmpty { report.writtenWithFindings += 1 }
             }
             if bytes.count >= Migration.writeSize { try flush() }
+        }
+
+        mutating func keep(_ checkpoints: Checkpoints) throws {
+            try flush()
+            try checkpoints.save(Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false))
         }
 
         mutating func flush() throws {

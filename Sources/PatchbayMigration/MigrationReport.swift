@@ -62,4 +62,25 @@ public struct MigrationReport: Hashable, Sendable {
         if !mapping.isEmpty { json["mapping"] = .array(mapping.map(\.json)) }
         return .object(json)
     }
+
+    /// Nothing yet.
+    init() {}
+
+    /// Reads what ``json`` wrote; nil if it is something else.
+    init?(json: JSONValue) {
+        func number(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
+        guard let read = number("read"), let written = number("written"), let rejected = number("rejected"),
+            let withFindings = number("writtenWithFindings"), let tallies = json["findings"]?.object,
+            let bytesRead = number("bytesRead"), let bytesWritten = number("bytesWritten"),
+            let isComplete = json["complete"]?.bool
+        else { return nil }
+        (self.read, self.written, self.rejected, writtenWithFindings) = (read, written, rejected, withFindings)
+        (self.bytesRead, self.bytesWritten, self.isComplete) = (bytesRead, bytesWritten, isComplete)
+        for (name, value) in tallies.map({ ($0.name, $0.value) }) {
+            guard let severity = value["severity"]?.string.flatMap(Finding.Severity.init(rawValue:)),
+                let count = value["count"]?.integer
+            else { return nil }
+            findings[name] = Tally(severity: severity, count: Int(count))
+        }
+    }
 }

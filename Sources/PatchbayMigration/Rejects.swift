@@ -33,6 +33,15 @@ public struct Rejects {
         replayed += header
     }
 
+    /// Whether the source's lines end in CR LF, as far as the header shows.
+    var hasReturns: Bool { lineEnd.count == 2 }
+
+    /// Goes on where another run stood.
+    mutating func resume(hasBegun: Bool, hasReturns: Bool) {
+        if hasBegun { head = nil }
+        if hasReturns { lineEnd = [0x0D, 0x0A] }
+    }
+
     /// Keeps a record with what is wrong with it.
     mutating func reject(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
         let errors = findings.filter { $0.severity == .error }

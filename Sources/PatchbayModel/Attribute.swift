@@ -83,7 +83,7 @@ extension AttributeValue {
     public var plainText: String? {
         switch self {
         case .string(let value): value
-        case .integer(let value): String(value)
+        case .integer(let value): JSONNumber(value).text
         case .decimal(let value): value.text
         case .boolean(let value): value ? "true" : "false"
         case .date(let value): value.text

@@ -118,7 +118,11 @@ public struct DeviceFacts: ScannedValue {
     }
 
     /// The language of the locale: `fi`.
-    public var language: String { String(locale.prefix { $0 != "_" && $0 != "-" }) }
+    public var language: String {
+        // A locale is ASCII, whose characters are its bytes; in another text a mark may combine with what parts it.
+        guard locale.utf8.allSatisfy({ $0 < 0x80 }) else { return String(locale.prefix { $0 != "_" && $0 != "-" }) }
+        return String(Substring(locale.utf8.prefix { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }))
+    }
 
     private static let known = [
         "platform", "platformVersion", "model", "deviceName", "locale", "timeZone", "utcOffsetSeconds",

@@ -7,13 +7,13 @@ public struct Instant: Hashable, Comparable, Sendable {
     public var milliseconds: Int64
 
     /// An instant that many milliseconds after 1970, UTC.
-    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    @inlinable public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// Whole seconds since 1970, UTC, rounded down.
     public var seconds: Int64 { milliseconds.dividedRoundingDown(by: 1000).quotient }
 
     /// Earlier first.
-    public static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
+    @inlinable public static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
 
     /// The instant that much later; saturates at the ends of the range.
     public static func + (instant: Instant, duration: Duration) -> Instant {

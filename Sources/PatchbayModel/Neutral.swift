@@ -154,7 +154,24 @@ extension NeutralKey {
     public func write(to writer: inout JSONWriter) { writer.string(rawValue) }
 
     /// By Unicode scalars, so that every machine sorts alike.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue.precedes(right.rawValue) }
+    @inlinable public static func < (left: Self, right: Self) -> Bool { left.rawValue.precedes(right.rawValue) }
+}
+
+extension Dictionary where Key: NeutralKey {
+    /// Names and values, sorted by the names.
+    @inlinable public var inOrder: [(key: Key, value: Value)] {
+        var pairs = Array(self)
+        // Few as they are, mostly, they are put in their places one by one.
+        guard pairs.count <= 16 else { return pairs.sorted { $0.key < $1.key } }
+        for end in pairs.indices.dropFirst() {
+            var place = end
+            while place > 0, pairs[place].key < pairs[place - 1].key {
+                pairs.swapAt(place, place - 1)
+                place -= 1
+            }
+        }
+        return pairs
+    }
 }
 
 /// A closed set of words.

@@ -106,11 +106,13 @@ final class Connection {
 
     /// Runs a statement to its end and gives the number of rows it changed.
     @discardableResult
-    func run(_ query: Query, _ values: [SQLValue]) throws(OutboxError) -> Int { try run(statement(query), values) }
+    func run(_ query: Query, _ values: [SQLValue], last: SQLValue? = nil) throws(OutboxError) -> Int {
+        try run(statement(query), values, last: last)
+    }
 
-    private func run(_ statement: Statement, _ values: [SQLValue]) throws(OutboxError) -> Int {
+    private func run(_ statement: Statement, _ values: [SQLValue], last: SQLValue? = nil) throws(OutboxError) -> Int {
         defer { statement.reset() }
-        try statement.bind(values)
+        try statement.bind(values, last: last)
         while try statement.step() {}
         return Int(sqlite3_changes(handle))
     }
@@ -286,10 +288,17 @@ private func write(_ values: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int
             image.append(
                 blob: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
             )
-        case let type:
+        case SQLITE_TEXT:
+            // Asked for as a text it would be copied first, to put a zero behind it.
+            let start = sqlite3_value_blob(value)
+            image.append(
+                text: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+            )
+        default:
             let start = sqlite3_value_text(value)
-            let text = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
-            if type == SQLITE_TEXT { image.append(text: text) } else { image.append(real: text) }
+            image.append(
+                real: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+            )
         }
     }
 }

@@ -40,6 +40,10 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case leaseSeized
     /// A caller whose time is up is not answered.
     case deadlineIgnored
+    /// A capture is acknowledged before the disk has it.
+    case captureNotAwaited
+    /// A request leaves before the disk has its line in the journal.
+    case journalNotAwaited
 
     #if DEBUG
     /// The fault that is there, in this task.

@@ -5,11 +5,18 @@
 package struct LaneIndex: Sendable {
     /// The known rows of one queue: all up to the last known.
     struct Queue {
+        let name: String
         var known: ArraySlice<Int64>
         /// The last row that was ever known.
         var last: Int64
         /// Nothing stands in the queue behind what is known.
         var isComplete: Bool
+    }
+
+    /// A queue with its first known row.
+    struct Head {
+        let sequence: Int64
+        let place: Int
     }
 
     /// How much of the lane is known.
@@ -22,7 +29,14 @@ package struct LaneIndex: Sendable {
         case everyQueue
     }
 
-    var queues: [String: Queue] = [:]
+    /// Queues by place; a place stays while its queue is known, and is then given to another.
+    private(set) var queues: [Queue] = []
+    private var places: [String: Int] = [:]
+    private var free: [Int] = []
+    /// The queues with a known row, the oldest first.
+    private(set) var heads: ArraySlice<Head> = []
+    /// The queues of which no row is known, and some may be there.
+    private(set) var unread: [Int] = []
     var reach = Reach.nothing
     /// The state of the store that this is about.
     var version: IndexVersion?
@@ -35,30 +49,108 @@ package struct LaneIndex: Sendable {
 
     /// A row that was just captured entered, and is ready.
     package mutating func enter(_ sequence: Int64, queue name: String) {
-        if let place = queues.index(forKey: name) {
-            guard queues.values[place].isComplete else { return }
-            if queues.values[place].known.count < Self.capacity {
-                queues.values[place].known.append(sequence)
-                queues.values[place].last = sequence
+        if let place = places[name] {
+            guard queues[place].isComplete else { return }
+            if queues[place].known.count < Self.capacity {
+                append([sequence], to: place)
             } else {
-                queues.values[place].isComplete = false
+                queues[place].isComplete = false
             }
         } else if reach == .everyQueue {
-            guard queues.count < Self.capacity else { return reach = .nothing }
-            queues[name] = Queue(known: [sequence], last: sequence, isComplete: true)
+            guard places.count < Self.capacity else { return reach = .nothing }
+            add(name, [sequence], isComplete: true)
         }
     }
 
     /// A row ended.
     package mutating func leave(_ sequence: Int64, queue name: String) {
-        guard let place = queues.index(forKey: name) else { return }
-        if queues.values[place].known.first == sequence {
-            queues.values[place].known.removeFirst()
-        } else {
-            queues.values[place].known.removeAll { $0 == sequence }
+        guard let place = places[name] else { return }
+        guard queues[place].known.first == sequence else {
+            // Where it is not the first, the head stays as it is.
+            if let offset = queues[place].known.offset(of: sequence) {
+                queues[place].known.remove(at: queues[place].known.startIndex + offset)
+            }
+            return
         }
-        guard queues.values[place].known.isEmpty else { return }
-        if queues.values[place].isComplete || reach != .everyQueue { queues.remove(at: place) }
+        removeHead(sequence)
+        queues[place].known.removeFirst()
+        if let next = queues[place].known.first {
+            insert(Head(sequence: next, place: place))
+        } else if queues[place].isComplete || reach != .everyQueue {
+            forget(place)
+        } else {
+            unread.append(place)
+        }
+    }
+
+    // MARK: Rows that were looked for
+
+    /// Forgets everything but the version.
+    mutating func clear() { self = LaneIndex(version: version) }
+
+    private init(version: IndexVersion?) { self.version = version }
+
+    /// The place of a queue.
+    func place(of name: String) -> Int? { places[name] }
+
+    /// A queue that was not known, with its first rows; its place.
+    @discardableResult
+    mutating func add(_ name: String, _ known: ArraySlice<Int64>, isComplete: Bool) -> Int {
+        let queue = Queue(name: name, known: known, last: known.last ?? 0, isComplete: isComplete)
+        let place = free.popLast() ?? queues.count
+        if place < queues.count { queues[place] = queue } else { queues.append(queue) }
+        places[name] = place
+        if let first = known.first { insert(Head(sequence: first, place: place)) } else { unread.append(place) }
+        return place
+    }
+
+    /// More rows of a queue, behind those that are known.
+    mutating func append(_ rows: [Int64], to place: Int) {
+        guard let first = rows.first, let last = rows.last else { return }
+        if queues[place].known.isEmpty {
+            unread.removeAll { $0 == place }
+            insert(Head(sequence: first, place: place))
+        }
+        queues[place].known.append(contentsOf: rows)
+        queues[place].last = last
+    }
+
+    /// Nothing stands in a queue behind what is known.
+    mutating func complete(_ place: Int) {
+        queues[place].isComplete = true
+        guard queues[place].known.isEmpty else { return }
+        unread.removeAll { $0 == place }
+        forget(place)
+    }
+
+    private mutating func forget(_ place: Int) {
+        places[queues[place].name] = nil
+        free.append(place)
+    }
+
+    private mutating func removeHead(_ sequence: Int64) {
+        guard let first = heads.first else { return }
+        if first.sequence == sequence { return heads = heads.dropFirst() }
+        let index = position(of: sequence)
+        if index < heads.endIndex, heads[index].sequence == sequence { heads.remove(at: index) }
+    }
+
+    private mutating func insert(_ head: Head) {
+        if let last = heads.last, last.sequence > head.sequence {
+            heads.insert(head, at: position(of: head.sequence))
+        } else {
+            heads.append(head)
+        }
+    }
+
+    /// Where a head stands, or would.
+    private func position(of sequence: Int64) -> Int {
+        var (low, high) = (heads.startIndex, heads.endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if heads[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     /// Whether the open queues with the oldest heads, at most `limit`, are surely among the known ones.
@@ -68,8 +160,9 @@ package struct LaneIndex: Sendable {
         case .everyQueue: return true
         case .rows(let end):
             var count = 0
-            for (name, queue) in queues {
-                guard let head = queue.known.first, head <= end, !closed.contains(name) else { continue }
+            for head in heads {
+                if head.sequence > end { return false }
+                if !closed.isEmpty, closed.contains(queues[head.place].name) { continue }
                 count += 1
                 if count == limit { return true }
             }
@@ -78,6 +171,17 @@ package struct LaneIndex: Sendable {
     }
 }
 
+extension ArraySlice<Int64> {
+    /// How far behind the start a number stands; they rise.
+    package func offset(of number: Int64) -> Int? {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < endIndex && self[low] == number ? low - startIndex : nil
+    }
+}
 /// Tells one state of a store's rows from another, as far as an index can't follow by itself.
 struct IndexVersion: Equatable {
     /// Changes that this store made and tells no index of.

@@ -28,17 +28,23 @@ extension [AccountLine] {
 }
 
 /// What was told to end is noted first, a short row each, and carried out later, many at once: with one operation a request
-/// a verdict touches one page of the file, and not eleven.
+/// a verdict touches one page of the file, and not eleven. Where one answer ends many, they are carried out at once.
 ///
 /// Until then the tables are as if the operation were still on its way: every reader of them carries the endings out first.
 extension OutboxStore {
     /// So many endings wait at most.
-    private static let mostNoted = 64
+    private static let mostNoted = 256
+    /// So many at once are not noted: the next window would have them carried out anyway.
+    private static let many = 16
 
     /// Notes endings of one provider; their rows must be on their way there, and the index of the lane is told of them.
     package func note(_ endings: [PlainEnding], provider: String, at: Int64) throws(OutboxError) {
         try guarded { () throws(OutboxError) in
             var number = try notedCount()
+            guard endings.count < Self.many, number + endings.count < Self.mostNoted else {
+                try carryOutEndings()
+                return try carryOut(endings.map { NotedEnding(provider: provider, at: at, ending: $0) }[...])
+            }
             for ending in endings {
                 number += 1
                 try add(
@@ -53,7 +59,6 @@ extension OutboxStore {
                 )
             }
             notedEndings = number
-            if number >= Self.mostNoted { try carryOutEndings() }
         }
     }
 
@@ -106,6 +111,13 @@ extension OutboxStore {
         }
     }
 
+    /// An ending with where and when it was noted.
+    private struct NotedEnding {
+        let provider: String
+        let at: Int64
+        let ending: PlainEnding
+    }
+
     /// Carries out what is noted, in the transaction at hand.
     ///
     /// One whose row is gone has ended otherwise; one that was damaged is set aside, and its operation is on its way still.
@@ -113,15 +125,78 @@ extension OutboxStore {
         // Another process may have noted some.
         guard try connection.number(Self.newest) != nil else { return notedEndings = 0 }
         try setDamagedEndingsAside()
-        try bookEndings()
-        if !DeliberateFault.routeLeftBehind.isPresent {
-            try connection.run(Self.deleteRoutes)
-            let statement = try connection.statement(Self.deleteOperations)
+        var noted: [NotedEnding] = []
+        do {
+            let statement = try connection.statement(Self.everyNote)
             defer { statement.reset() }
-            while try statement.step() { usageChange += OutboxUsage(operations: -1, bytes: -statement.integer(0)) }
+            while try statement.step() {
+                let ending = PlainEnding(
+                    sequence: statement.integer(1),
+                    id: statement.text(2),
+                    term: statement.text(3),
+                    code: statement.text(4)
+                )
+                noted.append(NotedEnding(provider: statement.text(0), at: statement.integer(5), ending: ending))
+            }
         }
+        try carryOut(noted[...])
         try connection.run(Self.deleteEndings)
         notedEndings = 0
+    }
+
+    /// Books and remembers endings, and takes what has ended from its way, one run of sequences at a time.
+    private func carryOut(_ endings: ArraySlice<NotedEnding>) throws(OutboxError) {
+        var rest = endings
+        while let first = rest.first {
+            var next = first.ending.sequence
+            let run = rest.prefix { noted in
+                guard noted.ending.sequence == next, noted.provider == first.provider else { return false }
+                next += 1
+                return true
+            }
+            rest = rest.dropFirst(run.count)
+            let range = first.ending.sequence...next - 1
+            let found = try connection.number(
+                Self.routesInRange,
+                .integer(range.lowerBound),
+                .integer(range.upperBound),
+                .text(first.provider)
+            )
+            if found == Int64(run.count) {
+                try carryOut(run, range, provider: first.provider)
+            } else if run.count > 1 {
+                for ending in run { try carryOut([ending]) }
+            }
+        }
+    }
+
+    private func carryOut(
+        _ run: ArraySlice<NotedEnding>,
+        _ range: ClosedRange<Int64>,
+        provider: String
+    ) throws(OutboxError) {
+        for noted in run {
+            let ending = noted.ending
+            try remember(provider: provider, id: ending.id, term: ending.term, code: ending.code, at: noted.at)
+            let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
+            try count(provider: provider, term: ending.term, code: ending.code, by: times)
+        }
+        if DeliberateFault.routeLeftBehind.isPresent { return }
+        let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
+        try connection.run(Self.deleteRoutes, start, end, .text(provider))
+        guard try connection.number(Self.otherRoutes, start, end) == nil else {
+            // Some are on their way to others still.
+            for sequence in range { try deleteOperation(sequence) }
+            return
+        }
+        do {
+            let statement = try connection.statement(Self.size)
+            defer { statement.reset() }
+            try statement.bind([start, end])
+            guard try statement.step() else { return }
+            usageChange += OutboxUsage(operations: -statement.integer(0), bytes: -statement.integer(1))
+        }
+        try connection.run(Self.deleteOperations, start, end)
     }
 
     private func setDamagedEndingsAside() throws(OutboxError) {
@@ -135,40 +210,27 @@ extension OutboxStore {
         try quarantineDamagedRows()
     }
 
-    /// Counts and remembers every noted ending whose row is there.
-    private func bookEndings() throws(OutboxError) {
-        let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
-        for line in try notedLines() {
-            try count(provider: line.provider, term: line.term, code: line.code, by: times * line.count)
-        }
-        if DeliberateFault.endingNotRemembered.isPresent { return }
-        let last: Int64
-        if let lastHistoryNumber { last = lastHistoryNumber } else { last = try historyEnd() }
-        let added = try connection.run(Self.remember, .integer(last))
-        lastHistoryNumber = last + Int64(added)
-    }
-
     private static let newest = Query("SELECT max(number) FROM ending")
     private static let damagedEndings = Query("SELECT number FROM ending WHERE NOT \(Table.ending.isSound())")
-    private static let arrived = "FROM ending CROSS JOIN route USING (provider, sequence)"
-    static let carryingOut = [sums, remember, deleteRoutes, deleteOperations]
-    private static let sums = Query("SELECT provider, term, code, count(*) \(arrived) GROUP BY provider, term, code")
-    private static let remember = Query(
+    private static let sums = Query(
         """
-        INSERT INTO history (number, provider, id, term, code, at, checksum)
-        SELECT n, provider, id, term, code, at, row_checksum('history', n, provider, id, term, code, at) FROM (
-            SELECT ?1 + row_number() OVER (ORDER BY number) AS n, provider, id, term, code, at \(arrived))
+        SELECT provider, term, code, count(*) FROM ending CROSS JOIN route USING (provider, sequence)
+        GROUP BY provider, term, code
         """
+    )
+    private static let everyNote = Query("SELECT provider, sequence, id, term, code, at FROM ending ORDER BY number")
+    // The plus keeps SQLite from walking through all of a provider's routes for each run.
+    private static let routesInRange = Query(
+        "SELECT count(*) FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"
+    )
+    private static let otherRoutes = Query("SELECT 1 FROM route WHERE sequence BETWEEN ?1 AND ?2 LIMIT 1")
+    private static let size = Query(
+        "SELECT count(*), ifnull(sum(length(body)), 0) FROM operation WHERE sequence BETWEEN ?1 AND ?2"
     )
     private static let deleteRoutes = Query(
-        "DELETE FROM route WHERE (sequence, provider) IN (SELECT sequence, provider FROM ending)"
+        "DELETE FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"
     )
-    private static let deleteOperations = Query(
-        """
-        DELETE FROM operation WHERE sequence IN (SELECT sequence FROM ending)
-            AND NOT EXISTS (SELECT 1 FROM route WHERE route.sequence = operation.sequence)
-        RETURNING length(body)
-        """
-    )
+    private static let deleteOperations = Query("DELETE FROM operation WHERE sequence BETWEEN ?1 AND ?2")
     private static let deleteEndings = Query("DELETE FROM ending")
+    static let carryingOut = [sums, routesInRange, otherRoutes, size, deleteRoutes, deleteOperations]
 }

@@ -2,7 +2,7 @@ extension OutboxStore {
     /// Stores one row of a table with a key; the newest word replaces the one before.
     func put(_ table: Table, _ values: SQLValue...) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
-            _ = try connection.run(table.replace, values + [table.checksum(of: values)])
+            _ = try connection.run(table.replace, values, last: table.checksum(of: values))
         }
     }
 

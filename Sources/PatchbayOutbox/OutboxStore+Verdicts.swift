@@ -111,7 +111,7 @@ extension OutboxStore {
 
     /// Adds a row with its checksum.
     func add(_ table: Table, _ values: SQLValue...) throws(OutboxError) {
-        _ = try connection.run(table.insert, values + [table.checksum(of: values)])
+        _ = try connection.run(table.insert, values, last: table.checksum(of: values))
     }
 
     /// Gives the row just added its checksum, now that its number is known; returns the number.

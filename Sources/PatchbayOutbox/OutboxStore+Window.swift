@@ -97,8 +97,8 @@ extension OutboxStore {
     /// What may be planned next in a lane, for a caller that keeps the index of the lane and the rows from window to window.
     ///
     /// `index` is what is known of the lane; it is read on where it is not enough, and built anew where it is stale. `known`
-    /// are rows that the caller kept, in order. `load` gets a row that is to be shown and is not among them, or whose group
-    /// matters: from what the caller kept, or with `row(_:provider:)`. Sequences come in order.
+    /// are rows that the caller kept, in order, and that belong to no group. `load` gets a row that is to be shown and is not
+    /// among them: from what the caller kept, or with `row(_:provider:)`. Sequences come in order.
     package func window(
         provider: String,
         lane: String,
@@ -126,8 +126,10 @@ extension OutboxStore {
                 try selection.share()
             }
             var sequences: [Int64] = []
-            for place in selection.queues.indices {
-                try sequences.append(contentsOf: take(from: &selection, place, known, load))
+            sequences.reserveCapacity(limit)
+            var next = known.startIndex
+            for number in selection.queues.indices {
+                try take(from: &selection, number, known, &next, into: &sequences, load)
             }
             let hasMore = try guarded { () throws(OutboxError) in
                 if try selection.hasMore() { return true }
@@ -139,7 +141,7 @@ extension OutboxStore {
                 continue
             }
             index = selection.index
-            sequences.sort()
+            if selection.queues.count > 1 { sequences.sort() }
             if DeliberateFault.newestFirst.isPresent { sequences.reverse() }
             return (sequences, hasMore)
         }
@@ -148,32 +150,33 @@ extension OutboxStore {
     /// Loads the rows selected from one queue, and the rest of the group that the last of them belongs to.
     private func take(
         from selection: inout QueueSelection,
-        _ place: Int,
+        _ number: Int,
         _ known: ArraySlice<Int64>,
+        _ next: inout Int,
+        into sequences: inout [Int64],
         _ load: (Int64) throws -> Loaded
-    ) throws -> [Int64] {
-        var sequences: [Int64] = []
+    ) throws {
         var last: String?
-        var next = known.startIndex
-        let taken = selection.taken(place)
-        for sequence in taken {
-            while next < known.endIndex, known[next] < sequence { next += 1 }
-            if next < known.endIndex, known[next] == sequence, sequence != taken.last {
-                sequences.append(sequence)
-                continue
-            }
+        for sequence in selection.taken(number) {
             last = nil
-            guard case .row(let group) = try load(sequence) else { continue }
-            last = group
+            if next >= known.endIndex || known[next] != sequence {
+                guard let offset = known.offset(of: sequence) else {
+                    guard case .row(let group) = try load(sequence) else { continue }
+                    last = group
+                    sequences.append(sequence)
+                    continue
+                }
+                next = known.startIndex + offset
+            }
+            next += 1
             sequences.append(sequence)
         }
-        guard let last else { return sequences }
-        while let sequence = try guarded({ () throws(OutboxError) in try selection.peek(place) }) {
+        guard let last else { return }
+        while let sequence = try guarded({ () throws(OutboxError) in try selection.peek(number) }) {
             guard case .row(let group) = try load(sequence), group == last else { break }
-            selection.advance(place)
+            selection.advance(number)
             sequences.append(sequence)
         }
-        return sequences
     }
 
     /// One row by its key; nil when it is not there or is damaged, which is then noted.

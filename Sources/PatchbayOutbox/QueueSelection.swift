@@ -1,9 +1,8 @@
 /// Shares the places of a window between the open queues of a lane, from indexes alone.
 struct QueueSelection {
-    /// One open queue and how many of its rows were taken.
+    /// One open queue, by its place in the index, and how many of its rows were taken.
     struct Queue {
-        let name: String
-        let head: Int64
+        let place: Int
         var count = 0
     }
 
@@ -28,7 +27,7 @@ struct QueueSelection {
     /// it stopped.
     mutating func findQueues(closed: Set<String>, resumingIn places: inout [[String]: String]) throws(OutboxError) {
         if !index.isEnough(for: limit, closed: closed) {
-            index.queues = [:]
+            index.clear()
             try lookAlongOrder()
             if !index.isEnough(for: limit, closed: closed) { try lookQueueByQueue(resumingIn: &places) }
         }
@@ -39,9 +38,10 @@ struct QueueSelection {
         let budget = 4 * limit + 64
         let rows = try reader.inOrder(limit: budget)
         let isAll = rows.count < budget
-        for (sequence, name) in rows {
-            index.queues[name, default: LaneIndex.Queue(known: [], last: 0, isComplete: isAll)].known.append(sequence)
-            index.queues[name]?.last = sequence
+        var found: [String: ArraySlice<Int64>] = [:]
+        for (sequence, name) in rows { found[name, default: []].append(sequence) }
+        for (name, known) in found.sorted(by: { ($0.value.first ?? 0) < ($1.value.first ?? 0) }) {
+            index.add(name, known, isComplete: isAll)
         }
         index.reach = isAll ? .everyQueue : .rows(upTo: rows.last?.sequence ?? 0)
     }
@@ -67,25 +67,23 @@ struct QueueSelection {
                 return
             }
             budget -= 1
-            if index.queues[name] == nil {
-                index.queues[name] = LaneIndex.Queue(known: [sequence], last: sequence, isComplete: false)
-            }
+            if index.place(of: name) == nil { index.add(name, [sequence], isComplete: false) }
             next = try reader.head((.behind, name))
         }
     }
 
     private mutating func choose(closed: Set<String>) throws(OutboxError) {
-        for (name, queue) in index.queues where !closed.contains(name) {
-            if queue.known.isEmpty { try know(name, atLeast: 1) }
-            if let head = index.queues[name]?.known.first {
-                queues.append(Queue(name: name, head: head))
-            } else {
-                index.queues[name] = nil
+        for place in index.unread where !closed.contains(index.queues[place].name) { try know(place, atLeast: 1) }
+        var hasOthers = false
+        for head in index.heads {
+            if !closed.isEmpty, closed.contains(index.queues[head.place].name) { continue }
+            guard queues.count < limit else {
+                hasOthers = true
+                break
             }
+            queues.append(Queue(place: head.place))
         }
-        queues.sort { $0.head < $1.head }
-        mayHaveOtherQueues = index.reach != .everyQueue || queues.count > limit
-        if queues.count > limit { queues.removeLast(queues.count - limit) }
+        mayHaveOtherQueues = index.reach != .everyQueue || hasOthers
     }
 
     // MARK: How many of each
@@ -97,37 +95,38 @@ struct QueueSelection {
         while left > 0, !hungry.isEmpty {
             let share = max(1, left / hungry.count)
             var still: [Int] = []
-            for place in hungry where left > 0 {
+            for number in hungry where left > 0 {
                 let wanted = min(share, left)
-                let count = queues[place].count
-                let given = min(wanted, try know(queues[place].name, atLeast: count + wanted) - count)
-                queues[place].count += given
+                let count = queues[number].count
+                let given = min(wanted, try know(queues[number].place, atLeast: count + wanted) - count)
+                queues[number].count += given
                 left -= given
-                if given == wanted { still.append(place) }
+                if given == wanted { still.append(number) }
             }
             hungry = still
         }
     }
 
     /// The rows taken from a queue, in order.
-    func taken(_ place: Int) -> ArraySlice<Int64> {
-        index.queues[queues[place].name]?.known.prefix(queues[place].count) ?? []
+    func taken(_ number: Int) -> ArraySlice<Int64> {
+        index.queues[queues[number].place].known.prefix(queues[number].count)
     }
 
     /// Takes the next row of a queue too.
-    mutating func advance(_ place: Int) { queues[place].count += 1 }
+    mutating func advance(_ number: Int) { queues[number].count += 1 }
 
     /// The next row of a queue behind what was taken.
-    mutating func peek(_ place: Int) throws(OutboxError) -> Int64? {
-        let (name, count) = (queues[place].name, queues[place].count)
-        guard try know(name, atLeast: count + 1) > count, let known = index.queues[name]?.known else { return nil }
+    mutating func peek(_ number: Int) throws(OutboxError) -> Int64? {
+        let (place, count) = (queues[number].place, queues[number].count)
+        guard try know(place, atLeast: count + 1) > count else { return nil }
+        let known = index.queues[place].known
         return known[known.startIndex + count]
     }
 
     /// Whether anything ready was left behind.
     mutating func hasMore() throws(OutboxError) -> Bool {
         if mayHaveOtherQueues { return true }
-        for place in queues.indices where try peek(place) != nil { return true }
+        for number in queues.indices where try peek(number) != nil { return true }
         return false
     }
 
@@ -135,15 +134,14 @@ struct QueueSelection {
     ///
     /// Some more are read at once: the next windows will want them.
     @discardableResult
-    private mutating func know(_ name: String, atLeast count: Int) throws(OutboxError) -> Int {
-        guard let queue = index.queues[name] else { return 0 }
-        guard !queue.isComplete, queue.known.count < count else { return queue.known.count }
-        let wanted = max(count - queue.known.count, min(limit, 64))
-        let found = try reader.rows(in: name, behind: queue.last, limit: wanted)
-        index.queues[name]?.known.append(contentsOf: found)
-        index.queues[name]?.last = found.last ?? queue.last
-        if found.count < wanted { index.queues[name]?.isComplete = true }
-        return queue.known.count + found.count
+    private mutating func know(_ place: Int, atLeast count: Int) throws(OutboxError) -> Int {
+        let known = index.queues[place].known.count
+        if known >= count || index.queues[place].isComplete { return known }
+        let wanted = max(count - known, min(limit, 256))
+        let found = try reader.rows(in: index.queues[place].name, behind: index.queues[place].last, limit: wanted)
+        index.append(found, to: place)
+        if found.count < wanted { index.complete(place) }
+        return known + found.count
     }
 }
 

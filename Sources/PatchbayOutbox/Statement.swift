@@ -31,15 +31,58 @@ final class Statement {
         self.name = name
     }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit {
+        sqlite3_finalize(handle)
+        room.deallocate()
+    }
 
-    func bind(_ values: [SQLValue]) throws(OutboxError) {
+    /// The bytes of what is bound now. They stay until the statement is reset, so SQLite need not copy them; nothing is bound to
+    /// a statement before that.
+    private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var used = 0
+    /// What is longer SQLite copies for itself: this much room stays with each statement.
+    private static let longest = 2_048
+
+    /// Binds values in order; `last` stands behind them.
+    func bind(_ values: [SQLValue], last: SQLValue? = nil) throws(OutboxError) {
+        var count = last.map(Self.size) ?? 0
+        for value in values { count += Self.size(value) }
+        if count > room.count {
+            room.deallocate()
+            room = .allocate(byteCount: count + 64, alignment: 1)
+        }
+        used = 0
         var place: Int32 = 0
         for value in values {
             place += 1
-            let result = bind(value, at: place)
-            if result != SQLITE_OK { throw sqliteError(connection, result, name) }
+            try check(bind(value, at: place))
         }
+        if let last { try check(bind(last, at: place + 1)) }
+    }
+
+    private func check(_ result: Int32) throws(OutboxError) {
+        if result != SQLITE_OK { throw sqliteError(connection, result, name) }
+    }
+
+    /// The room that a value needs.
+    private static func size(_ value: SQLValue) -> Int {
+        let count =
+            switch value {
+            case .null, .integer: 0
+            case .text(let text): text.utf8.count
+            case .blob(let bytes): bytes.count
+            }
+        return count > longest ? 0 : count
+    }
+
+    /// Puts bytes into the room; nil where there is none for so many.
+    private func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        guard bytes.count <= Self.longest, used + bytes.count <= room.count, let start = room.baseAddress else {
+            return nil
+        }
+        defer { used += bytes.count }
+        (start + used).copyMemory(from: bytes.baseAddress ?? UnsafeRawPointer(start), byteCount: bytes.count)
+        return UnsafeRawPointer(start + used)
     }
 
     private func bind(_ value: SQLValue, at place: Int32) -> Int32 {
@@ -48,15 +91,30 @@ final class Statement {
         case .integer(let number): return sqlite3_bind_int64(handle, place, number)
         case .text(var text):
             return text.withUTF8 { bytes in
-                guard let start = bytes.baseAddress else { return sqlite3_bind_text(handle, place, "", 0, transient) }
-                return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
-                    sqlite3_bind_text64(handle, place, $0, UInt64(bytes.count), transient, UInt8(SQLITE_UTF8))
+                guard let start = bytes.baseAddress, !bytes.isEmpty else {
+                    return sqlite3_bind_text(handle, place, "", 0, transient)
                 }
+                let kept = keep(UnsafeRawBufferPointer(bytes))
+                return sqlite3_bind_text64(
+                    handle,
+                    place,
+                    (kept ?? UnsafeRawPointer(start)).assumingMemoryBound(to: CChar.self),
+                    UInt64(bytes.count),
+                    kept == nil ? transient : nil,
+                    UInt8(SQLITE_UTF8)
+                )
             }
         case .blob(let bytes):
             return bytes.withUnsafeBytes { buffer in
                 guard !buffer.isEmpty else { return sqlite3_bind_zeroblob(handle, place, 0) }
-                return sqlite3_bind_blob64(handle, place, buffer.baseAddress, UInt64(buffer.count), transient)
+                let kept = keep(buffer)
+                return sqlite3_bind_blob64(
+                    handle,
+                    place,
+                    kept ?? buffer.baseAddress,
+                    UInt64(buffer.count),
+                    kept == nil ? transient : nil
+                )
             }
         }
     }
@@ -97,9 +155,11 @@ final class Statement {
     func bool(_ column: Int32) -> Bool { integer(column) != 0 }
 
     func text(_ column: Int32) -> String {
-        guard let start = sqlite3_column_text(handle, column) else { return "" }
+        // Asked for as a text it would be copied first, to put a zero behind it.
+        guard let start = sqlite3_column_blob(handle, column) else { return "" }
         let count = Int(sqlite3_column_bytes(handle, column))
-        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        let bytes = UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }

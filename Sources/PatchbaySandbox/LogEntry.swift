@@ -57,7 +57,7 @@ struct LogEntry {
 
     /// A body as a string, or as `{"base64": …}` if it is not UTF-8.
     private static func json(_ body: [UInt8]) -> JSONValue {
-        if let text = String(validating: body, as: UTF8.self) { return .string(text) }
+        if let text = String(validating: body, as: UTF8.self) { return .string(Redaction.shown(text)) }
         return ["base64": .string(Data(body).base64EncodedString())]
     }
 }

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 
-/// What the log shows of headers that carry secrets.
+/// What the log shows of headers and bodies that carry secrets.
 enum Redaction {
     /// Parts of names, in lower case, that mark a header as secret.
     private static let marks = [
@@ -21,5 +22,14 @@ enum Redaction {
             return "(\(header.value.utf8.count) bytes)"
         }
         return "\(parts[0]) (\(parts[1].utf8.count) bytes)"
+    }
+
+    /// A body as it came; where it is a JSON object whose members are called secret, their lengths in place of them.
+    static func shown(_ body: String) -> String {
+        guard body.contains("secret\""), var object = (try? JSONValue(parsing: body))?.object else { return body }
+        for member in object where member.name.lowercased().hasSuffix("secret") {
+            object[member.name] = .string("(\(member.value.string?.utf8.count ?? 0) bytes)")
+        }
+        return JSONValue.object(object).text
     }
 }

@@ -7,7 +7,8 @@ import PatchbayOutbox
 extension VirtualWorld.Sent {
     /// The request as a person reads it: without secrets, with its body as JSON where it is JSON.
     public var json: JSONValue {
-        let headers = request.redacted.headers.map { ($0.name, JSONValue.string($0.value)) }
+        let request = request.redacted
+        let headers = request.headers.map { ($0.name, JSONValue.string($0.value)) }
         var json: JSONObject = [
             "at": .string(date.text), "provider": .string(provider), "method": .string(request.method),
             "url": .string(request.url), "headers": .object(JSONObject(headers)),

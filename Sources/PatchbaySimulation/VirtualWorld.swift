@@ -72,6 +72,8 @@ public final class VirtualWorld {
     public private(set) var settled: [Int: Settled] = [:]
     /// Everything that the engine told.
     public private(set) var told: [Told] = []
+    /// When what had arrived got its places: to a lane that is when it was captured.
+    public private(set) var placings: [Instant] = []
     /// Requests, by adapter's endpoint and number, that were in flight when a process ended.
     public private(set) var interrupted: [(endpoint: String, number: Int)] = []
     /// Decides what becomes of a request. The default: HTTP 200 without a body after 100 ms.
@@ -86,7 +88,7 @@ public final class VirtualWorld {
     /// One of the processes that share the outbox.
     private struct Process {
         /// Its connection, which outlives every process at this place.
-        let store: OutboxStore
+        var store: OutboxStore
         let host: any EngineHost
         var engine: Engine?
         var plan: RoutingPlan?
@@ -107,9 +109,14 @@ public final class VirtualWorld {
     }
 
     private var processes: [Process]
+    private var storageHook: ((StoragePoint) throws -> Void)?
+    private var disk: Disk?
+    /// The requests that left and that no disk remembers, not even a journal.
+    public private(set) var forgotten: Set<Int> = []
     /// The process that does what is done from here on.
     private var current = 0
     private static let shared = Atomic(0)
+    private static var newName: String { "world-\(shared.add(1, ordering: .relaxed).newValue)" }
 
     /// A world without a process.
     ///
@@ -124,7 +131,7 @@ public final class VirtualWorld {
         processes: Int = 1
     ) throws {
         let machine = VirtualHost(start: start, seed: seed)
-        let name = "world-\(Self.shared.add(1, ordering: .relaxed).newValue)"
+        let name = Self.newName
         host = machine
         self.processes = try (0..<processes).map { place in
             Process(
@@ -207,10 +214,11 @@ public final class VirtualWorld {
         let has = try body()
         if has, !had {
             processes[current].tenure += 1
-            for (place, other) in processes.enumerated() where place != current && other.engine != nil {
-                if let until = other.heldUntil, until > host.date() {
+            for (place, other) in processes.enumerated() where place != current {
+                if other.engine != nil, let until = other.heldUntil, until > host.date() {
                     seizures.append("process \(current) took the right to deliver from process \(place), which lives")
                 }
+                processes[place].heldUntil = nil
             }
         }
         processes[current].heldUntil = has ? host.date() + .seconds(30) : nil
@@ -253,13 +261,20 @@ public final class VirtualWorld {
     }
 
     /// The machine dies, and is up again after a pause, with the process at hand.
-    public func reboot(after pause: Duration) throws {
+    ///
+    /// - Parameters:
+    ///   - pause: how long it is off.
+    ///   - power: whether its power goes, and with it what no transaction has waited for the disk with since
+    ///     ``keepImage()``; otherwise all that was committed is there.
+    /// - Throws: an error of the storage.
+    public func reboot(after pause: Duration, losingPower power: Bool = false) throws {
         let first = current
         for place in processes.indices {
             turn(to: place)
             end()
         }
         turn(to: first)
+        if power { try returnToImage() }
         host.reboot(after: pause)
         if let plan = processes[current].plan { try start(plan) }
     }
@@ -276,7 +291,58 @@ public final class VirtualWorld {
 
     /// Lets the process die inside a transaction: the hook is called at each point of the outbox's storage.
     package func onStorage(_ hook: ((StoragePoint) throws -> Void)?) {
-        for process in processes { process.store.faultPoint = hook }
+        storageHook = hook
+        for place in processes.indices { watch(place) }
+    }
+
+    // MARK: The disk
+
+    /// What the disk holds for certain, and what had happened then.
+    private struct Disk {
+        let image: OutboxImage
+        var requests = 0
+        var settled: [Int: Settled] = [:]
+    }
+
+    /// From now on the machine knows what its disk holds for certain, and can lose the rest.
+    public func keepImage() throws {
+        disk = Disk(image: try OutboxImage())
+        try takeImage(of: current)
+        for place in processes.indices { watch(place) }
+    }
+
+    private func watch(_ place: Int) {
+        let hook = storageHook
+        guard disk != nil else { return processes[place].store.faultPoint = hook }
+        processes[place].store.faultPoint = { [unowned self] point in
+            if point == .afterCommit(.full) { try takeImage(of: place) }
+            try hook?(point)
+        }
+    }
+
+    private func takeImage(of place: Int) throws {
+        guard let image = disk?.image else { return }
+        try image.take(from: processes[place].store)
+        disk = Disk(image: image, requests: sent.count, settled: settled)
+    }
+
+    private func returnToImage() throws {
+        guard let disk else { return }
+        let location = processes.count > 1 ? OutboxLocation.shared(Self.newName) : .memory
+        let first = try disk.image.open(location)
+        for place in processes.indices {
+            processes[place].store = place == 0 ? first : try OutboxStore.open(location)
+            watch(place)
+        }
+        settled = disk.settled
+        let journal = try store.providers().flatMap { provider in
+            try store.journal(provider: provider.name).map { (provider.name, $0.lane, $0.startedAt) }
+        }
+        forgotten = forgotten.union(
+            sent[disk.requests...].filter { sent in
+                !journal.contains { $0 == (sent.provider, sent.lane, sent.now.milliseconds) }
+            }.map(\.number)
+        )
     }
 
     /// Whether something was captured and has no place on a route yet.
@@ -426,8 +492,8 @@ public final class VirtualWorld {
                 continue
             }
             processes[current].inbound.remove(at: place)
-            try engine?.finish(arrival.dispatch, arrival.outcome)
-            if let engine, engine.delivers {
+            // An answer to what was given up meanwhile is nobody's.
+            if let engine, try engine.finish(arrival.dispatch, arrival.outcome) {
                 settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome)
             }
             try settleDown()
@@ -438,7 +504,9 @@ public final class VirtualWorld {
         guard let engine, !isSuspended else { return }
         do {
             defer { hear(engine.takeEvents()) }
+            let isWaiting = engine.hasArrivals
             try engine.placeArrivals()
+            if isWaiting, !engine.hasArrivals { placings.append(engine.now) }
             try engine.advance { leave($0, engine.now) }
         }
         guard processes[current].isDying else { return }

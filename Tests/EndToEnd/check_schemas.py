@@ -23,7 +23,7 @@ SCHEMAS = ROOT / "Schemas"
 # Findings of a configuration that need a look at several places, at the environment or at an adapter's own table, and
 # that no schema can have. A bad example with none but these is refused by `patchbay check` alone.
 BEYOND_SCHEMAS = re.compile(
-    r"configuration\.(route\.(provider|twice|none)|variable|adapter|attribute\.name|credentials)|setting\."
+    r"configuration\.(route\.(provider|twice|none)|provider\.side|variable|adapter|attribute\.name|credentials)|setting\."
 )
 
 
@@ -109,12 +109,12 @@ class Check:
                 self.problem(goldens, f"there is no Schemas/wire/{vendor.lower()}/index.json that names schemas for its bodies")
                 continue
             index = json.loads(index_path.read_text(encoding="utf-8"))
-            for path in sorted(goldens.glob("Requests/*.txt")):
+            for path in sorted(goldens.glob("Requests/**/*.txt")):
                 for line, headers, body in requests(path.read_text(encoding="utf-8")):
                     self.check_body(path, vendor, index, line, headers, body)
             for path in sorted(goldens.glob("Records/*.ndjson")):
                 self.check_records(path, index)
-            for path in sorted(goldens.glob("Conversations/*.json")):
+            for path in sorted(goldens.glob("Conversations/**/*.json")):
                 self.check_conversation(path, vendor, index)
 
     def check_body(self, path, vendor, index, line, headers, body):

@@ -208,6 +208,56 @@ class EndToEnd:
             for secret in self.environment.values():
                 self.expect(secret.encode() not in done.stdout, "a secret is shown")
 
+    def check_server_door(self):
+        """a back end's configuration sends rows, jobs, events and deletions over HTTP; an app's can't hold its door"""
+        secret = self.environment["SALESFORCE_CLIENT_SECRET"] = "s3cret-of-an-installed-package"
+        account = {"salesforce-server": {"clientSecret": secret, "dataExtensions": ["People"], "jobTime": 10}}
+        folder = self.folder / "back end"
+        folder.mkdir()
+        with processes.Sandbox(folder, ["salesforce-server"], account) as sandbox:
+            url = sandbox.vendors["salesforce-server"]
+            settings = {
+                "authUrl": url, "restUrl": url, "clientId": "client-1", "clientSecret": "${SALESFORCE_CLIENT_SECRET}",
+                "dataExtension": "People", "tagColumns": {"poetry": "ReadsPoetry"},
+                "identifierColumns": {"email": "Email"},
+                "contactAttributes": {"identifier.email": "Email Addresses/Email Address"},
+            }
+            providers = {"rows": {"adapter": "salesforce-server", "settings": settings}}
+            file = folder / "patchbay.json"
+            operations, number = [], 0
+            for contact in ("c-1", "c-2", "c-3"):
+                for route, action in [
+                    (None, {"kind": "changeAttributes", "changes": {"points": {"set": 7}, "city": {"set": "Turku"}}}),
+                    (None, {"kind": "changeTags", "tags": {"add": ["poetry"]}}),
+                    ("asyncRows", {"kind": "changeAttributes", "changes": {"given_name": {"set": "Zoë"}}}),
+                    ("contacts", {"kind": "identify", "identifiers": [{"kind": "email", "value": f"{contact}@example.com"}]}),
+                    (None, {"kind": "track", "event": {"kind": "custom", "name": "Order Placed", "attributes": {"total": 49.5}}}),
+                ] + ([(None, {"kind": "erase"})] if contact == "c-3" else []):
+                    number += 1
+                    each = {**operation(number, action, contact), "subject": contact}
+                    if route:
+                        each["options"] = {"salesforce-server": {"route": route}}
+                    operations.append(each)
+            processes.write_configuration(file, providers, ["rows"])
+            refused = self.expect_end(self.run("check", file), 78)
+            self.expect(b"configuration.provider.side" in refused.stdout + refused.stderr, "an app may hold the door")
+            processes.write_configuration(file, providers, ["rows"], side="server")
+            told = lines(operations).encode()
+            mapped = self.expect_end(self.run("map", "--config", file, "--provider", "rows", "-", input=told), 0)
+            self.expect(secret.encode() not in mapped.stdout, "map shows the secret")
+            done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=told)
+            self.expect_end(done, 0)
+            self.expect(len(self.promised(done.stdout)) == number, "not everything was promised")
+            state = json.loads(sandbox.save_state("salesforce-server").read_text())
+            person = {"points": 7, "city": "Turku", "readspoetry": True, "given_name": "Zoë"}
+            held = {key: {name: json.loads(text) for name, text in row.items()} for key, row in state["rows"]["People"].items()}
+            self.expect(held == {"c-1": person, "c-2": person}, f"the data extension holds {held}")
+            self.expect(sorted(state["contacts"]) == ["c-1", "c-2"], "the contacts are others")
+            self.expect(state["deletions"] == ["c-3"] and len(state["events"]) == 2, "events or deletions are missing")
+            self.expect(len(state["tokens"]) == 1, f"{len(state['tokens'])} tokens were asked for")
+            shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
+            self.expect(shown == ["sandbox-settings.json"], f"the secret stands in {shown}")
+
     def check_refused_switch(self):
         """a switch that would lose pending work is refused with the list; the old configuration goes on"""
         providers = {name: self.provider(name) for name in ("salesforce", "des")}
@@ -332,7 +382,94 @@ class EndToEnd:
         self.run(*apply, "--in", source, "--out", files[0], "--rejects", files[1])
         self.expect(files[0].read_bytes() == first, "the same migration gives other bytes the second time")
 
+    def migration(self, command, *more, rows=400):
+        settings, source = self.folder / "migration.json", self.folder / "contacts.csv"
+        settings.write_text(json.dumps({"to": vendors.ALL["altcraft"].TARGET[1]}))
+        # A line that begins so begins a row; others go on with one.
+        begun = (DATA / "salesforce-contacts.csv").read_bytes().split(b"\nmember-")
+        source.write_bytes(b"\nmember-".join(begun[:rows]) + b"\n")
+        return self.run(
+            "migrate", command, "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
+            "--in", source, *more,
+        )
+
+    def check_migration_plan(self):
+        """migrate plan says beforehand what migrate apply then does; its page asks nobody for anything"""
+        page, written = self.folder / "plan.html", self.folder / "profiles.ndjson"
+        plan = json.loads(self.expect_end(self.migration("plan", "--html", page, "--json"), 1).stdout)
+        report = json.loads(self.migration("apply", "--out", written, "--json").stdout)
+        self.expect(plan["report"] == report, f"the plan says {plan['report']}, and {report} came")
+        keys = {json.loads(line)["field_value"] for line in written.read_text().splitlines()}
+        self.expect(plan["billing"] == {"key": "external", "contacts": len(keys)}, f"billed are {plan['billing']}, not {len(keys)}")
+        # Where something is said of an attribute, it may be that no value of it arrives.
+        names = {row["name"]: row["field"] for row in plan["attributes"] if not row["findings"]}
+        fields = {name for line in written.read_text().splitlines() for name in json.loads(line)["data"]}
+        self.expect({field for field in names.values() if field} <= fields, f"no such fields: {set(names.values()) - fields}")
+        text = page.read_text(encoding="utf-8")
+        self.expect("://" not in text and "<script" not in text, "the page refers to something outside")
+        self.expect("@mail.example" not in text + json.dumps(plan), "the plan names a person")
+
+    def check_compare(self):
+        """compare tells what one vendor can't do of what another can, and the other way round"""
+        there = json.loads(self.expect_end(self.run("compare", "altcraft", "des", "--json"), 1).stdout)
+        back = json.loads(self.run("compare", "des", "altcraft", "--json").stdout)
+        lost, gained = [{row["capability"] for row in each["rows"] if row["verdict"] == verdict} for each, verdict in [(there, "lost"), (back, "gained")]]
+        self.expect(lost and lost == gained, f"lost one way and gained the other differ by {lost ^ gained}")
+        self.expect_end(self.run("compare", "altcraft", "dess"), 64, "did you mean des")
+
+    def check_migration_evidence(self):
+        """evidence, verify and undo: every word about consent is accounted for, what is changed is found, and all goes back"""
+        out, evidence, journal = [self.folder / name for name in ("out.ndjson", "evidence.ndjson", "journal.json")]
+        out.write_text("before\n")
+        self.expect_end(self.migration("apply", "--out", out, "--evidence", evidence, "--journal", journal), 1)
+        head, *words = ndjson(evidence)
+        ranks = {"subscribed": 2, "granted": 2, "unknown": 1, "absent": 1}
+        raised = [word for word in words if ranks.get(word["after"], 0) == 2 and ranks.get(word["before"], 0) != 2]
+        self.expect(len(words) > 200 and not raised, f"{len(words)} words, {len(raised)} of them raised")
+        first = json.loads(out.read_text().splitlines()[1])["field_value"]
+        digest = hashlib.sha256(f"{head['salt']}:external:{first}".encode()).hexdigest()
+        self.expect(any(word["contact"] == digest for word in words), "who is known is not found")
+        self.expect(b"member-" not in evidence.read_bytes(), "the evidence names somebody")
+        self.expect_end(self.migration("verify", "--target", out), 0, "0 differences")
+        out_of = out.read_text().splitlines(keepends=True)
+        changed = [out_of[0].replace('"_city":"', '"_city":"X')] + out_of[2:]
+        other = self.folder / "other.ndjson"
+        other.write_text("".join(changed))
+        found = [json.loads(line) for line in self.expect_end(self.migration("verify", "--target", other, "--json"), 1).stdout.splitlines()]
+        self.expect([(each["difference"], each["field"]) for each in found[:-1]].count(("changed", "attributes.city")) == 1, f"found {found[:-1]}")
+        self.expect(found[-1]["differences"] == 2, f"found {found[-1]}")
+        self.expect_end(self.run("migrate", "undo", journal), 0)
+        self.expect(out.read_text() == "before\n" and not evidence.exists() and not journal.exists(), "undo left something")
+
     # Bad input
+
+    def check_migration_on_a_full_disk(self):
+        """a migration whose disk is full says so, and goes on when there is room again"""
+        small, whole = self.folder / "small", self.folder / "whole.ndjson"
+        small.mkdir()
+        self.migration("apply", "--out", whole, rows=1500)
+        mounted = os.geteuid() == 0 and shutil.which("mount") and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(small)], capture_output=True
+        ).returncode == 0
+        words = [
+            str(processes.COMMAND), "migrate", "apply", "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings",
+            str(self.folder / "migration.json"), "--in", str(self.folder / "contacts.csv"), "--out", str(small / "out.ndjson"),
+            "--checkpoint", "0",
+        ]
+        # Without the right to mount, a limit on the size of files ends every write in the same way.
+        limit = "" if mounted else "trap '' XFSZ; ulimit -f 580;"
+        try:
+            done = subprocess.run(["bash", "-c", f'{limit} exec "$0" "$@"', *words], capture_output=True, timeout=120)
+            self.expect_end(done, 2, "can't write")
+            self.expect(not (small / "out.ndjson").exists(), "a half file has the name of a whole one")
+            if mounted:
+                subprocess.run(["mount", "-o", "remount,size=8m", str(small)], check=True)
+            self.expect_end(subprocess.run(words, capture_output=True, timeout=120), 1)
+            self.expect((small / "out.ndjson").read_bytes() == whole.read_bytes(), "the file differs from one that had room")
+            self.expect([each.name for each in small.iterdir()] == ["out.ndjson"], f"left are {list(small.iterdir())}")
+        finally:
+            if mounted:
+                subprocess.run(["umount", "-l", str(small)], check=True)
 
     def check_malformed_configuration(self):
         """a configuration that is no JSON is named with its place"""

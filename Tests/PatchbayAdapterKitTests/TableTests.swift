@@ -150,6 +150,33 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(byBytes.fired == [rule("1"), rule("2"), rule("3"), rule("4")])
     }
 
+    @Test func `a record goes into headers and queries as texts, and the same rules fire`() {
+        let table = FieldTable<Record>(
+            "Record",
+            [
+                .required("z", \.id, .text, from: "id", rule: rule("1")).secret,
+                .optional("a b", \.size, .decimalText, from: "size", rule: rule("2")),
+                .optional("n", \.size, .integer, from: "size", rule: rule("3")),
+            ]
+        )
+        let recorder = RuleRecorder()
+        let (record, bare) = (Record(id: "x,1", size: -7), Record(id: ""))
+        RuleTrace.$recorder.withValue(recorder) {
+            #expect(table.headers(record) == [WireHeader("z", "x,1", isSecret: true), WireHeader("a b", "-7")])
+            #expect(table.query(record, after: "https://h/p", leaving: ",") == "https://h/p?z=x,1&a%20b=-7")
+            #expect(table.query(bare) == "?z=")
+            #expect(table.text(of: bare, at: 1) == nil)
+            #expect(table.value(of: record, at: 1) == "-7")
+        }
+        #expect(recorder.fired == [rule("1"), rule("2")])
+    }
+
+    @Test func `a part of a remembered value is found without it`() {
+        let device = Remembered(Device(allowsPush: false, identities: ["a.b": "x"]))
+        #expect(device.map { $0.identities["a.b"] } == "x")
+        #expect(device.map { $0.pushToken?.value } == nil)
+    }
+
     @Test func `a remembered value is stored as its JSON text, and one that is none any more is nil`() throws {
         let tag = Remembered<PatchbayModel.Tag>("gold")
         let stored = try JSONEncoder().encode([tag])
@@ -208,6 +235,38 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
     ])
     func `names in a path give way to values`(_ row: (template: String, path: String)) {
         #expect(URLText.path(row.template) { ["app": "a b", "v": "v4"][$0] } == row.path)
+    }
+
+    @Test func `a path is filled in steps, after an address`() {
+        let template = URLText.Template("/apps/{app}/{v}").filling { $0 == "app" ? "{v} b" : nil }
+        #expect(template.path == "/apps/%7Bv%7D%20b/{v}")
+        #expect(template.text(after: "https://h") { _ in "4" } == "https://h/apps/%7Bv%7D%20b/4")
+    }
+
+    @Test func `parts are joined as they are`() {
+        #expect(String(joining: "a", "", "ä😀", "b") == "aä😀b")
+        #expect(String(joining: "") == "")
+        #expect(String(joining: "0123456789", "0123456789ä") == "01234567890123456789ä")
+    }
+
+    @Test func `a UUID is small already, or becomes it`() {
+        #expect(UUIDText.lowercased("019A-Ff") == "019a-ff")
+        #expect(UUIDText.lowercased("019a-ff") == "019a-ff")
+        #expect("019a".allBytes(UUIDText.isHexDigit) && !"019g".allBytes(UUIDText.isHexDigit))
+    }
+
+    @Test func `of several plans the first that acts is taken, else the shortest wait`() {
+        typealias Next = Plan<ProbeAdapter>
+        func wait(_ milliseconds: Int64?) -> Next {
+            .wait(until: milliseconds.map(Instant.init(milliseconds:)), because: ProbeAdapter.refused.at())
+        }
+        let (act, later): (Next, Next) = (.settle([:]), .settle(["o": .unchanged()]))
+        #expect(Next.soonest() == nil)
+        #expect(Next.soonest(nil, wait(5), nil, wait(3), wait(4)) == wait(3))
+        #expect(Next.soonest(wait(nil), wait(7)) == wait(7))
+        #expect(Next.soonest(wait(7), wait(nil)) == wait(7))
+        #expect(Next.soonest(wait(1), act, later) == act)
+        #expect(Next.sooner(nil, act) == act && Next.sooner(act, nil) == act && Next.sooner(later, act) == later)
     }
 
     @Test func `a header is found whatever its case, and no other is taken for it`() {

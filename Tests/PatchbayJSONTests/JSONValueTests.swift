@@ -25,6 +25,31 @@ struct JSONValueTests {
         #expect(value.prettyText == expected)
     }
 
+    @Test(arguments: [JSONWriter.Style.compact, .pretty])
+    func `a name made before is written as any other`(_ style: JSONWriter.Style) {
+        var (made, plain) = (JSONWriter(style: style), JSONWriter(style: style))
+        for name in ["a", "\"ä\"\n", ""] {
+            made.beginObject()
+            plain.beginObject()
+            for number in [0, -1, Int64.min, .max] {
+                made.name(JSONName(name))
+                plain.name(name)
+                made.integer(number)
+                plain.raw(String(number))
+            }
+            made.endObject()
+            plain.endObject()
+            made.endLine()
+            plain.endLine()
+        }
+        #expect(made.text == plain.text)
+    }
+
+    @Test(arguments: [0, 7, -10, Int64.min, .max]) func `a whole number has its digits`(_ number: Int64) {
+        #expect(JSONNumber(number).text == String(number))
+        #expect(JSONNumber(Int128(number) * 10).text == String(Int128(number) * 10))
+    }
+
     @Test func `only what must be escaped is escaped`() {
         let text = "\" \\ / \u{8}\t\n\u{C}\r \u{0}\u{1F} \u{7F} é 😀 \u{2028}"
         #expect(JSONValue.string(text).text == #""\" \\ / \b\t\n\f\r \u0000\u001f "# + "\u{7F} é 😀 \u{2028}\"")

@@ -206,7 +206,7 @@ import Testing
         var (cutter, cut) = (LineCutter(longest: 400), [String]())
         func take(_ piece: LineCutter.Cut) {
             switch piece {
-            case .overlong(let length): cut.append("overlong \(length)")
+            case .overlong(let length, _): cut.append("overlong \(length)")
             case .job(let job):
                 let whole = job.seam.dropLast(Padding.count) + job.chunk[job.range]
                 cut += whole.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }

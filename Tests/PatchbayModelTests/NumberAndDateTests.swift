@@ -115,4 +115,19 @@ import Testing
     func `times of day are HH:MM`(_ row: (text: String, exists: Bool)) {
         #expect((LocalTime(text: row.text)?.text == row.text) == row.exists)
     }
+
+    @Test(arguments: [0, 1, 3, 16, 17, 40]) func `names come in order, however many`(_ count: Int) {
+        let values = Dictionary(uniqueKeysWithValues: (0..<count).map { (AttributeName(rawValue: "n\($0)é"), $0) })
+        let expected = values.keys.sorted {
+            $0.rawValue.unicodeScalars.lexicographicallyPrecedes($1.rawValue.unicodeScalars)
+        }
+        #expect(values.inOrder.map(\.key) == expected)
+        #expect(values.inOrder.map(\.value) == expected.map { values[$0] })
+    }
+
+    @Test(arguments: [("fi_FI", "fi"), ("pt-BR", "pt"), ("de", "de"), ("", ""), ("_x", ""), ("e\u{301}_x", "e\u{301}")])
+    func `a locale begins with its language`(_ row: (locale: String, language: String)) {
+        let facts = DeviceFacts(platform: "", platformVersion: "", model: "", locale: row.locale, appVersion: "")
+        #expect(facts.language == row.language)
+    }
 }

@@ -58,11 +58,31 @@ struct MuteProbe: VendorAdapter {
     }
 }
 
+/// A server door of which only the side matters.
+struct DeskProbe: VendorAdapter {
+    typealias Settings = MuteProbe.Settings
+
+    enum Endpoint: String, AdapterEndpoint { case send }
+
+    init(settings: Settings) throws(SettingsError) {}
+
+    static var descriptor: AdapterDescriptor { .probe("desk", door: .server, usesCredentials: false) }
+
+    func plan(_ pending: PendingOperations<Self>, memory: NoMemory, at moment: Moment) -> Plan<Self> {
+        .settle(Dictionary(uniqueKeysWithValues: pending.map { ($0.id, .unchanged()) }))
+    }
+
+    func interpret(_ exchange: Exchange<Self>, memory: inout NoMemory) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { _ in .accepted() }
+    }
+}
+
 extension AdapterDescriptor {
-    fileprivate static func probe(_ id: AdapterID, usesCredentials: Bool) -> AdapterDescriptor {
+    fileprivate static func probe(_ id: AdapterID, door: Door = .device, usesCredentials: Bool) -> AdapterDescriptor {
         AdapterDescriptor(
             id: id,
             title: "Probe",
+            door: door,
             usesCredentials: usesCredentials,
             capabilities: [:],
             rules: [],
@@ -73,6 +93,10 @@ extension AdapterDescriptor {
 }
 
 extension AdapterModule {
-    /// Both probes as a vendor's module.
-    static let probes = AdapterModule(id: "probe", title: "Probe", doors: [ConfigurationProbe.self, MuteProbe.self])
+    /// The probes as a vendor's module.
+    static let probes = AdapterModule(
+        id: "probe",
+        title: "Probe",
+        doors: [ConfigurationProbe.self, MuteProbe.self, DeskProbe.self]
+    )
 }

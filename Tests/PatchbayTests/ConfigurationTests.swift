@@ -64,8 +64,22 @@ import Testing
         #expect(plan.providers.first { $0.name == "trial" }?.sendsShadow == true)
     }
 
+    @Test func `a back end's configuration holds server doors, and an app's none`() throws {
+        let text = Example.text("valid/back-end")
+        let configuration = try Self.load(text)
+        #expect(configuration.side == .server)
+        #expect(configuration.providers.map(\.descriptor.door) == [.server])
+        let inAnApp = [text.replacing("\"side\": \"server\"", with: "\"side\": \"device\"")]
+        for text in inAnApp + [text.replacing("\"side\": \"server\",", with: "")] {
+            let error = #expect(throws: ConfigurationError.self) { try Self.load(text) }
+            #expect(error?.findings.map(\.code) == ["configuration.provider.side"])
+            #expect(error?.findings.map(\.path) == ["providers.rows.adapter"])
+        }
+    }
+
     @Test func `a short file gets the defaults`() throws {
         let configuration = try Self.load(Example.text("valid/minimal"), path: "patchbay.json")
+        #expect(configuration.side == .device)
         #expect(configuration.onSwitch == .drain)
         #expect(configuration.outbox == .init(path: "patchbay.sqlite", history: 100_000))
         #expect(configuration.requiredConsent.isEmpty)
@@ -153,7 +167,7 @@ import Testing
             try Self.load(Example.text("invalid/everything-at-once"))
         }
         let finding = error?.findings.first { $0.code == "configuration.adapter.unknown" }
-        #expect(finding?.reason == "There is no such adapter (known are mute, probe; did you mean \"probe\"?).")
+        #expect(finding?.reason == "There is no such adapter (known are desk, mute, probe; did you mean \"probe\"?).")
     }
 
     @Test func `a message names file, line, column, path and remedy`() {

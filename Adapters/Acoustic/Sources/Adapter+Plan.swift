@@ -13,12 +13,12 @@ extension AcousticDevice {
         let isLast = window.barrier != nil
         let plan: Plan<Self>? =
             window.hasBefore
-            ? .soonest(
+            ? .sooner(
                 planAttributes(window.attributes, ids, memory, moment, isLast: isLast),
-                planEvents(window.events, ids, memory, moment, isLast: isLast),
-                registration
-            ) : .soonest(window.barrier.flatMap { planBarrier($0, ids, memory, moment) }, registration)
-        return plan ?? .wait(until: nil, because: FindingRow.gathering.at())
+                planEvents(window.events, ids, memory, moment, isLast: isLast)
+            ) : window.barrier.flatMap { planBarrier($0, ids, memory, moment) }
+        if let plan = Plan<Self>.sooner(plan, registration) { return plan }
+        return .wait(until: nil, because: FindingRow.gathering.at())
     }
 
     /// What of a window may act now, in order of capture. A change of person and a farewell part what is before from
@@ -35,24 +35,33 @@ extension AcousticDevice {
 
         init(_ pending: PendingOperations<AcousticDevice>) {
             var (reads, all): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
-            for one in pending {
-                if one.operation.action.kind == .readBack { reads.append(one) } else { all.append(one) }
-            }
-            func stream(_ queue: Queue) -> [Pending<AcousticDevice>] {
-                let name = queue.rawValue
-                return all.filter { $0.queue == name && !$0.isImmediate }
+            var (local, registrations): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
+            var (changes, events): ([Pending<AcousticDevice>], [Pending<AcousticDevice>]) = ([], [])
+            all.reserveCapacity(pending.count)
+            for one in pending.operations {
+                guard one.operation.action.kind != .readBack else {
+                    reads.append(one)
+                    continue
+                }
+                all.append(one)
+                guard !one.isImmediate else { continue }
+                switch Queue(rawValue: one.queue) {
+                case .local: local.append(one)
+                case .registration: registrations.append(one)
+                case .attributes: changes.append(one)
+                case .events: events.append(one)
+                case nil: break
+                }
             }
             (self.reads, self.all) = (reads, all)
-            local = stream(.local)
-            registrations = stream(.registration)
-            let changes = stream(.attributes)
+            (self.local, self.registrations) = (local, registrations)
             let first = changes.firstIndex { [.switchContact, .farewell].contains($0.operation.action.kind) }
             barrier = first.map { changes[$0] }
             attributes = Array(changes[..<(first ?? changes.endIndex)])
             // With a full window a change of person may hide behind what is shown; events wait for what they might pass.
             let isCut = pending.hasMore && changes.count >= AcousticDevice.window / 4
             let limit = barrier?.sequence ?? (isCut ? changes.last?.sequence : nil) ?? .max
-            events = stream(.events).filter { $0.sequence < limit }
+            self.events = limit == .max ? events : events.filter { $0.sequence < limit }
         }
 
         /// Whether something stands before the change of person.
@@ -132,7 +141,7 @@ extension AcousticDevice {
             if memory.registered != record.digest(settings) || memory.ids == nil {
                 if let wait = wait(.register, memory, moment) { return wait }
                 RuleID.acoustic("I1").fire()
-                let request = request(settings.profile.register, memory.ids, Array(record.json.text.utf8))
+                let request = request(.register, memory.ids, Array(record.json.text.utf8))
                 return .send(Transmission(.register, request, carrying: [pending]))
             }
         }
@@ -153,7 +162,7 @@ extension AcousticDevice {
     /// The request that tells whether push may reach the installation.
     private func report(_ mayPush: Bool, for pending: Pending<Self>, _ ids: Memory.IDs) -> Plan<Self> {
         let event = EventRecord.permission(mayPush, at: pending.operation.capturedAt)
-        return .send(Transmission(.events, request(settings.profile.events, ids, body([event])), carrying: [pending]))
+        return .send(Transmission(.events, request(.events, ids, body([event])), carrying: [pending]))
     }
 
     /// Asks for the present ids: once a day, and when an answer said that they are gone (I3, Q5).
@@ -167,7 +176,7 @@ extension AcousticDevice {
         let isDue = memory.phonedAt.map { moment.now - $0 >= Pace.phoneHome } ?? true
         guard isDue || memory.mustPhone, wait(.phoneHome, memory, moment) == nil else { return nil }
         RuleID.acoustic("I3").fire()
-        return .send(Transmission(.phoneHome, request(settings.profile.phoneHome, ids, nil), carrying: [first]))
+        return .send(Transmission(.phoneHome, request(.phoneHome, ids, nil), carrying: [first]))
     }
 
     /// A change of person: the vendor's ids are asked for, because the app's back end may have merged users.
@@ -183,7 +192,7 @@ extension AcousticDevice {
         if settings.registration == .requested {
             if let wait = wait(.phoneHome, memory, moment) { return wait }
             RuleID.acoustic("I3").fire()
-            return .send(Transmission(.phoneHome, request(settings.profile.phoneHome, ids, nil), carrying: [pending]))
+            return .send(Transmission(.phoneHome, request(.phoneHome, ids, nil), carrying: [pending]))
         }
         var memory = memory
         memory.logIn(change.identifiers)
@@ -226,8 +235,7 @@ extension AcousticDevice {
         if isGathering, !moment.flush, moment.now < due {
             return .wait(until: due, because: FindingRow.gathering.at())
         }
-        let call = batch.isDelete ? settings.profile.delete : settings.profile.update
-        let request = request(call, ids, body(batch.entries, isDelete: batch.isDelete))
+        let request = request(endpoint, ids, body(batch.entries, isDelete: batch.isDelete))
         return .send(Transmission(endpoint, request, carrying: batch.members.map(\.pending)))
     }
 
@@ -261,7 +269,7 @@ extension AcousticDevice {
         }
         RuleID.acoustic("E12").fire()
         let events = batch.compactMap { EventRules.judge($0.operation, settings: settings).event }
-        return .send(Transmission(.events, request(settings.profile.events, ids, body(events)), carrying: batch))
+        return .send(Transmission(.events, request(.events, ids, body(events)), carrying: batch))
     }
 
     private func isUrgent(_ pending: Pending<Self>) -> Bool { Options(pending.operation)["immediate"]?.bool == true }

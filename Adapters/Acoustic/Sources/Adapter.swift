@@ -34,6 +34,8 @@ public struct AcousticDevice: VendorAdapter {
     }
 
     let settings: AcousticSettings
+    /// The base address and the path of every request.
+    let addresses: [Endpoint: (base: String, path: URLText.Template)]
 
     /// A door to one app of an account.
     ///
@@ -42,6 +44,9 @@ public struct AcousticDevice: VendorAdapter {
         let problems = settings.problems
         if !problems.isEmpty { throw SettingsError(problems) }
         self.settings = settings
+        addresses = Dictionary(
+            uniqueKeysWithValues: Endpoint.allCases.map { ($0, Self.address(of: settings.profile[$0], settings)) }
+        )
     }
 
     // MARK: Place

@@ -284,17 +284,20 @@ enum Form {
     /// A value where nobody knows the column: by its own type (C15).
     static func untyped(_ value: AttributeValue) -> Outcome {
         switch value {
-        case .string: return text(value, Column(type: .text))
-        case .boolean: return flag(value, Column(type: .yesNo))
-        case .integer, .decimal: return number(value, Column(type: .numeric))
-        case .date: return date(value, Column(type: .date))
-        case .time: return time(value, Column(type: .time))
-        case .timestamp: return timestamp(value, Column(type: .timestamp))
-        case .country: return country(value, Column(type: .country))
-        case .choices(let words): return choices(words, nil)
-        case .list, .object: return .failure(ValueProblem(.valueNested))
+        case .string: text(value, anyColumn)
+        case .boolean: flag(value, anyColumn)
+        case .integer, .decimal: number(value, anyColumn)
+        case .date: date(value, anyColumn)
+        case .time: time(value, anyColumn)
+        case .timestamp: timestamp(value, anyColumn)
+        case .country: country(value, anyColumn)
+        case .choices(let words): choices(words, nil)
+        case .list, .object: .failure(ValueProblem(.valueNested))
         }
     }
+
+    /// These forms don't look at the column.
+    private static let anyColumn = Column(type: .text)
 
     private static func mismatch(_ value: AttributeValue, _ wanted: String) -> Outcome {
         switch value {

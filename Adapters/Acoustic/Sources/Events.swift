@@ -227,7 +227,7 @@ enum EventRules: Sendable {
         var entries: [EventRecord.AttributeEntry] = []
         var findings: [Finding] = []
         entries.reserveCapacity(attributes.count)
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in attributes.inOrder {
             var place: String { path.dot(name.rawValue) }
             switch Form.untyped(value) {
             case .success(let encoded):
@@ -278,7 +278,7 @@ extension WireFormat<String> {
     static let wireType = WireFormat(
         "string, number, boolean or date",
         schema: ["enum": ["string", "number", "boolean", "date"]],
-        encode: JSONValue.string
+        text: { $0 }
     )
 }
 
@@ -286,8 +286,10 @@ extension WireFormat<Instant> {
     /// `2031-03-09T07:05:11.042Z`
     static let instant = WireFormat(
         "UTC, ISO 8601 with milliseconds",
-        schema: ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"]
-    ) { .string($0.text) }
+        schema: ["type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$"],
+        encode: { .string($0.text) },
+        write: { $0.write(to: &$1) }
+    )
 }
 
 extension WireFormat<[EventRecord.AttributeEntry]> {
@@ -299,8 +301,10 @@ extension WireFormat<JSONValue> {
     /// Text, a number or a boolean.
     static let wireValue = WireFormat(
         "text, number or boolean",
-        schema: ["type": ["string", "number", "boolean"]]
-    ) { $0 }
+        schema: ["type": ["string", "number", "boolean"]],
+        encode: { $0 },
+        write: { $1.value($0) }
+    )
     /// A number, or digits in a text.
     static let mailing = WireFormat("number, or digits as text", schema: ["type": ["integer", "string"]]) { $0 }
 }

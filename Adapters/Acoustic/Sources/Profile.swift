@@ -34,6 +34,17 @@ struct DeviceProfile: Sendable, Equatable {
     /// What a reply calls the channel's id.
     var channelMember = "channelId"
 
+    /// The call of a request.
+    subscript(endpoint: AcousticDevice.Endpoint) -> Call {
+        switch endpoint {
+        case .update: update
+        case .delete: delete
+        case .events: events
+        case .register: register
+        case .phoneHome: phoneHome
+        }
+    }
+
     /// The calls by their names in a configuration.
     static let calls: [(name: String, path: any WritableKeyPath<DeviceProfile, Call> & Sendable)] = [
         ("update", \.update), ("delete", \.delete), ("events", \.events), ("register", \.register),

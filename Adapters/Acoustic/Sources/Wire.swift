@@ -3,38 +3,42 @@ import PatchbayJSON
 import PatchbayModel
 
 extension AcousticDevice {
+    private static let headers = [WireHeader("Accept", "application/json"), WireHeader("User-Agent", Sender.name)]
+    private static let headersOfBody = headers + [WireHeader("Content-Type", "application/json")]
+
     /// The request of a call of the profile.
-    func request(_ call: DeviceProfile.Call, _ ids: Memory.IDs?, _ body: [UInt8]?) -> WireRequest {
-        RuleID.acoustic("W7").fire()
-        let path = URLText.path(call.path) { name in
+    func request(_ endpoint: Endpoint, _ ids: Memory.IDs?, _ body: [UInt8]?) -> WireRequest {
+        for rule in Self.rulesOfRequests { rule.fire() }
+        let address = addresses[endpoint]
+        let url = address?.path.text(after: address?.base ?? "") { name in
             switch name {
-            case "appKey": settings.appKey
             case "userId": ids?.user ?? ""
             case "channelId": ids?.channel ?? ""
             default: nil
             }
         }
-        RuleID.acoustic("W8").fire()
-        var headers = [WireHeader("Accept", "application/json"), WireHeader("User-Agent", Sender.name)]
-        if body != nil { headers.append(WireHeader("Content-Type", "application/json")) }
         return WireRequest(
-            call.method,
-            base(before: call.path) + path,
-            headers: headers,
+            settings.profile[endpoint].method,
+            url ?? settings.baseURL,
+            headers: body == nil ? Self.headers : Self.headersOfBody,
             body: body ?? []
         )
     }
 
-    /// The base address without the version segment that the path brings (W4).
-    private func base(before path: String) -> String {
-        RuleID.acoustic("W4").fire()
+    private static let rulesOfRequests: [RuleID] = ["W4", "W7", "W8"].map(RuleID.acoustic)
+
+    /// Where a call goes: its path after the base address, without the version segment that the path brings (W4).
+    static func address(
+        of call: DeviceProfile.Call,
+        _ settings: AcousticSettings
+    ) -> (base: String, path: URLText.Template) {
         let slash = UInt8(ascii: "/")
-        let version = path.utf8.drop { $0 == slash }.prefix { $0 != slash }
+        let version = call.path.utf8.drop { $0 == slash }.prefix { $0 != slash }
         let base = settings.baseURL.utf8
-        guard base.suffix(version.count + 1).first == slash, base.suffix(version.count).elementsEqual(version) else {
-            return settings.baseURL
-        }
-        return String(Substring(base.dropLast(version.count + 1)))
+        let isDouble =
+            base.suffix(version.count + 1).first == slash && base.suffix(version.count).elementsEqual(version)
+        let path = URLText.Template(call.path).filling { $0 == "appKey" ? settings.appKey : nil }
+        return (String(Substring(base.dropLast(isDouble ? version.count + 1 : 0))), path)
     }
 
     /// The body of an update or a delete: all entries in one list, the later of two for one column alone (G5).

@@ -45,7 +45,7 @@ public struct AdobeScene: VendorScene {
         }
         guard story.isWhole else { return problems }
         let profile = account.profiles.max { $0.lastAt < $1.lastAt }
-        for (name, value) in story.attributes {
+        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
             guard let text = value?.plainText, !hasChangedPerson(story) else { continue }
             let held = profile?.fields["cus" + name.rawValue.prefix(1).uppercased() + name.rawValue.dropFirst()]
             if held != text { problems.append("the vendor holds another \(name.rawValue) than it took") }

@@ -4,7 +4,8 @@ import PatchbayModel
 
 extension AltcraftDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        if let signing = Signing(settings, memory, moment).plan(pending) { return signing }
+        let mark = AltcraftMemory.Signature.mark(of: settings)
+        if let signing = Signing.plan(pending, mark, memory, moment.now) { return signing }
         let planner = Planner(adapter: self, pending: pending, memory: memory)
         var best: Plan<Self>?
         var closed: Set<String> = []
@@ -13,10 +14,10 @@ extension AltcraftDevice {
             let stream = Stream(queue: operation.queue, contact: operation.operation.contact)
             guard operation.isImmediate || !closed.contains(stream.queue) && !held.contains(stream) else { continue }
             do {
-                best = .soonest(best, try planner.plan(operation))
+                best = .sooner(best, try planner.plan(operation))
                 if !operation.isImmediate { closed.insert(stream.queue) }
             } catch {
-                best = .soonest(best, .wait(until: nil, because: error.finding))
+                best = .sooner(best, .wait(until: nil, because: error.finding))
                 if !operation.isImmediate { held.insert(stream) }
             }
             if case .send = best { break }
@@ -33,43 +34,45 @@ extension AltcraftDevice {
 }
 
 /// What a changed role token ends: what is known, and what was captured under the old one.
-private struct Signing {
-    private let settings: AltcraftSettings
-    private let memory: AltcraftMemory
-    private let now: Instant
-
-    init(_ settings: AltcraftSettings, _ memory: AltcraftMemory, _ moment: Moment) {
-        (self.settings, self.memory, now) = (settings, memory, moment.now)
-    }
-
+private enum Signing {
     /// A plan that ends what is too old; nil if nothing is.
-    func plan(_ pending: PendingOperations<AltcraftDevice>) -> Plan<AltcraftDevice>? {
-        let mark = AltcraftMemory.Signature.mark(of: settings)
+    static func plan(
+        _ pending: PendingOperations<AltcraftDevice>,
+        _ mark: String,
+        _ memory: AltcraftMemory,
+        _ now: Instant
+    ) -> Plan<AltcraftDevice>? {
         guard let known = memory.signature else {
             guard !mark.isEmpty else { return nil }
             // An installation that remembers nothing has nothing of another token's either.
-            return memory == AltcraftMemory() ? begin(mark, since: .beforeAll) : change(to: mark, pending)
+            return memory == AltcraftMemory()
+                ? begin(mark, memory, since: .beforeAll) : change(to: mark, pending, memory, now)
         }
-        guard let old = known.mark else { return begin(mark, since: .beforeAll) }
-        guard old == mark else { return change(to: mark, pending) }
+        guard let old = known.mark else { return begin(mark, memory, since: .beforeAll) }
+        guard old == mark else { return change(to: mark, pending, memory, now) }
         let verdicts = rejections(pending, before: known.since)
         return verdicts.isEmpty ? nil : .settle(verdicts)
     }
 
-    private func begin(_ mark: String, since: Instant) -> Plan<AltcraftDevice> {
+    private static func begin(_ mark: String, _ memory: AltcraftMemory, since: Instant) -> Plan<AltcraftDevice> {
         var next = memory
         next.signature = .init(mark: mark, since: since)
         return .settle([:], remembering: next)
     }
 
-    private func change(to mark: String, _ pending: PendingOperations<AltcraftDevice>) -> Plan<AltcraftDevice> {
+    private static func change(
+        to mark: String,
+        _ pending: PendingOperations<AltcraftDevice>,
+        _ memory: AltcraftMemory,
+        _ now: Instant
+    ) -> Plan<AltcraftDevice> {
         RuleID.altcraft("T10").fire()
         let since = now + (.zero - AltcraftMemory.Signature.grace)
         let next = memory.signed(.init(mark: mark, since: since))
         return .settle(rejections(pending, before: since), remembering: next)
     }
 
-    private func rejections(_ pending: PendingOperations<AltcraftDevice>, before since: Instant)
+    private static func rejections(_ pending: PendingOperations<AltcraftDevice>, before since: Instant)
         -> [OperationID: Verdict<AltcraftDevice>]
     {
         let old = pending.filter { !$0.isImmediate && $0.since < since && isOfThePerson($0.operation.action) }
@@ -77,7 +80,7 @@ private struct Signing {
     }
 
     /// Push events belong to the message, the rest to nobody at the vendor; all else is one person's.
-    private func isOfThePerson(_ action: Action) -> Bool {
+    private static func isOfThePerson(_ action: Action) -> Bool {
         switch action {
         case .changeSubscription, .switchContact, .changeAttributes, .changeTags, .identify, .track(.custom): true
         default: false
@@ -92,19 +95,22 @@ struct Planner {
 
     let adapter: AltcraftDevice
     let memory: AltcraftMemory
-    /// The newest registered installation: in the window, else remembered.
-    let device: Device?
     let pending: PendingOperations<AltcraftDevice>
     private let registrations: [Head]
 
     init(adapter: AltcraftDevice, pending: PendingOperations<AltcraftDevice>, memory: AltcraftMemory) {
         (self.adapter, self.memory, self.pending) = (adapter, memory, pending)
         registrations = pending.filter { $0.operation.action.kind == .registerDevice }
-        if case .registerDevice(let device) = registrations.last?.operation.action {
-            self.device = device
-        } else {
-            device = memory.device
-        }
+    }
+
+    /// The newest registered installation: in the window, else remembered.
+    var device: Device? {
+        if case .registerDevice(let device) = registrations.last?.operation.action { device } else { memory.device }
+    }
+
+    /// Seconds east of UTC where that is; 0 as long as nobody knows.
+    var utcOffsetSeconds: Int {
+        (registrations.isEmpty ? memory.utcOffsetSeconds : device?.facts?.utcOffsetSeconds) ?? 0
     }
 
     /// Where the vendor reaches the installation now.
@@ -132,7 +138,7 @@ struct Planner {
 
     func maker(_ head: Head, part: String? = nil) throws(Held) -> RequestMaker {
         RequestMaker(
-            settings: adapter.settings,
+            adapter: adapter,
             authorization: try Authorization(head.credential, adapter),
             operation: head.id,
             part: part ?? head.step?.rawValue

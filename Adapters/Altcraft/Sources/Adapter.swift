@@ -38,9 +38,23 @@ public struct AltcraftDevice: VendorAdapter {
         case addTags
     }
 
-    let settings: AltcraftSettings
+    /// Held by reference: settings are large to copy.
+    private final class Content: Sendable {
+        let settings: AltcraftSettings
+        let claims = ClaimReader()
+        let address: ServiceAddress
+
+        init(_ settings: AltcraftSettings) {
+            (self.settings, address) = (settings, ServiceAddress(settings.apiURL))
+        }
+    }
+
+    private let content: Content
+    var settings: AltcraftSettings { content.settings }
     /// What contacts' tokens claim.
-    let claims = ClaimReader()
+    var claims: ClaimReader { content.claims }
+    /// Where every request goes.
+    var address: ServiceAddress { content.address }
 
     /// A door to one resource.
     ///
@@ -68,7 +82,7 @@ public struct AltcraftDevice: VendorAdapter {
             )
             throw SettingsError([finding])
         }
-        self.settings = settings
+        content = Content(settings)
     }
 
     /// The operation's own words for this vendor.

@@ -6,6 +6,7 @@ extension AdapterModule {
         id: AltcraftDevice.descriptor.id,
         title: AltcraftDevice.descriptor.title,
         doors: [AltcraftDevice.self],
+        loads: LoadDoor.altcraft,
         formats: [.altcraftProfiles]
     )
 }

@@ -21,7 +21,7 @@ struct Authorization {
         if let token = settings.usedRoleToken {
             RuleID.altcraft("A1").fire()
             RuleID.altcraft("A8").fire()
-            header = "Bearer rtoken@\(token)"
+            header = String(joining: "Bearer rtoken@", token)
             matchingMode = settings.roleTokenMatching == .token ? token : settings.roleTokenMatching.rawValue
             return
         }
@@ -29,7 +29,7 @@ struct Authorization {
             throw Held(finding: FindingRow.credentialMissing.at())
         }
         matchingMode = try adapter.claims.claim(of: token).matching
-        header = "Bearer \(token.value)"
+        header = String(joining: "Bearer ", token.value)
         RuleID.altcraft("A7").fire()
     }
 
@@ -105,7 +105,9 @@ struct MatchingClaim {
     }
 
     /// The rules by which it was taken.
-    func fire() { for rule in ["A2", "A10"] { RuleID.altcraft(rule).fire() } }
+    func fire() { for rule in Self.rules { rule.fire() } }
+
+    private static let rules: [RuleID] = ["A2", "A10"].map(RuleID.altcraft)
 
     private static func isPresent(_ value: JSONValue?) -> Bool {
         switch value {

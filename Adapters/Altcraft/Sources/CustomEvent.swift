@@ -9,7 +9,7 @@ final class CustomEvent: Sendable {
     let utcOffsetSeconds: Int
     let attributes: [AttributeName: AttributeValue]
     let options: JSONObject
-    let settings: AltcraftSettings
+    let adapter: AltcraftDevice
 
     init(
         name: String,
@@ -17,10 +17,10 @@ final class CustomEvent: Sendable {
         utcOffsetSeconds: Int,
         attributes: [AttributeName: AttributeValue],
         options: JSONObject,
-        settings: AltcraftSettings
+        adapter: AltcraftDevice
     ) {
         (self.name, self.time, self.utcOffsetSeconds) = (name, time, utcOffsetSeconds)
-        (self.attributes, self.options, self.settings) = (attributes, options, settings)
+        (self.attributes, self.options, self.adapter) = (attributes, options, adapter)
     }
 
     var zone: Int { -(utcOffsetSeconds / 60) }
@@ -31,14 +31,16 @@ final class CustomEvent: Sendable {
     var medium: String? { word(.medium) }
     var source: String? { word(.source) }
     var temp: String? { word(.temp) }
-    var clientID: String { text("clientID") ?? settings.clientID }
+    var clientID: String { text("clientID") ?? adapter.settings.clientID }
     var message: JSONValue? { text("messageID").map(JSONValue.string) }
     var matchingIDs: JSONValue? { options["matchingIDs"] }
     var subscription: JSONValue? { options["subscription"] }
-    var profileFields: JSONValue? { options["profileFields"]?.object.map { .object(settings.sent($0)) } }
+    var profileFields: JSONValue? { options["profileFields"]?.object.map { .object(adapter.settings.sent($0)) } }
     var payload: JSONValue? {
+        if attributes.isEmpty { return nil }
         var object = JSONObject()
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { object[name.rawValue] = value.scalar }
+        object.reserveCapacity(attributes.count)
+        for (name, value) in attributes.inOrder { object[name.rawValue] = value.scalar }
         return object.isEmpty ? nil : .object(object)
     }
 
@@ -69,12 +71,14 @@ final class CustomEvent: Sendable {
         ]
     )
 
-    /// The parts that are JSON; all others are plain text.
-    static let jsonParts: Set<String> = ["wd", "mi", "ma", "sn", "pf"]
+    /// The parts that are JSON, by their rows; all others are plain text.
+    static let jsonParts: [Bool] = table.rows.map { ["wd", "mi", "ma", "sn", "pf"].contains($0.name) }
 
-    /// A part as it is written.
-    func written(_ name: String, _ value: JSONValue, isJSON: Bool) -> String {
-        let isText = !isJSON || name == "mi" && settings.messageIDForm == .text
+    /// A part as it is written; nil if the event has none.
+    func part(at row: Int) -> String? {
+        guard Self.jsonParts[row] else { return Self.table.text(of: self, at: row) }
+        guard let value = Self.table.value(of: self, at: row) else { return nil }
+        let isText = Self.table.rows[row].name == "mi" && adapter.settings.messageIDForm == .text
         return isText ? value.string ?? "" : value.text
     }
 }
@@ -86,36 +90,43 @@ struct Form {
     /// The bytes.
     let bytes: [UInt8]
 
-    private static let json = Array("\"\r\nContent-Type: application/json; charset=utf-8\r\n\r\n".utf8)
-    private static let plain = Array("\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n".utf8)
-    private static let end = Array("\r\n".utf8)
+    /// What stands between the mark and the content of each part.
+    private static let heads: [[UInt8]] = CustomEvent.table.rows.indices.map { row in
+        let type = CustomEvent.jsonParts[row] ? "application/json" : "text/plain"
+        let name = CustomEvent.table.rows[row].name
+        let disposition = "Content-Disposition: form-data; name=\"\(name)\"\r\n"
+        return Array((disposition + "Content-Type: \(type); charset=utf-8\r\n\r\n").utf8)
+    }
 
     /// The parts of an event, in their order.
     init(_ event: CustomEvent, id: OperationID) {
         RuleID.altcraft("M2").fire()
         RuleID.altcraft("M9").fire()
-        var parts: [(name: String, isJSON: Bool, text: String)] = []
-        parts.reserveCapacity(CustomEvent.table.rows.count)
-        CustomEvent.table.forEach(of: event) { name, value in
-            let isJSON = CustomEvent.jsonParts.contains(name)
-            parts.append((name, isJSON, event.written(name, value, isJSON: isJSON)))
+        var parts: [(row: Int, text: String)] = []
+        parts.reserveCapacity(Self.heads.count)
+        var boundary = String(joining: "Boundary-", RequestID.text(for: id))
+        let length = boundary.utf8.count
+        var (count, hasSuspects) = (64, false)
+        for row in Self.heads.indices {
+            guard let text = event.part(at: row) else { continue }
+            parts.append((row, text))
+            count += 168 + text.utf8.count
+            // A part that is shorter holds none; to search it would take longer than to write it.
+            if text.utf8.count >= length { hasSuspects = true }
         }
-        var boundary = "Boundary-" + RequestID.text(for: id)
-        // A part that is shorter holds none; to search it would take longer than to write it.
-        let suspects = parts.filter { $0.text.utf8.count >= boundary.utf8.count }
-        while suspects.contains(where: { $0.text.hasBytes(of: boundary) }) { boundary += "-0" }
+        while hasSuspects, parts.contains(where: { $0.text.hasBytes(of: boundary) }) { boundary += "-0" }
         self.boundary = boundary
-        let head = Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8)
+        // Between two parts; the first has no line before it.
+        let mark = Array("\r\n--".utf8) + boundary.utf8 + "\r\n".utf8
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(parts.reduce(64) { $0 + 168 + $1.text.utf8.count })
-        for part in parts {
-            bytes += head
-            bytes += part.name.utf8
-            bytes += part.isJSON ? Self.json : Self.plain
-            bytes += part.text.utf8
-            bytes += Self.end
+        bytes.reserveCapacity(count)
+        for part in parts.indices {
+            bytes.append(contentsOf: part == 0 ? mark[2...] : mark[...])
+            bytes.append(contentsOf: Self.heads[parts[part].row])
+            bytes.append(contentsOf: parts[part].text.utf8)
         }
-        bytes += "--\(boundary)--\r\n".utf8
+        bytes.append(contentsOf: mark.dropLast(2))
+        bytes.append(contentsOf: "--\r\n".utf8)
         self.bytes = bytes
     }
 }

@@ -52,6 +52,9 @@ public struct AltcraftMemory: AdapterMemory {
         set { registered = newValue.map(Remembered.init) }
     }
 
+    /// Seconds east of UTC where the installation is; nil as long as nobody knows.
+    var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
+
     /// The token from which the vendor must be moved to `address`; nil if there is nothing to move.
     func outdated(by address: PushAddress?) -> PushAddress? {
         guard let address, let saved, address != refused else { return nil }

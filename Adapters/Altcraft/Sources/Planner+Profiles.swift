@@ -107,10 +107,10 @@ extension Planner {
             let event = CustomEvent(
                 name: name,
                 time: Int(head.operation.capturedAt.seconds),
-                utcOffsetSeconds: device?.facts?.utcOffsetSeconds ?? 0,
+                utcOffsetSeconds: utcOffsetSeconds,
                 attributes: attributes,
                 options: options,
-                settings: adapter.settings
+                adapter: adapter
             )
             let query = CustomEventQuery(pixel: pixel)
             let form = Form(event, id: head.id)

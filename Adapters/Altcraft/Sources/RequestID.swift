@@ -9,7 +9,7 @@ enum RequestID {
     /// part give the same UUID on every machine and for ever. Lower case.
     static func text(for id: OperationID, part: String? = nil) -> String {
         if let part { return made(from: "\(id.rawValue)/\(part)") }
-        return UUIDText.isValid(id.rawValue) ? id.rawValue.lowercased() : made(from: id.rawValue)
+        return UUIDText.isValid(id.rawValue) ? UUIDText.lowercased(id.rawValue) : made(from: id.rawValue)
     }
 
     /// Eight hexadecimal digits that tell texts apart and are too few to find the text again: the end of the hash, where

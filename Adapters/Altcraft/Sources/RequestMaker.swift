@@ -4,7 +4,7 @@ import PatchbayModel
 
 /// Makes requests: address, headers, body.
 struct RequestMaker {
-    let settings: AltcraftSettings
+    let adapter: AltcraftDevice
     let authorization: Authorization
     let operation: OperationID
     /// Which of an operation's several requests; nil for the first.
@@ -35,12 +35,15 @@ struct RequestMaker {
 
     /// A request with a form.
     func post<Query>(_ path: String, _ query: FieldTable<Query>, _ values: Query, form: Form) -> WireRequest {
-        let type = "multipart/form-data; boundary=\(form.boundary)"
+        let type = String(joining: "multipart/form-data; boundary=", form.boundary)
         return WireRequest("POST", url(path, query, values), headers: headers(type), body: form.bytes)
     }
 
+    private static let headerRules: [RuleID] = ["H1", "H2", "H3"].map(RuleID.altcraft)
+    private static let queryRules: [RuleID] = ["Q1", "Q9"].map(RuleID.altcraft)
+
     private func headers(_ contentType: String) -> [WireHeader] {
-        for rule in ["H1", "H2", "H3"] { RuleID.altcraft(rule).fire() }
+        for rule in Self.headerRules { rule.fire() }
         return [
             WireHeader("Authorization", authorization.header, isSecret: true),
             WireHeader("Request-ID", RequestID.text(for: operation, part: part)),
@@ -49,12 +52,26 @@ struct RequestMaker {
     }
 
     private func url<Query>(_ path: String, _ table: FieldTable<Query>, _ values: Query) -> String {
-        for rule in ["Q1", "Q9"] { RuleID.altcraft(rule).fire() }
-        let parts = settings.apiURL.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1)
+        for rule in Self.queryRules { rule.fire() }
+        let address = adapter.address
+        let start = String(joining: address.base, path)
+        guard let own = address.query else { return table.query(values, after: start) }
+        let query = table.query(values)
+        return String(joining: start, "?", own, query.isEmpty ? "" : "&", String(query.dropFirst()))
+    }
+}
+
+/// The configured address, taken apart: what stands before the paths, and the query that goes with every request.
+struct ServiceAddress: Sendable {
+    let base: String
+    /// Without its question mark; nil if there is none.
+    let query: String?
+
+    init(_ address: String) {
+        let parts = address.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1)
         var base = Substring(parts.first ?? "".utf8[...])
         while base.utf8.last == UInt8(ascii: "/") { base.removeLast() }
-        let query = table.query(values)
-        guard parts.count == 2 else { return base + path + query }
-        return base + path + "?" + Substring(parts[1]) + (query.isEmpty ? "" : "&" + query.dropFirst())
+        self.base = String(base)
+        query = parts.count == 2 ? String(Substring(parts[1])) : nil
     }
 }

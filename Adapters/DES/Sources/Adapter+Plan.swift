@@ -32,13 +32,14 @@ final class Planner {
 
     init(adapter: DESDevice, memory: DESMemory, moment: Moment, pending: PendingOperations<DESDevice>) {
         (self.adapter, self.memory, self.moment) = (adapter, memory, moment)
-        stored = pending.filter { !$0.isImmediate }.sorted { $0.sequence < $1.sequence }
+        let stored = pending.filter { !$0.isImmediate }
+        let isInOrder = zip(stored, stored.dropFirst()).allSatisfy { $0.sequence <= $1.sequence }
+        self.stored = isInOrder ? stored : stored.sorted { $0.sequence < $1.sequence }
         (question, hasMore) = (pending.first(where: \.isImmediate), pending.hasMore)
     }
 
     var settings: DESSettings { adapter.settings }
-    private lazy var facts = memory.device?.facts
-    private(set) lazy var writer = WireWriter(settings, facts)
+    private(set) lazy var writer = WireWriter(self)
 
     func plan() -> Result {
         settleLocally() ?? recordRows() ?? continueTalk() ?? question.map(ask) ?? deliver()
@@ -67,6 +68,7 @@ final class Planner {
 
     /// Views and clicks have a store of their own, which outlives the events that report them.
     private func recordRows() -> Result? {
+        guard stretch.contains(where: { !$0.stage.isRecorded && row(of: $0.operation) != nil }) else { return nil }
         var next = memory
         var verdicts: [OperationID: Verdict<DESDevice>] = [:]
         for head in stretch where !head.stage.isRecorded {
@@ -76,7 +78,7 @@ final class Planner {
             step.isRecorded = true
             verdicts[head.id] = .underway(step)
         }
-        return verdicts.isEmpty ? nil : .settle(verdicts, remembering: next)
+        return .settle(verdicts, remembering: next)
     }
 
     private func row(of operation: EngagementOperation) -> EngagementRow? {
@@ -330,7 +332,7 @@ final class Planner {
             return .settle(Dictionary(heads.map { ($0.id, batch.settled[$0.id] ?? .accepted()) }) { first, _ in first })
         }
         let maker = maker(first)
-        let facts = settings.deviceFieldsInEvents ? facts : nil
+        let facts = settings.deviceFieldsInEvents ? memory.eventFacts : nil
         if talk == nil { RuleID.des("R36").fire() }
         let call = EventsCall(
             views: RowCall.list(memory.views.prefix(talk?.views ?? .max), writer),

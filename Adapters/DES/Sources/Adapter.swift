@@ -55,7 +55,15 @@ public struct DESDevice: VendorAdapter {
         static let pause = Duration.milliseconds(500)
     }
 
-    let settings: DESSettings
+    /// Held by reference: they are large to copy.
+    private final class Content: Sendable {
+        let settings: DESSettings
+
+        init(_ settings: DESSettings) { self.settings = settings }
+    }
+
+    private let content: Content
+    var settings: DESSettings { content.settings }
 
     /// A door to one application.
     ///
@@ -80,7 +88,7 @@ public struct DESDevice: VendorAdapter {
                 }
             )
         }
-        self.settings = settings
+        content = Content(settings)
     }
 
     /// The operation's own words for this vendor.

@@ -15,15 +15,17 @@ enum Service: CaseIterable {
     }
 
     /// The service's address, without a slash at its end.
-    func address(_ settings: DESSettings, _ memory: DESMemory) -> String {
-        if settings.obeysRemoteConfig, let name = remoteName, let address = memory.remote.services[name] {
+    func address(_ planner: Planner) -> String {
+        if planner.settings.obeysRemoteConfig, let name = remoteName,
+            let address = planner.memory.remote.services[name]
+        {
             return address
         }
         switch self {
-        case .clients: return settings.clientServiceURL
-        case .events: return settings.eventServiceURL
-        case .inbox: return settings.inboxServiceURL
-        case .remoteConfig: return settings.remoteConfigURL
+        case .clients: return planner.settings.clientServiceURL
+        case .events: return planner.settings.eventServiceURL
+        case .inbox: return planner.settings.inboxServiceURL
+        case .remoteConfig: return planner.settings.remoteConfigURL
         }
     }
 }
@@ -67,6 +69,8 @@ struct Route: Sendable {
     let service: Service
     /// The path; `{v}` is the generation of the event service, `{app}` the application code.
     let path: String
+    /// The same, taken apart.
+    let template: URLText.Template
     /// Whether a 401 leads to a new contact token and a repeat.
     let isRenewable: Bool
     /// Whether the headers of a client are sent.
@@ -81,7 +85,7 @@ struct Route: Sendable {
         client: Bool = true
     ) {
         (self.endpoint, self.method, self.service, self.path) = (endpoint, method, service, path)
-        (isRenewable, namesClient) = (renewable, client)
+        (template, isRenewable, namesClient) = (URLText.Template(path), renewable, client)
     }
 
     private static let app = "/v3/apps/{app}"

@@ -227,7 +227,7 @@ struct EventBatch {
         }
         var texts: [EventCall.Attribute] = []
         texts.reserveCapacity(attributes.count)
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in attributes.inOrder {
             guard let text = CustomEvent.text(value) else { continue }
             texts.append(EventCall.Attribute(name: name.rawValue, text: text))
         }

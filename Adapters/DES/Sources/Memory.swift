@@ -108,6 +108,16 @@ public struct DESMemory: AdapterMemory {
         set { registered = newValue.map(Remembered.init) }
     }
 
+    // Inlined: the memory, which is large, would be copied for the call.
+
+    /// Seconds east of UTC where the installation is; nil as long as nobody knows.
+    @inline(__always) var utcOffsetSeconds: Int? { registered?.map { $0.facts?.utcOffsetSeconds } }
+
+    /// What a request with events says of the installation; nil as long as nobody knows.
+    @inline(__always) var eventFacts: (language: String, appVersion: String)? {
+        registered?.map { device in device.facts.map { ($0.language, $0.appVersion) } }
+    }
+
     /// Whether there is a push token at the vendor, as far as anybody knows.
     var mayHavePushToken: Bool { pushToken != nil || isPushDoubtful }
 

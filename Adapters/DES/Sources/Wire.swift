@@ -243,9 +243,9 @@ struct WireWriter {
     /// Seconds east of UTC where the installation is.
     let offset: Int
 
-    init(_ settings: DESSettings, _ facts: DeviceFacts?) {
-        (timestamps, campaignIDs) = (settings.timestamps, settings.campaignIDs)
-        offset = facts?.utcOffsetSeconds ?? 0
+    init(_ planner: Planner) {
+        (timestamps, campaignIDs) = (planner.settings.timestamps, planner.settings.campaignIDs)
+        offset = timestamps == .local ? planner.memory.utcOffsetSeconds ?? 0 : 0
     }
 
     /// A point in time as ISO 8601 with milliseconds.

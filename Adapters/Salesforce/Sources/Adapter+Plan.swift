@@ -9,7 +9,7 @@ extension SalesforceDevice {
         for one in pending {
             if one.queue == Endpoint.events.rawValue { events.append(one) } else { changes.append(one) }
         }
-        let plan: Plan<Self>? = .soonest(
+        let plan: Plan<Self>? = .sooner(
             planRegistration(changes, memory: memory, at: moment),
             planEvents(events, before: horizon(of: changes, in: pending, memory: memory), memory: memory, at: moment)
         )

@@ -89,7 +89,8 @@ extension AdapterModule {
     public static let salesforce = AdapterModule(
         id: SalesforceDevice.descriptor.id,
         title: SalesforceDevice.descriptor.title,
-        doors: [SalesforceDevice.self],
+        doors: [SalesforceDevice.self, SalesforceServer.self],
+        loads: LoadDoor.salesforce,
         formats: [.salesforceContacts, .salesforceMobile]
     )
 }

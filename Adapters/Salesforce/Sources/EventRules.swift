@@ -31,7 +31,8 @@ enum EventRules: Sendable {
     ) -> (kept: Event?, findings: [Finding]) {
         if isOrdinary(name, attributes) {
             var kept = JSONObject()
-            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) { kept[name.rawValue] = json(of: value) }
+            kept.reserveCapacity(attributes.count)
+            for (name, value) in attributes.inOrder { kept[name.rawValue] = json(of: value) }
             return (Event(name: name, attributes: kept), [])
         }
         let trimmed = name.trimmed
@@ -40,7 +41,7 @@ enum EventRules: Sendable {
         if !isNameGood { findings.append(FindingRow.eventNameInvalid.at("action.event.name")) }
         var kept = JSONObject()
         var seen = Set<String>(minimumCapacity: attributes.count)
-        for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in attributes.inOrder {
             var path: String { "action.event.attributes.\(name.rawValue)" }
             let key = name.rawValue.trimmed
             if !isKey(key) {
@@ -59,13 +60,13 @@ enum EventRules: Sendable {
     /// Whether nothing can be wrong with an event, so that nobody has to look closer: no two plain names of small letters
     /// differ in their case alone.
     static func isOrdinary(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy(isPlain)
+        !name.isEmpty && name.allBytes(isPlain)
             && attributes.allSatisfy { name, value in
                 switch value {
                 case .list, .object: false
                 default:
                     !name.rawValue.isEmpty
-                        && name.rawValue.utf8.allSatisfy { isPlain($0) && !(0x41...0x5A).contains($0) }
+                        && name.rawValue.allBytes { isPlain($0) && !(0x41...0x5A).contains($0) }
                 }
             }
     }

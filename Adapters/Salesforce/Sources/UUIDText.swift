@@ -5,7 +5,7 @@ extension UUIDText {
     ///
     /// The same name gives the same UUID on every machine and for ever. Lower case.
     static func named(_ name: String, in space: String) -> String {
-        if isValid(name) { return name.utf8.contains { (0x41...0x5A).contains($0) } ? name.lowercased() : name }
+        if isValid(name) { return lowercased(name) }
         let digest = SHA256.digest(of: "\(space):\(name)".utf8).prefix(16)
         return version8(digest.reduce(0) { $0 << 8 | UInt128($1) })
     }

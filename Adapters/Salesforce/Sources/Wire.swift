@@ -152,8 +152,10 @@ extension WireFormat<Instant> {
     /// A point in time in UTC with milliseconds.
     static let utcDate = WireFormat(
         "UTC, ISO 8601 with milliseconds",
-        schema: ["type": "string", "format": "date-time", "pattern": "\\.[0-9]{3}Z$"]
-    ) { .string($0.text) }
+        schema: ["type": "string", "format": "date-time", "pattern": "\\.[0-9]{3}Z$"],
+        encode: { .string($0.text) },
+        write: { $0.write(to: &$1) }
+    )
 }
 
 extension WireFormat<[String: String]> {
@@ -209,26 +211,43 @@ struct EventRecord: Sendable {
     )
 
     /// The vendor's number for a custom event.
-    private static let customEvent = 105
+    private static let customEvent: Int64 = 105
+
+    /// The names in a request's body.
+    private enum Name {
+        static let applicationID = JSONName("applicationId")
+        static let deviceID = JSONName("deviceId")
+        static let nodes = JSONName("nodes")
+        static let name = JSONName("name")
+        static let version = JSONName("version")
+        static let items = JSONName("items")
+        static let eventType = JSONName("eventType")
+        static let event = JSONName("event")
+    }
 
     /// One request's body: the envelope with these events.
     static func envelope(_ events: [EventRecord], applicationID: String, deviceID: String) -> [UInt8] {
         RuleID.salesforce("E11").fire()
         var writer = JSONWriter(expecting: 256 + 256 * events.count)
         writer.beginObject()
-        writer.member("applicationId", applicationID)
-        writer.member("deviceId", deviceID)
-        writer.name("nodes")
+        writer.name(Name.applicationID)
+        writer.string(applicationID)
+        writer.name(Name.deviceID)
+        writer.string(deviceID)
+        writer.name(Name.nodes)
         writer.beginArray()
         writer.beginObject()
-        writer.member("name", "event")
-        writer.member("version", 1)
-        writer.name("items")
+        writer.name(Name.name)
+        writer.string("event")
+        writer.name(Name.version)
+        writer.integer(1 as Int64)
+        writer.name(Name.items)
         writer.beginArray()
         for event in events {
             writer.beginObject()
-            writer.member("eventType", customEvent)
-            writer.name("event")
+            writer.name(Name.eventType)
+            writer.integer(customEvent)
+            writer.name(Name.event)
             table.write(event, to: &writer)
             writer.endObject()
         }
@@ -254,7 +273,7 @@ extension SalesforceSettings {
         RuleID.salesforce("W26").fire()
         RuleID.salesforce("W24").fire()
         var headers = [
-            WireHeader("Authorization", "Bearer \(accessToken?.value ?? "")", isSecret: true),
+            WireHeader("Authorization", String(joining: "Bearer ", accessToken?.value ?? ""), isSecret: true),
             WireHeader("Content-Type", "application/json"),
             WireHeader("Accept", "application/json"),
             WireHeader("User-Agent", userAgent(facts)),
@@ -266,7 +285,7 @@ extension SalesforceSettings {
         }
         return WireRequest(
             "POST",
-            endpoint + path,
+            String(joining: endpoint, path),
             headers: headers,
             body: body
         )
@@ -276,9 +295,22 @@ extension SalesforceSettings {
     /// written as question marks.
     private func userAgent(_ facts: Registration.Facts?) -> String {
         guard let facts else { return Sender.name }
-        let system = "\(facts.platform) \(facts.platformVersion); \(facts.locale); \(facts.model)"
-        let text = "\(Sender.name) (\(system)) \(facts.appID ?? "app")/\(facts.appVersion)"
-        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
+        let text = String(
+            joining: Sender.name,
+            " (",
+            facts.platform,
+            " ",
+            facts.platformVersion,
+            "; ",
+            facts.locale,
+            "; ",
+            facts.model,
+            ") ",
+            facts.appID ?? "app",
+            "/",
+            facts.appVersion
+        )
+        if text.allBytes({ (0x20...0x7E).contains($0) }) { return text }
         return String(
             decoding: text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? UInt8($0.value) : 0x3F },
             as: UTF8.self

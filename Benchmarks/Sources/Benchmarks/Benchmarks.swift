@@ -3,7 +3,7 @@ import Foundation
 
 /// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
 ///
-/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE`, `begin VENDOR FILE COUNT` and `migrate WORKERS IN OUT [REJECTS]` do one
+/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE`, `map VENDOR COUNT`, `begin VENDOR FILE COUNT` and `migrate WORKERS IN OUT [REJECTS]` do one
 /// part alone, for a profiler.
 @main struct Benchmarks {
     /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
@@ -28,8 +28,11 @@ import Foundation
             if arguments[1] == "fill", arguments.count == 5, let count = Int(arguments[3]) {
                 return try await Stage(vendor: vendor, path: arguments[4]).fill(count)
             }
+            if arguments[1] == "map", let count = Int(arguments[3]) {
+                return print(try Mapper(vendor).microsecondsEach(count).short, "µs")
+            }
             if arguments[1] == "drain" {
-                return print(try await Stage(vendor: vendor, path: arguments[3]).drain(), "accepted")
+                return print(try await Stage(vendor: vendor, path: arguments[3]).drain(), "accepted in all")
             }
             if arguments[1] == "begin", arguments.count == 5, let count = Int(arguments[4]) {
                 return print(try await Stage(vendor: vendor, path: arguments[3]).begin(count), Child.peakMemory)

@@ -148,8 +148,9 @@ struct Scenes {
             for _ in 0..<Self.runs {
                 let stage = Stage(vendor: vendor, path: workplace.newFile())
                 try await stage.fill(count)
+                let earlier = try await stage.accepted()
                 let before = processorMicroseconds()
-                let accepted = try await stage.drain()
+                let accepted = try await stage.drain() - earlier
                 guard accepted == count else {
                     throw WrongResult("\(vendor.title): \(accepted) of \(count) accepted.")
                 }

@@ -22,6 +22,8 @@ final class CaptureBuffer: Sendable {
 
     private struct State {
         var entries: [Entry] = []
+        /// Room that has held entries before: a caller never waits for memory.
+        var spare: [Entry] = []
         var isClosed = false
     }
 
@@ -45,8 +47,20 @@ final class CaptureBuffer: Sendable {
     /// Takes everything that waits.
     func take() -> [Entry] {
         state.withLock { state in
-            defer { state.entries = [] }
-            return state.entries
+            var taken: [Entry] = []
+            swap(&taken, &state.spare)
+            swap(&taken, &state.entries)
+            return taken
+        }
+    }
+
+    /// Gives back what was taken, once it is done with: its room is used again.
+    func giveBack(_ taken: inout [Entry]) {
+        var spare: [Entry] = []
+        swap(&spare, &taken)
+        spare.removeAll(keepingCapacity: spare.capacity <= 4 * Self.heap)
+        state.withLock { state in
+            if state.spare.capacity < spare.capacity { swap(&spare, &state.spare) }
         }
     }
 

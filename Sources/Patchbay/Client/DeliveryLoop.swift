@@ -18,6 +18,8 @@ actor DeliveryLoop {
     private let quietWaiters = WaitingList<Bool, Void>()
     private var isReconfiguring = false
     private var isGathering = false
+    /// When captures were stored last.
+    private var lastCommit: DispatchTime?
     private var wakeUp: Task<Void, Never>?
     private var wakeUpAt: Instant?
     private var housekeeping: Task<Void, Never>?
@@ -91,7 +93,7 @@ actor DeliveryLoop {
 
     /// Stores what was captured, and plans a moment later.
     private func commitAndGather() {
-        commit(buffer.take())
+        commitBuffer()
         guard !isGathering else { return }
         isGathering = true
         executor.queue.asyncAfter(deadline: .now() + Self.breath) { [weak self] in
@@ -103,15 +105,24 @@ actor DeliveryLoop {
     }
 
     /// So long captures that are stored wait for their places at most, while more come in.
-    private static let patience = DispatchTimeInterval.milliseconds(100)
+    private static let patience = DispatchTimeInterval.milliseconds(500)
+    /// So many get their places in one go: who captures meanwhile waits no longer than that takes.
+    private static let portion = 256
 
     /// Gives what arrived its places, a part at a time: what is captured meanwhile is stored in between. Then plans.
+    ///
+    /// Captures come first as long as they come: somebody may wait for each, and nobody for a place.
     private func placeAndAdvance(since start: DispatchTime) {
         guard let engine, !isSuspended, engine.hasArrivals else { return advance() }
-        if !buffer.isEmpty { commit(buffer.take()) }
-        let isPatient = !buffer.isEmpty && DispatchTime.now() < start + Self.patience
+        if !buffer.isEmpty { commitBuffer() }
+        let now = DispatchTime.now()
+        if lastCommit.map({ now < $0 + Self.halfBreath }) ?? false, now < start + Self.patience {
+            return executor.queue.asyncAfter(deadline: now + Self.breath) { [weak self] in
+                self?.assumeIsolated { $0.placeAndAdvance(since: start) }
+            }
+        }
         do {
-            if !isPatient { try engine.placeArrivals(atMost: 512) }
+            try engine.placeArrivals(atMost: Self.portion)
         } catch {
             note(error)
             return advance()
@@ -130,8 +141,15 @@ actor DeliveryLoop {
 
     /// Commits what was captured, then sends what may be sent.
     func commitCaptures() {
-        commit(buffer.take())
+        commitBuffer()
         advance()
+    }
+
+    /// Stores what was captured.
+    private func commitBuffer() {
+        var taken = buffer.take()
+        commit(taken)
+        buffer.giveBack(&taken)
     }
 
     /// Stores captures, with those that wait for the file before them.
@@ -143,6 +161,7 @@ actor DeliveryLoop {
             try engine.takeIn(entries.map(\.capture))
             for entry in entries { entry.receipt.settleDurability(.success(())) }
             waitingRoom.isFree()
+            lastCommit = .now()
         } catch let error as OutboxError where error.code == .busy {
             wait(entries, for: error)
         } catch {
@@ -348,7 +367,7 @@ actor DeliveryLoop {
     func withEngine<Value: Sendable>(_ body: @Sendable (Engine) throws -> Value) throws -> Value {
         guard let engine else { throw CaptureError.closed }
         guard !isSuspended else { throw CaptureError(storage: OutboxError.suspended) }
-        commit(buffer.take())
+        commitBuffer()
         place()
         defer { advance() }
         return try body(engine)
@@ -371,7 +390,7 @@ actor DeliveryLoop {
     /// Stores what was captured, and lets go of the outbox's file and of the right to deliver.
     func suspend() {
         guard let engine, !isSuspended else { return }
-        commit(buffer.take())
+        commitBuffer()
         tell()
         do {
             try engine.suspend()

@@ -93,6 +93,9 @@ public struct Configuration: Sendable {
         }
     }
 
+    /// Whose configuration it is: a device's, whose subjects are installations, or a back end's, whose subjects are contacts.
+    /// It holds doors of that side alone, so that no app ever holds a server's secret.
+    public let side: AdapterDescriptor.Door
     /// The providers, sorted by name.
     public let providers: [Provider]
     /// The routes, in the order of the file.
@@ -112,6 +115,7 @@ public struct Configuration: Sendable {
 
     /// A configuration made in code, without a file. Routes lead to providers of the list, one at most to each.
     public init(
+        side: AdapterDescriptor.Door = .device,
         providers: [Provider],
         routes: [Route],
         onSwitch: SwitchPolicy = .drain,
@@ -121,7 +125,8 @@ public struct Configuration: Sendable {
         outbox: Outbox,
         findings: [Finding] = []
     ) {
-        (self.providers, self.routes, self.onSwitch, self.onLoss) = (providers, routes, onSwitch, onLoss)
+        (self.side, self.providers, self.routes) = (side, providers, routes)
+        (self.onSwitch, self.onLoss) = (onSwitch, onLoss)
         (self.catalogue, self.requiredConsent) = (catalogue, requiredConsent)
         (self.outbox, self.findings) = (outbox, findings)
     }

@@ -79,6 +79,15 @@ enum ConfigurationFinding {
         reason: "The name can't be used for a provider",
         remedy: "Use 1 to 64 ASCII letters, digits, hyphens and underscores, a letter or digit first."
     )
+    static let otherSide = FindingRow(
+        "configuration.provider.side",
+        .error,
+        .misconfigured,
+        reason: "A configuration holds doors of one side: an app's device doors, a back end's server doors",
+        remedy:
+            "Use the vendor's door of this side. A server door belongs to a back end's or a migration's configuration, "
+            + "which says \"side\": \"server\" and is in no app."
+    )
     static let noProvider = FindingRow(
         "configuration.provider.none",
         .error,

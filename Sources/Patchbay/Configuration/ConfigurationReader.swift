@@ -6,6 +6,7 @@ import PatchbayModel
 struct ConfigurationReader {
     private let environment: [String: String]
     private let doors: [AdapterID: any VendorAdapter.Type]
+    private var side = AdapterDescriptor.Door.device
     private var findings: [Finding] = []
 
     static func read(
@@ -54,13 +55,15 @@ struct ConfigurationReader {
 
     /// The configuration; nil only where there is no object to read. With an error among the findings it is not used.
     private mutating func configuration(_ json: JSONValue, file: String) -> Configuration? {
-        let known = ["outbox", "providers", "routes", "onSwitch", "onLoss", "attributes", "consent"]
+        let known = ["side", "outbox", "providers", "routes", "onSwitch", "onLoss", "attributes", "consent"]
         guard let root = object(json, at: "", known: known) else { return nil }
+        side = root["side"].flatMap { word($0, as: Side.self, at: "side") }?.door ?? .device
         let catalogue = catalogue(root["attributes"])
         let providers = providers(root["providers"], catalogue: catalogue)
         let routes = routes(root["routes"], among: root["providers"]?.object?.names ?? [])
         checkShadows(routes, of: providers)
         return Configuration(
+            side: side,
             providers: providers,
             routes: routes,
             onSwitch: root["onSwitch"].flatMap { word($0, at: "onSwitch") } ?? .drain,
@@ -229,7 +232,7 @@ struct ConfigurationReader {
             guard let fields = object(member.value, at: path, known: ["type", "owner", "names"]) else { continue }
             var entry = AttributeCatalogue.Entry()
             entry.type = fields["type"].flatMap { word($0, at: path.dot("type")) }
-            entry.owner = fields["owner"].flatMap { word($0, as: Owner.self, at: path.dot("owner")) }?.door
+            entry.owner = fields["owner"].flatMap { word($0, as: Side.self, at: path.dot("owner")) }?.door
             for name in fields["names"].flatMap({ object($0, at: path.dot("names"), known: nil) }) ?? [:] {
                 let place = path.dot("names").dot(name.name)
                 guard let adapter = adapterID(name.name, at: place), let text = text(name.value, at: place) else {
@@ -245,8 +248,8 @@ struct ConfigurationReader {
         return AttributeCatalogue(entries)
     }
 
-    /// Which side writes an attribute, as the file says it.
-    private enum Owner: String, NeutralWord {
+    /// Which side a configuration or an attribute is of, as the file says it.
+    private enum Side: String, NeutralWord {
         case device, server
 
         var door: AdapterDescriptor.Door { self == .device ? .device : .server }
@@ -279,6 +282,10 @@ struct ConfigurationReader {
         var unfilled: [String] = []
         var settings = fill(.object(given), at: path.dot("settings"), &unfilled)?.object ?? [:]
         let maker = id.flatMap { doors[$0] }.map(AdapterMaker.init)
+        if let door = id.flatMap({ doors[$0] })?.descriptor.door, door != side {
+            let detail = "the adapter is a \(door.rawValue) door, and side is \(side.rawValue)"
+            findings.append(ConfigurationFinding.otherSide.at(path.dot("adapter"), detail: detail))
+        }
         let credentials = credentials(
             members["credentials"],
             at: path.dot("credentials"),

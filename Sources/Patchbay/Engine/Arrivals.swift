@@ -20,6 +20,8 @@ struct Arrivals {
         let operations: [Operation]
         /// Whether something in it can't be read.
         let isUnreadable: Bool
+        /// Whether it was taken in by this engine, with ids that it made.
+        let isOwn: Bool
     }
 
     /// So many captures are kept decoded.
@@ -79,12 +81,18 @@ struct Arrivals {
         }
         guard let numbers, let number = numbers.dropFirst(offset).first else { return nil }
         if let operations = known[number] {
-            return Row(number: number, routes: nil, operations: operations, isUnreadable: false)
+            return Row(number: number, routes: nil, operations: operations, isUnreadable: false, isOwn: true)
         }
         let stored = try store.arrival(number) ?? (routes: "", captures: [])
         let operations = stored.captures.compactMap { Operation($0) }
         let isUnreadable = operations.count < stored.captures.count
-        return Row(number: number, routes: stored.routes, operations: operations, isUnreadable: isUnreadable)
+        return Row(
+            number: number,
+            routes: stored.routes,
+            operations: operations,
+            isUnreadable: isUnreadable,
+            isOwn: false
+        )
     }
 }
 
@@ -132,7 +140,8 @@ extension Engine {
         var rows: [(number: Int64, operations: [Arrivals.Operation])] = []
         var rest = all[...]
         let routes = Hearing(plan).text(plan)
-        try context.transaction(.full, appends: true) {
+        let durability: Durability = DeliberateFault.captureNotAwaited.isPresent ? .normal : .full
+        try context.transaction(durability, appends: true) {
             while !rest.isEmpty {
                 let row = Array(rest.prefix(Arrivals.rowSize))
                 rest = rest.dropFirst(row.count)
@@ -201,7 +210,11 @@ extension Engine {
                 try store.setArrivalAside(row.number)
                 context.emit([.setAside(FindingRow.Engine.arrivalUnreadable.at())])
             }
-            for arrival in row.operations { try batch.add(arrival.operation, arrival.stored) }
+            for arrival in row.operations {
+                // A file that was copied or mended by hand may hold one twice: what is known has its place.
+                if !row.isOwn, try store.knows(arrival.operation.id.rawValue) { continue }
+                try batch.add(arrival.operation, arrival.stored)
+            }
             try store.removeArrival(row.number)
             placed.append(row.number)
         }

@@ -15,6 +15,7 @@ extension CaptureBatch {
         var erasure = Erasure(operation: operation.id, hadMirror: hadMirror)
         try store.clearMirror(subject: subject)
         storedMirrors[operation.subject] = nil
+        unreadable[operation.subject] = FindingRow.Engine.personForgotten.at()
         let known = Dictionary(try store.providers().map { ($0.name, $0) }) { first, _ in first }
         for name in try providersOfOutbox() {
             var part = Erasure.Part()

@@ -6,7 +6,7 @@ import PatchbayOutbox
 /// The captures of one transaction on their way in: examined and placed for each route, folded into the mirrors.
 struct CaptureBatch {
     let context: EngineContext
-    let runners: [any ProviderRunner]
+    let runners: [Runner]
     /// Who hears the operations that are added now.
     var hearing: Hearing
     /// How many operations were added.
@@ -28,7 +28,7 @@ struct CaptureBatch {
     var erasures = Erasures()
     var unreadable: [Subject: Finding] = [:]
 
-    init(context: EngineContext, runners: [any ProviderRunner], hearing: Hearing) {
+    init(context: EngineContext, runners: [Runner], hearing: Hearing) {
         (self.context, self.runners, self.hearing) = (context, runners, hearing)
     }
 

@@ -36,7 +36,7 @@ extension Engine {
     ///   room.
     package func replay(_ replays: [Replay]) throws -> [ReplayResult] {
         var results: [ReplayResult] = []
-        var entered: [(runner: any ProviderRunner, entry: EngineContext.Entry)] = []
+        var entered: [(runner: Runner, entry: EngineContext.Entry)] = []
         try committing(.full, replays.map(\.operation)) {
             for replay in replays {
                 guard let runner = runners.first(where: { $0.name == replay.provider }) else {
@@ -53,7 +53,7 @@ extension Engine {
         return results
     }
 
-    private func replay(_ operation: EngagementOperation, on runner: any ProviderRunner) throws
+    private func replay(_ operation: EngagementOperation, on runner: Runner) throws
         -> (ReplayResult, EngineContext.Entry?)
     {
         var findings = runner.examine(operation)

@@ -8,7 +8,7 @@ extension Engine {
     struct Change {
         let name: String
         var record: ProviderRecord?
-        let runner: (any ProviderRunner)?
+        let runner: Runner?
         let provider: RoutingPlan.Provider?
         let old: Share
         let new: Share
@@ -78,7 +78,7 @@ extension Engine {
 
     private func findChanges() throws -> [Change] {
         let known = Dictionary(try context.store.providers().map { ($0.name, $0) }) { first, _ in first }
-        let configured = zip(runners, plan.providers).map { ($0 as (any ProviderRunner)?, $1 as RoutingPlan.Provider?) }
+        let configured = zip(runners, plan.providers).map { ($0 as Runner?, $1 as RoutingPlan.Provider?) }
         let gone = known.keys.sorted().filter { name in !runners.contains { $0.name == name } }
         let candidates = configured.map { ($0.1?.name ?? "", $0.0, $0.1) } + gone.map { ($0, nil, nil) }
         return try candidates.map { name, runner, provider in
@@ -214,7 +214,7 @@ extension Engine {
     private func move(
         _ operation: EngagementOperation,
         _ sequence: Int64,
-        to taker: (runner: any ProviderRunner, change: Change, findings: [Finding]),
+        to taker: (runner: Runner, change: Change, findings: [Finding]),
         _ mirror: SubjectMirror
     ) throws {
         var findings = taker.findings

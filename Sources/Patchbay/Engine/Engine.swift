@@ -10,7 +10,7 @@ package import PatchbayOutbox
 package final class Engine {
     let context: EngineContext
     let plan: RoutingPlan
-    private(set) var runners: [any ProviderRunner] = []
+    private(set) var runners: [Runner] = []
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
     private static let leaseDuration: Int64 = 30_000
@@ -33,7 +33,7 @@ package final class Engine {
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
         heardEnd = try store.historyEnd()
         for provider in plan.providers {
-            let runner = provider.adapter.makeRunner(name: provider.name, context: context)
+            let runner = Runner(name: provider.name, desk: provider.adapter.desk, context: context)
             runner.isPaused = provider.mode == .paused
             runner.shadow = Rehearsal(provider)
             if let rate = provider.rate { runner.rate = rate }
@@ -85,7 +85,18 @@ package final class Engine {
         )
         guard let epoch else { return false }
         context.epoch = epoch
+        noteLease()
         return true
+    }
+
+    private func noteLease() {
+        let length = Duration.milliseconds(Self.leaseDuration)
+        leaseEnd = (context.date + length, context.host.uptime() + length)
+    }
+
+    /// Whether the right to deliver may have run out unnoticed: the machine slept, or its clock was moved.
+    private var isLeaseDue: Bool {
+        leaseEnd.map { $0.date <= context.date || $0.uptime <= context.host.uptime() } ?? true
     }
 
     /// Keeps the right to deliver; call it about every ten seconds. False if another process took it.
@@ -97,7 +108,7 @@ package final class Engine {
             now: context.date.milliseconds,
             duration: Self.leaseDuration
         )
-        if !isHeld { loseLease() }
+        if isHeld { noteLease() } else { loseLease() }
         return isHeld
     }
 
@@ -133,6 +144,8 @@ package final class Engine {
 
     /// The epoch in which this engine delivered when it was suspended.
     private var epochBefore: Int64?
+    /// When the right to deliver runs out, by both clocks.
+    private var leaseEnd: (date: Instant, uptime: Instant)?
 
     /// Lets go of the outbox's file and of the right to deliver, for a while: another process may have both.
     ///
@@ -274,6 +287,8 @@ package final class Engine {
     ///
     /// One provider's failing storage does not stop the others: the first error is thrown when all have been planned.
     package func advance(_ send: (Dispatch) -> Void) throws {
+        // Somebody else may deliver by now: then nothing leaves here any more.
+        if delivers, !isQuiet, isLeaseDue { _ = try renewLease() }
         guard delivers, !isQuiet else { return runners.forEach { $0.expireReads() } }
         var failure: (any Error)?
         for runner in runners where delivers {
@@ -287,17 +302,22 @@ package final class Engine {
     }
 
     /// Takes the outcome of a request.
-    package func finish(_ dispatch: Dispatch, _ outcome: Outcome) throws {
-        guard delivers, let runner = runners.first(where: { $0.name == dispatch.provider }) else { return }
-        try fenced { try runner.finish(dispatch.ticket, outcome) }
+    ///
+    /// - Returns: whether it was waited for; where another process has taken over, it is nobody's.
+    @discardableResult
+    package func finish(_ dispatch: Dispatch, _ outcome: Outcome) throws -> Bool {
+        guard delivers, let runner = runners.first(where: { $0.name == dispatch.provider }) else { return false }
+        return try fenced { try runner.finish(dispatch.ticket, outcome) } ?? false
     }
 
-    /// Runs what may find that another process has taken over.
-    private func fenced(_ body: () throws -> Void) throws {
+    /// Runs what may find that another process has taken over; nil if one has.
+    @discardableResult
+    private func fenced<Result>(_ body: () throws -> Result) throws -> Result? {
         do {
-            try body()
+            return try body()
         } catch is LeaseLost {
             loseLease()
+            return nil
         }
     }
 
@@ -412,7 +432,5 @@ package struct ProviderStanding: Sendable {
 }
 
 extension VendorAdapter {
-    fileprivate func makeRunner(name: String, context: EngineContext) -> any ProviderRunner {
-        Runner(name: name, adapter: self, context: context)
-    }
+    fileprivate var desk: any AdapterDesk { Desk(self) }
 }

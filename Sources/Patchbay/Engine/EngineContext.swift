@@ -116,7 +116,7 @@ final class EngineContext {
     /// Stores an operation that a reply asked for, and puts it on its way to that provider alone.
     ///
     /// It ends there at once if the person does not allow it.
-    func enter(_ action: Action, causedBy cause: EngagementOperation, runner: any ProviderRunner) throws -> Entry {
+    func enter(_ action: Action, causedBy cause: EngagementOperation, runner: Runner) throws -> Entry {
         let operation = EngagementOperation(
             id: host.makeID(),
             subject: cause.subject,
@@ -143,7 +143,7 @@ final class EngineContext {
         for subject: Subject,
         _ mirror: SubjectMirror,
         because reason: String,
-        _ runner: any ProviderRunner
+        _ runner: Runner
     ) throws -> Entry? {
         let operation = operation(action, host.makeID(), of: subject, mirror)
         let findings = runner.examine(operation)
@@ -173,7 +173,7 @@ final class EngineContext {
     }
 
     /// What of a replayed state can go together: what a provider refuses stands alone, and takes nothing else with it.
-    func portions(of action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: any ProviderRunner)
+    func portions(of action: Action, for subject: Subject, _ mirror: SubjectMirror, _ runner: Runner)
         -> [Action]
     {
         func isRefused(_ action: Action) -> Bool {
@@ -197,7 +197,7 @@ final class EngineContext {
     }
 
     /// A provider that hears a subject again before its farewell left is not told one.
-    func takeBackFarewells(_ runner: any ProviderRunner, of subject: Subject) throws {
+    func takeBackFarewells(_ runner: Runner, of subject: Subject) throws {
         var journaled: Set<String>?
         try store.forEachRow(provider: runner.name, subject: subject.rawValue) { row in
             guard row.step == nil, let operation = try? EngagementOperation(jsonBytes: row.operation.body),
@@ -232,7 +232,7 @@ final class EngineContext {
     func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
-        _ runner: any ProviderRunner,
+        _ runner: Runner,
         _ mirror: SubjectMirror,
         findings: [Finding],
         keepsRejects: Bool,

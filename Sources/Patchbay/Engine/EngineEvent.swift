@@ -147,6 +147,13 @@ extension FindingRow {
             reason: "The person does not allow it",
             remedy: "Nothing: it must not be sent."
         )
+        static let personForgotten = FindingRow(
+            "engine.erased",
+            .error,
+            .consent,
+            reason: "The person asked to be forgotten before the question left",
+            remedy: "Nothing: it must not be sent."
+        )
         static let consentWithdrawn = FindingRow(
             "engine.consent.withdrawn",
             .error,

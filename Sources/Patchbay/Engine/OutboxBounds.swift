@@ -30,7 +30,7 @@ struct OutboxBounds {
         for captured: [EngagementOperation],
         behind last: Int64,
         _ context: EngineContext,
-        _ runners: [any ProviderRunner]
+        _ runners: [Runner]
     ) throws {
         try dropAged(atMost: Self.agedAtCapture, context, runners)
         guard try isExceeded(context) else { return }
@@ -53,7 +53,7 @@ struct OutboxBounds {
     mutating func dropAged(
         atMost count: Int,
         _ context: EngineContext,
-        _ runners: [any ProviderRunner]
+        _ runners: [Runner]
     ) throws {
         guard let age = limits.age, context.epoch != nil, nextAged <= context.now else { return }
         let oldest = context.now + (.zero - age)
@@ -81,13 +81,13 @@ struct OutboxBounds {
     /// One look at the oldest operations.
     private struct Look {
         let context: EngineContext
-        let runners: [any ProviderRunner]
+        let runners: [Runner]
         let finding: Finding
         private var journaled: Set<String>?
         /// Ended with their group, and not yet passed.
         private var ended: Set<Int64> = []
 
-        init(_ context: EngineContext, _ runners: [any ProviderRunner], _ finding: Finding) {
+        init(_ context: EngineContext, _ runners: [Runner], _ finding: Finding) {
             (self.context, self.runners, self.finding) = (context, runners, finding)
         }
 

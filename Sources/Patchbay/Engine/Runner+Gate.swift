@@ -64,17 +64,19 @@ extension Runner {
     // MARK: The breaker
 
     /// Notes how an exchange ended: for the lane's reason, and for the breaker.
-    func note(_ exchange: Exchange<Adapter>, _ meaning: Interpretation<Adapter>, lane key: String) throws {
-        let isOpen = exchange.operations.contains { meaning.verdicts[$0.id]?.isFinal != true }
-        let cause = exchange.isWellAnswered ? nil : failure(of: exchange)
+    func note(_ ended: Ended, _ meaning: Meaning, lane key: String) throws {
+        let isOpen = meaning.judgements.contains { $0?.isFinal != true }
+        let outcome = ended.outcome
+        let cause = outcome.isGoodAnswer ? nil : failure(of: ended)
         update(key) { $0.failure = isOpen && meaning.park == nil ? cause : nil }
         let before = breaker
-        if exchange.isOutage(isOpen: isOpen || exchange.operations.isEmpty), let cause {
-            guard breaker.fail(cause, asked: exchange.retryAfter, at: exchange.moment) else {
+        if outcome.isOutage(isOpen: isOpen || ended.flight.operations.isEmpty), let cause {
+            let asked = outcome.reply?.retryAfter(at: ended.moment.date)
+            guard breaker.fail(cause, asked: asked, at: ended.moment) else {
                 return try save(before)
             }
             if let outage = breaker.outage { context.emit([.outage(provider: name, finding(of: outage))]) }
-        } else if exchange.isWellAnswered, let outage = breaker.recover() {
+        } else if outcome.isGoodAnswer, let outage = breaker.recover() {
             let finding = FindingRow.Engine.providerBack.at(detail: "it failed since \(outage.since.text)")
             context.emit([.recovered(provider: name, finding)])
         }
@@ -87,14 +89,15 @@ extension Runner {
     }
 
     /// What a failed exchange was, in the words of the adapter's reply table.
-    private func failure(of exchange: Exchange<Adapter>) -> Finding {
+    private func failure(of ended: Ended) -> Finding {
         // A row that refuses is no reason to wait: then the adapter repeats by a law of its own.
-        let row = descriptor.replies.index(for: exchange.outcome).map { descriptor.replies.rows[$0] }
+        let outcome = ended.outcome
+        let row = descriptor.replies.index(for: outcome).map { descriptor.replies.rows[$0] }
             .flatMap { $0.meaning == .retry || $0.meaning == .park ? $0.finding : nil }
-        let vendor = descriptor.replies.vendorReply(exchange.outcome, to: exchange.request)
+        let vendor = descriptor.replies.vendorReply(outcome, to: ended.flight.request)
         guard let row, row.error != nil else {
-            var finding = FindingRow.Engine.requestFailed.at(detail: exchange.outcome.word)
-            (finding.error, finding.vendor) = (exchange.outcome.cause, vendor)
+            var finding = FindingRow.Engine.requestFailed.at(detail: outcome.word)
+            (finding.error, finding.vendor) = (outcome.cause, vendor)
             return finding
         }
         return Finding(
@@ -102,7 +105,7 @@ extension Runner {
             severity: row.severity,
             error: row.error,
             rule: row.rule,
-            reason: "\(row.reason) (\(exchange.outcome.word)).",
+            reason: "\(row.reason) (\(outcome.word)).",
             remedy: row.remedy,
             vendor: vendor
         )
@@ -121,26 +124,24 @@ extension Runner {
     }
 }
 
-extension Exchange {
+extension Outcome {
     /// Whether the vendor answered, and not with a word on its own state or on who is asking.
-    fileprivate var isWellAnswered: Bool {
-        guard let reply = outcome.reply, !(reply.isSuccess && reply.isWebPage) else { return false }
+    fileprivate var isGoodAnswer: Bool {
+        guard let reply, !(reply.isSuccess && reply.isWebPage) else { return false }
         return reply.status < 500 && ![401, 403, 408, 429].contains(reply.status)
     }
 
     /// Whether it tells of a provider that is down: no answer, a 5xx that decides nothing, a page of something on the way,
     /// or a word on who is asking. A process that died tells nothing. `isOpen`: some operation of it has not ended.
     fileprivate func isOutage(isOpen: Bool) -> Bool {
-        switch outcome {
+        switch self {
         case .failed(let failure): failure.doubt != .interrupted
         case .replied(let reply):
             [401, 403].contains(reply.status)
                 || isOpen && (reply.status >= 500 || reply.status == 408 || reply.isSuccess && reply.isWebPage)
         }
     }
-}
 
-extension Outcome {
     /// The outcome in a word or two: a status, or the transport's word.
     fileprivate var word: String {
         switch self {

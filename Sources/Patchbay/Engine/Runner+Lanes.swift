@@ -42,25 +42,11 @@ extension Runner {
         mutating func want(_ instant: Instant) { due = min(due ?? instant, instant) }
     }
 
-    struct Ended {
-        var flight: Flight
-        var outcome: Outcome
-        var moment: Moment
-    }
-
-    struct Flight {
-        var ticket: Int
-        var endpoint: Adapter.Endpoint
-        var operations: [Pending<Adapter>]
-        var request: WireRequest
-        var startedAt: Instant
-    }
-
     struct Read {
         var operation: EngagementOperation
         var since: Instant
         var deadline: Instant
-        var step: Adapter.Step?
+        var step: Step?
         var failures = 0
         var refusals = 0
         var block = When.now

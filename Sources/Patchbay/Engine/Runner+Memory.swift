@@ -1,4 +1,3 @@
-import Foundation
 import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
@@ -6,16 +5,13 @@ import PatchbayOutbox
 /// What the adapter remembers.
 extension Runner {
     /// What the adapter remembers; nil if that can't be read: then the provider is parked, and the bytes stay.
-    func memory(lane key: String) throws -> Adapter.Memory? {
+    func memory(lane key: String) throws -> Memory? {
         let key = descriptor.memory == .lane ? key : ""
         if let memory = memories[key] { return memory }
-        var memory = Adapter.Memory()
-        if let stored = try context.store.memory(provider: name, lane: key) {
-            guard let known = try? JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body)) else {
-                try park(FindingRow.Engine.stateUnreadable.at())
-                return nil
-            }
-            memory = known
+        let stored = try context.store.memory(provider: name, lane: key)
+        guard let memory = try? desk.memory(stored?.body) else {
+            try park(FindingRow.Engine.stateUnreadable.at())
+            return nil
         }
         memories[key] = memory
         return memory
@@ -37,10 +33,9 @@ extension Runner {
     /// vendor's pacing. False if there was nothing to forget; what can't be read stays as it is.
     func forget(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
-            let known = try? JSONDecoder().decode(Adapter.Memory.self, from: Data(stored.body)),
-            known != known.afterErase
+            let known = try? desk.memory(stored.body), case let rest = known.afterErase, known != rest
         else { return false }
-        try save(known.afterErase, key: key)
+        try save(rest, key: key)
         return true
     }
 
@@ -53,18 +48,12 @@ extension Runner {
         return isFound
     }
 
-    func save(_ memory: Adapter.Memory, key: String) throws {
+    func save(_ memory: Memory, key: String) throws {
         try context.store.setMemory(
             provider: name,
             lane: key,
             version: descriptor.stateVersion,
-            body: try encode(memory)
+            body: try memory.bytes()
         )
-    }
-
-    func encode(_ state: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(state))
     }
 }

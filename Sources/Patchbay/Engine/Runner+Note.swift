@@ -9,9 +9,9 @@ extension Runner {
     /// Nothing but this process may have touched the lane since the plan, and none of its queues that are meant is closed:
     /// then every row is where it was, and a short note of each ending will do.
     func settlePlainly(
-        _ meaning: Interpretation<Adapter>,
-        _ verdicts: [(pending: Pending<Adapter>, verdict: Verdict<Adapter>)],
-        remembering after: Adapter.Memory,
+        _ meaning: Meaning,
+        _ verdicts: [(pending: Waiting, verdict: Judgement)],
+        remembering after: Memory,
         lane key: String,
         _ clearsJournal: Bool
     ) throws -> Bool {
@@ -62,22 +62,22 @@ extension Runner {
 
     /// What ended well and what goes on at once; nil if there is anything else.
     private func plain(
-        _ meaning: Interpretation<Adapter>,
-        _ verdicts: [(pending: Pending<Adapter>, verdict: Verdict<Adapter>)],
+        _ meaning: Meaning,
+        _ verdicts: [(pending: Waiting, verdict: Judgement)],
         lane key: String
-    ) -> (endings: [(pending: Pending<Adapter>, outcome: OperationOutcome)], advanced: [Pending<Adapter>])? {
+    ) -> (endings: [(pending: Waiting, outcome: OperationOutcome)], advanced: [Waiting])? {
         guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty, let lane = lanes[key] else {
             return nil
         }
-        var endings: [(pending: Pending<Adapter>, outcome: OperationOutcome)] = []
-        var advanced: [Pending<Adapter>] = []
+        var endings: [(pending: Waiting, outcome: OperationOutcome)] = []
+        var advanced: [Waiting] = []
         endings.reserveCapacity(verdicts.count)
         for (pending, verdict) in verdicts {
             guard !pending.isImmediate, pending.operation.action != .erase, lane.blocks[pending.queue] == nil else {
                 return nil
             }
             if case .underway(let step, .now) = verdict {
-                advanced.append(pending.advanced(to: step, failures: 0, refusals: 0))
+                advanced.append(pending.advanced(to: step, failures: 0, refusals: 0, by: desk))
             } else if let outcome = verdict.outcome, outcome.term != .rejected {
                 endings.append((pending, outcome))
             } else {
@@ -88,11 +88,11 @@ extension Runner {
     }
 
     /// Stores how far an operation got.
-    private func store(_ pending: Pending<Adapter>) throws {
+    private func store(_ pending: Waiting) throws {
         try context.store.progress(
             provider: name,
             sequence: pending.sequence,
-            step: try pending.step.map(encode),
+            step: pending.step?.bytes,
             failures: pending.failures,
             refusals: pending.refusals
         )

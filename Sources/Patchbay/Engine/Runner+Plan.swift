@@ -48,7 +48,7 @@ extension Runner {
         while parked == nil, lanes[key]?.unsettled == nil {
             let now = context.now
             if let wakeAt = lanes[key]?.wakeAt, wakeAt <= now { wakeNow(key, now, but: lanes[key]?.closedSince ?? []) }
-            guard let (pending, nextUnblock) = try window(lane: key, now: now) else { return nil }
+            guard let (window, nextUnblock) = try self.window(lane: key, now: now) else { return nil }
             if hasSpun(key, now: now) {
                 try park(FindingRow.Engine.adapterLoops.at())
                 return nil
@@ -56,7 +56,7 @@ extension Runner {
             try forgetOutdated()
             guard let memory = try memory(lane: key) else { return nil }
             let moment = context.moment(flush: lanes[key]?.flush ?? false)
-            switch adapter.plan(pending, memory: memory, at: moment) {
+            switch try desk.plan(window, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
                 update(key) { lane in
@@ -67,74 +67,69 @@ extension Runner {
                     if wait != nil { lane.barren = 0 }
                 }
                 return nil
-            case .settle(let verdicts, let remembered):
-                let shown = Set(pending.map(\.id))
-                guard verdicts.keys.allSatisfy(shown.contains), !verdicts.isEmpty || remembered != nil else {
+            case .settle(let meaning, let settled, let remembered):
+                guard !meaning.namesStrangers, !settled.isEmpty || remembered != nil else {
                     try park(FindingRow.Engine.adapterStranger.at())
                     return nil
                 }
                 do {
-                    try settle(
-                        Interpretation(verdicts),
-                        pending.operations,
-                        remembering: remembered,
-                        lane: key,
-                        answered: nil
-                    )
+                    try settle(meaning, settled, remembering: remembered, lane: key, answered: nil)
                 } catch is MemoryOutdated {
                     continue
                 }
-            case .send(let transmission):
-                return try send(transmission, pending, lane: key, now: now)
+            case .send(let endpoint, let request, let carried):
+                return try send(endpoint, request, carrying: carried, window.operations, lane: key, now: now)
             }
         }
         return nil
     }
 
     func send(
-        _ transmission: Transmission<Adapter>,
-        _ pending: PendingOperations<Adapter>,
+        _ endpoint: Endpoint,
+        _ request: WireRequest,
+        carrying ids: [OperationID],
+        _ pending: ArraySlice<Waiting>,
         lane key: String,
         now: Instant
     ) throws -> Dispatch? {
-        let operations = carried(by: transmission, of: pending)
-        let isChore = transmission.operations.isEmpty
-        guard operations.count == transmission.operations.count, !isChore || descriptor.memory == .provider else {
+        let operations = carried(ids, of: pending)
+        let isChore = ids.isEmpty
+        guard operations.count == ids.count, !isChore || descriptor.memory == .provider else {
             try park(FindingRow.Engine.adapterStranger.at())
             return nil
         }
-        if isChore, choresInFlight.contains(transmission.endpoint) {
+        if isChore, choresInFlight.contains(endpoint) {
             update(key) { lane in
                 lane.awaitsChore = true
                 lane.due = lane.wakeAt
             }
             return nil
         }
-        if transmission.endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
-            try context.transaction(.full) {
+        if endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
+            try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
                 try context.requireLease()
                 try context.store.setJournal(
                     provider: name,
                     JournalEntry(
                         lane: key,
-                        endpoint: transmission.endpoint.rawValue,
+                        endpoint: endpoint.name,
                         operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
-                        request: transmission.request.journal,
+                        request: request.journal,
                         startedAt: now.milliseconds
                     )
                 )
             }
         }
-        if isChore { choresInFlight.insert(transmission.endpoint) }
+        if isChore { choresInFlight.insert(endpoint) }
         try spendRate(now)
         let ticket = context.makeTicket()
         flights[ticket] = key
         update(key) { lane in
             lane.flight = Flight(
                 ticket: ticket,
-                endpoint: transmission.endpoint,
+                endpoint: endpoint,
                 operations: operations,
-                request: transmission.request,
+                request: request,
                 startedAt: now
             )
             lane.because = nil
@@ -142,31 +137,31 @@ extension Runner {
         return Dispatch(
             ticket: ticket,
             provider: name,
-            endpoint: transmission.endpoint.rawValue,
-            request: transmission.request,
+            endpoint: endpoint.name,
+            request: request,
             lane: key,
-            operations: transmission.operations,
+            operations: ids,
             timeout: descriptor.timeout
         )
     }
 
     /// The operations that a request carries, in the order of the window; mostly they stand first in it.
     private func carried(
-        by transmission: Transmission<Adapter>,
-        of pending: PendingOperations<Adapter>
-    ) -> [Pending<Adapter>] {
-        var operations: [Pending<Adapter>] = []
-        operations.reserveCapacity(transmission.operations.count)
+        _ ids: [OperationID],
+        of pending: ArraySlice<Waiting>
+    ) -> [Waiting] {
+        var operations: [Waiting] = []
+        operations.reserveCapacity(ids.count)
         for candidate in pending {
-            guard operations.count < transmission.operations.count else { return operations }
-            if candidate.id == transmission.operations[operations.count] { operations.append(candidate) }
+            guard operations.count < ids.count else { return operations }
+            if candidate.id == ids[operations.count] { operations.append(candidate) }
         }
-        guard operations.count < transmission.operations.count else { return operations }
+        guard operations.count < ids.count else { return operations }
         // It names them in another order.
         operations = []
-        let carried = Set(transmission.operations)
+        let carried = Set(ids)
         for candidate in pending {
-            guard operations.count < transmission.operations.count else { break }
+            guard operations.count < ids.count else { break }
             if carried.contains(candidate.id) { operations.append(candidate) }
         }
         return operations

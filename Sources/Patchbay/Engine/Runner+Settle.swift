@@ -5,8 +5,8 @@ import PatchbayOutbox
 /// Outcomes, verdicts, and what is stored of them.
 extension Runner {
     /// Takes the outcome of a request that this provider sent.
-    func finish(_ ticket: Int, _ outcome: Outcome) throws {
-        guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return }
+    func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool {
+        guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return false }
         if flight.operations.isEmpty { choresInFlight.remove(flight.endpoint) }
         let moment = context.moment(flush: lanes[key]?.flush ?? false)
         let known = DeliberateFault.doubtForgotten.isPresent ? outcome.withoutDoubt : outcome
@@ -14,6 +14,7 @@ extension Runner {
         update(key) { lane in (lane.flight, lane.unsettled) = (nil, ended) }
         do {
             try settle(ended, lane: key)
+            return true
         } catch {
             // What the vendor said is known, and must not be asked for again: it is settled once the storage recovers.
             postpone(key)
@@ -32,18 +33,8 @@ extension Runner {
 
     private func settleOnce(_ ended: Ended, lane key: String) throws {
         guard let before = try memory(lane: key) else { return }
-        var memory = before
         let (flight, outcome) = (ended.flight, ended.outcome)
-        let exchange = Exchange<Adapter>(
-            endpoint: flight.endpoint,
-            operations: flight.operations,
-            request: flight.request,
-            outcome: outcome,
-            startedAt: flight.startedAt,
-            moment: ended.moment
-        )
-        let meaning = adapter.interpret(exchange, memory: &memory)
-            .naming(descriptor.replies.vendorReply(outcome, to: flight.request))
+        let (meaning, memory) = try desk.interpret(ended, memory: before)
         let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
         try settle(
             meaning,
@@ -68,7 +59,7 @@ extension Runner {
             lane.unsettled = nil
             lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
         }
-        try note(exchange, meaning, lane: key)
+        try note(ended, meaning, lane: key)
         if case .failed(let failure) = outcome, let fault = WireFault(rawValue: failure.code), parked == nil {
             // The same request would be made again, and never leave.
             return try park(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
@@ -78,25 +69,19 @@ extension Runner {
 
     /// Parks a provider whose exchanges end nothing and wait for nothing, or that names what it did not carry.
     func watch(
-        _ meaning: Interpretation<Adapter>,
-        _ operations: [Pending<Adapter>],
+        _ meaning: Meaning,
+        _ operations: [Waiting],
         hasLearnt: Bool,
         lane key: String
     ) throws {
-        var judged = 0
         var progressed = operations.isEmpty && hasLearnt
-        for pending in operations {
-            switch meaning.verdicts[pending.id] {
-            case .underway(_, let when)?, .retry(let when)?:
-                judged += 1
-                progressed = progressed || !when.isNow
-            case nil: progressed = true
-            default:
-                judged += 1
-                progressed = true
+        for judgement in meaning.judgements {
+            switch judgement {
+            case .underway(_, let when), .retry(let when): progressed = progressed || !when.isNow
+            case nil, .ended: progressed = true
             }
         }
-        guard judged == meaning.verdicts.count,
+        guard !meaning.namesStrangers,
             meaning.followUps.allSatisfy({ followUp in operations.contains { $0.id == followUp.cause } })
         else { return try park(FindingRow.Engine.adapterStranger.at()) }
         let barren = update(key) { lane in
@@ -110,9 +95,9 @@ extension Runner {
     ///
     /// `answered` is nil where nothing was sent, else whether the vendor answered.
     func settle(
-        _ meaning: Interpretation<Adapter>,
-        _ operations: [Pending<Adapter>],
-        remembering remembered: Adapter.Memory?,
+        _ meaning: Meaning,
+        _ operations: [Waiting],
+        remembering remembered: Memory?,
         lane key: String,
         answered: Bool?,
         clearingJournal: Bool = false
@@ -121,9 +106,10 @@ extension Runner {
         guard let before = try memory(lane: key) else { return }
         var lane = try lane(key)
         var events: [EngineEvent] = []
-        var verdicts: [(pending: Pending<Adapter>, verdict: Verdict<Adapter>)] = []
-        for pending in operations {
-            let verdict = meaning.verdicts[pending.id] ?? (answered == nil ? nil : missing(pending, &events))
+        var verdicts: [(pending: Waiting, verdict: Judgement)] = []
+        verdicts.reserveCapacity(operations.count)
+        for (pending, judgement) in zip(operations, meaning.judgements) {
+            let verdict = judgement ?? (answered == nil ? nil : missing(&events))
             if let verdict { verdicts.append((pending, verdict)) }
         }
         if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, lane: key, clearingJournal) {
@@ -134,7 +120,7 @@ extension Runner {
         // What a person's word ended while it was in flight: what the vendor says of it changes nothing any more.
         var withdrawn: Set<OperationID> = []
         var entered: [String: [LaneEntry]] = [:]
-        var advanced: [Pending<Adapter>] = []
+        var advanced: [Waiting] = []
         try context.transaction(.normal) {
             try context.requireLease()
             if try forgetOutdated() { throw MemoryOutdated() }
@@ -199,7 +185,7 @@ extension Runner {
     }
 
     /// Whether any of these that are pending no more was ended by a no that still stands, or by an erasure.
-    private func withdrawal(among operations: [Pending<Adapter>]) throws -> Bool {
+    private func withdrawal(among operations: [Waiting]) throws -> Bool {
         try operations.contains { pending in
             let mirror = try context.mirror(of: pending.operation.subject)
             if context.gate.decision(for: pending.operation, mirror) == .deny { return true }
@@ -207,14 +193,14 @@ extension Runner {
         }
     }
 
-    func missing(_ pending: Pending<Adapter>, _ events: inout [EngineEvent]) -> Verdict<Adapter> {
+    func missing(_ events: inout [EngineEvent]) -> Judgement {
         events.append(.noticed(provider: name, FindingRow.Engine.verdictMissing.at()))
         return .retry(.at(context.now + .seconds(60)))
     }
 
     /// Ends an operation or a read; what is to be told of it, unless the caller has given up or the person withdrew it.
     func end(
-        _ pending: Pending<Adapter>,
+        _ pending: Waiting,
         _ outcome: OperationOutcome,
         _ lane: inout Lane,
         lane key: String
@@ -236,19 +222,19 @@ extension Runner {
     /// Notes how far an operation or a read got; returns it as it is now (nil: it has ended), and how long its queue is
     /// closed.
     func progress(
-        _ verdict: Verdict<Adapter>,
-        _ pending: Pending<Adapter>,
+        _ verdict: Judgement,
+        _ pending: Waiting,
         _ lane: inout Lane,
         answered: Bool
-    ) throws -> (Pending<Adapter>?, When) {
-        let (step, said, failures, refusals): (Adapter.Step?, When, Int, Int) =
+    ) throws -> (Waiting?, When) {
+        let (step, said, failures, refusals): (Step?, When, Int, Int) =
             switch verdict {
             case .underway(let step, let when): (step, when, 0, 0)
             case .retry(let when): (pending.step, when, pending.failures + 1, pending.refusals + (answered ? 1 : 0))
             default: (nil, .now, 0, 0)
             }
         let when = said.orWoken && lane.wokenInFlight ? .now : said
-        let now = pending.advanced(to: step, failures: failures, refusals: refusals)
+        let now = pending.advanced(to: step, failures: failures, refusals: refusals, by: desk)
         if pending.isImmediate {
             guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
                 return (nil, when)
@@ -260,25 +246,11 @@ extension Runner {
         let isPending = try context.store.progress(
             provider: name,
             sequence: pending.sequence,
-            step: try step.map(encode),
+            step: step?.bytes,
             failures: failures,
             refusals: refusals
         )
         return (isPending ? now : nil, when)
-    }
-}
-
-extension Verdict {
-    /// The outcome of a final verdict; nil while the operation is pending.
-    var outcome: OperationOutcome? {
-        switch self {
-        case .accepted(let finding, let answer): OperationOutcome(.accepted, finding: finding, answer: answer)
-        case .unchanged(let finding): OperationOutcome(.unchanged, finding: finding)
-        case .superseded: OperationOutcome(.superseded)
-        case .rejected(let finding, let answer): OperationOutcome(.rejected, finding: finding, answer: answer)
-        case .dropped(let finding): OperationOutcome(.dropped, finding: finding)
-        case .underway, .retry: nil
-        }
     }
 }
 

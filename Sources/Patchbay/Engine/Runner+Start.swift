@@ -1,4 +1,3 @@
-import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
@@ -54,18 +53,17 @@ extension Runner {
         memories = [:]
         try store {
             try context.store.forEachMemory(provider: name) { memory in
-                let state = try Adapter.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
-                let memoryNow = try JSONDecoder().decode(Adapter.Memory.self, from: Data(state.text.utf8))
-                try save(memoryNow, key: memory.lane)
+                let state = try desk.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
+                try save(desk.memory(Array(state.text.utf8)), key: memory.lane)
             }
             try context.store.forEachRow(provider: name, subject: nil) { row in
                 guard let step = row.step else { return }
-                let state = try Adapter.upgrade(JSONValue(parsing: step), of: .step, from: version)
-                _ = try JSONDecoder().decode(Adapter.Step.self, from: Data(state.text.utf8))
+                let state = try desk.upgrade(JSONValue(parsing: step), of: .step, from: version)
+                let stepNow = try desk.step(Array(state.text.utf8))
                 try context.store.progress(
                     provider: name,
                     sequence: row.operation.sequence,
-                    step: Array(state.text.utf8),
+                    step: stepNow.bytes,
                     failures: row.failures,
                     refusals: row.refusals
                 )
@@ -85,7 +83,7 @@ extension Runner {
             guard !journaled.contains(row.operation.id),
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body)
             else { return }
-            let place = adapter.place(operation)
+            let place = desk.place(operation)
             guard (place.lane, place.queue) != (row.lane, row.queue) else { return }
             try context.store.remove(provider: name, sequence: sequence)
             try context.store.enter(sequence, provider: name, lane: place.lane, queue: place.queue, hold: row.hold)
@@ -107,14 +105,14 @@ extension Runner {
 
     /// A journaled request was in mid-flight when a process died: the adapter says what that means.
     func interrupt(_ entry: JournalEntry) throws {
-        guard let endpoint = Adapter.Endpoint(rawValue: entry.endpoint),
+        guard let endpoint = desk.endpoint(entry.endpoint),
             !DeliberateFault.interruptionForgotten.isPresent
         else {
             return try store { try context.store.clearJournal(provider: name, lane: entry.lane) }
         }
         let rows = try context.store.rows(provider: name, lane: entry.lane, ids: entry.operations)
         // What it carried may have ended by the person's word: that it left is told all the same, for the vendor's pacing.
-        var operations: [Pending<Adapter>] = []
+        var operations: [Waiting] = []
         for row in rows {
             guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { continue }
             guard let step = step(of: row) else { return try park(FindingRow.Engine.stateUnreadable.at()) }

@@ -1,5 +1,5 @@
-import Foundation
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -11,63 +11,71 @@ extension Runner {
         /// What was shown last and has not ended, by sequence; beside it the contacts and the operations, decoded.
         private(set) var sequences: ArraySlice<Int64> = []
         private var contacts: ArraySlice<String?> = []
-        private(set) var operations: ArraySlice<Pending<Adapter>> = []
+        private(set) var operations: ArraySlice<Waiting> = []
+        private(set) var views: ArraySlice<AnyObject> = []
         /// What was shown earlier, and waits: its queue is closed, or others went before it.
-        private var aside: [Int64: Pending<Adapter>] = [:]
+        private var aside: [Int64: Waiting] = [:]
         /// What the app gave at the last plan.
         private var credentials: [String?: Secret?] = [:]
 
         var count: Int { sequences.count + aside.count }
+        /// Whether anything that is shown may belong to an explicit group.
+        private(set) var hasGroups = false
 
         /// An operation that is kept.
-        func operation(_ sequence: Int64) -> Pending<Adapter>? {
+        func operation(_ sequence: Int64) -> Waiting? {
             guard let offset = sequences.offset(of: sequence) else { return aside[sequence] }
             return operations[operations.startIndex + offset]
         }
 
         /// An operation ended.
-        mutating func leave(_ pending: Pending<Adapter>) {
+        mutating func leave(_ pending: Waiting) {
             index.leave(pending.sequence, queue: pending.queue)
             guard let offset = sequences.offset(of: pending.sequence) else { return aside[pending.sequence] = nil }
             guard offset > 0 else {
                 sequences.removeFirst()
                 contacts.removeFirst()
                 operations.removeFirst()
+                views.removeFirst()
+                hasGroups = hasGroups && !sequences.isEmpty
                 return
             }
             sequences.remove(at: sequences.startIndex + offset)
             contacts.remove(at: contacts.startIndex + offset)
             operations.remove(at: operations.startIndex + offset)
+            views.remove(at: views.startIndex + offset)
         }
 
         /// The same operation, as it is now.
-        mutating func replace(_ pending: Pending<Adapter>) {
+        mutating func replace(_ pending: Waiting) {
             guard let offset = sequences.offset(of: pending.sequence) else {
                 return aside[pending.sequence] = pending
             }
             operations[operations.startIndex + offset] = pending
+            views[views.startIndex + offset] = pending.view as AnyObject
         }
 
         /// Keeps these from now on, in this order: from what was kept before, and from what was read for it.
-        mutating func show(_ shown: [Int64], reading news: [Int64: Pending<Adapter>], limit: Int) {
+        mutating func show(_ shown: [Int64], reading news: [Int64: Waiting], limit: Int) {
             let start = shown.first.flatMap(sequences.offset(of:)) ?? sequences.count
             let kept = sequences.count - start
             // Mostly some at the front are gone and some are new at the end.
             guard sequences.dropFirst(start).elementsEqual(shown.prefix(kept)) else {
                 for pending in operations { aside[pending.sequence] = pending }
-                (sequences, contacts, operations) = ([], [], [])
+                (sequences, contacts, operations, views, hasGroups) = ([], [], [], [], false)
                 return append(shown[...], reading: news, limit: limit)
             }
             for pending in operations.prefix(start) { aside[pending.sequence] = pending }
             sequences.removeFirst(start)
             contacts.removeFirst(start)
             operations.removeFirst(start)
+            views.removeFirst(start)
             append(shown.dropFirst(kept), reading: news, limit: limit)
         }
 
         private mutating func append(
             _ shown: ArraySlice<Int64>,
-            reading news: [Int64: Pending<Adapter>],
+            reading news: [Int64: Waiting],
             limit: Int
         ) {
             for sequence in shown {
@@ -77,28 +85,31 @@ extension Runner {
                 aside[sequence] = nil
                 sequences.append(sequence)
                 contacts.append(pending.operation.contact)
+                hasGroups = hasGroups || pending.operation.group != nil
                 operations.append(pending)
+                views.append(pending.view as AnyObject)
             }
             if count > 2 * limit { aside = [:] }
         }
 
         /// Gives every operation the credential that the app gives now for its contact.
-        mutating func sign(_ desk: CredentialDesk) {
+        mutating func sign(_ app: CredentialDesk, _ desk: any AdapterDesk) {
             var last: String??
             var isNew = false
             for (offset, contact) in contacts.enumerated() {
                 if last != .some(contact) {
                     last = .some(contact)
-                    isNew = credentials[contact] != .some(desk.credential(of: contact))
+                    isNew = credentials[contact] != .some(app.credential(of: contact))
                 }
                 guard isNew else { continue }
                 let place = operations.startIndex + offset
-                let credential = desk.credential(of: contact)
+                let credential = app.credential(of: contact)
                 if operations[place].credential != credential {
-                    operations[place] = operations[place].with(credential)
+                    operations[place] = operations[place].changed(by: desk) { $0.credential = credential }
+                    views[views.startIndex + offset] = operations[place].view as AnyObject
                 }
             }
-            credentials = desk.known
+            credentials = app.known
         }
     }
 
@@ -106,7 +117,7 @@ extension Runner {
     private static var capacity: Int { 10_000 }
 
     /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
-    func window(lane key: String, now: Instant) throws -> (PendingOperations<Adapter>, Instant?)? {
+    func window(lane key: String, now: Instant) throws -> (Window, nextUnblock: Instant?)? {
         let lane = try lane(key)
         var closed: Set<String> = []
         var nextUnblock = lane.wakeAt
@@ -117,51 +128,46 @@ extension Runner {
             }
             closed.insert(queue)
         }
-        var operations: [Pending<Adapter>] = []
+        var questions: [Waiting] = []
         for read in lane.reads {
             if let until = read.block.until, until > now {
                 nextUnblock = min(nextUnblock ?? until, until)
             } else if read.block.isNow || read.block.until != nil {
-                operations.append(pending(read))
+                questions.append(pending(read))
             }
         }
-        guard let hasMore = try appendStored(to: &operations, lane: key, closed: closed) else {
-            return parked == nil ? try window(lane: key, now: now) : nil
+        guard let window = try stored(behind: questions, lane: key, closed: closed) else {
+            return parked == nil ? try self.window(lane: key, now: now) : nil
         }
         update(key) { lane in
             lane.due = nextUnblock
-            if operations.isEmpty {
+            if window.operations.isEmpty {
                 lane.because = nil
                 if closed.isEmpty { (lane.flush, lane.failure) = (false, nil) }
             }
         }
-        guard !operations.isEmpty else { return nil }
-        return (PendingOperations(operations, hasMore: hasMore), nextUnblock)
+        return window.operations.isEmpty ? nil : (window, nextUnblock)
     }
 
-    /// Adds what the outbox holds; returns whether more waits behind it.
+    /// Questions, and behind them what the outbox holds.
     ///
     /// Nil if something could not be read: then it was rejected, or the provider is parked.
-    private func appendStored(
-        to operations: inout [Pending<Adapter>],
-        lane key: String,
-        closed: Set<String>
-    ) throws -> Bool? {
+    private func stored(behind questions: [Waiting], lane key: String, closed: Set<String>) throws -> Window? {
         // Taken out while it changes: if reading fails, nothing half known is kept.
         var window = windows.removeValue(forKey: key) ?? KeptWindow()
-        var news: [Int64: Pending<Adapter>] = [:]
+        var news: [Int64: Waiting] = [:]
         var unreadable: [OutboxRow] = []
         var hasUnreadableStep = false
         var index = window.index
         window.index = LaneIndex()
-        let desk = CredentialDesk(context: context, provider: name)
+        let credentials = CredentialDesk(context: context, provider: name)
         let (sequences, hasMore) = try context.store.window(
             provider: name,
             lane: key,
             limit: descriptor.window,
             closedQueues: closed,
             index: &index,
-            known: window.sequences
+            known: window.hasGroups ? [] : window.sequences
         ) { sequence in
             if let known = news[sequence] ?? window.operation(sequence) {
                 return .row(group: known.operation.group)
@@ -172,7 +178,7 @@ extension Runner {
                     hasUnreadableStep = true
                     return .row(group: row.operation.group)
                 }
-                news[sequence] = pending(row, operation, step, desk)
+                news[sequence] = pending(row, operation, step, credentials)
             } else {
                 unreadable.append(row)
             }
@@ -188,10 +194,13 @@ extension Runner {
         }
         window.index = index
         window.show(sequences, reading: news, limit: descriptor.window)
-        if descriptor.usesCredentials { window.sign(desk) }
-        operations += window.operations
+        if descriptor.usesCredentials { window.sign(credentials, desk) }
         keep(window, lane: key)
-        return hasMore
+        guard !questions.isEmpty else {
+            return Window(operations: window.operations, views: window.views, hasMore: hasMore)
+        }
+        let all = questions + window.operations
+        return Window(operations: all[...], views: all.map { $0.view as AnyObject }[...], hasMore: hasMore)
     }
 
     /// Keeps a lane's window; when all lanes together hold too much, others are forgotten.
@@ -219,20 +228,21 @@ extension Runner {
     }
 
     /// How far a row's operation has got (nil inside: not begun); nil if the stored step can't be read.
-    func step(of row: OutboxRow) -> Adapter.Step?? {
+    func step(of row: OutboxRow) -> Step?? {
         guard let bytes = row.step else { return .some(nil) }
-        guard let step = try? JSONDecoder().decode(Adapter.Step.self, from: Data(bytes)) else { return nil }
+        guard let step = try? desk.step(bytes) else { return nil }
         return .some(step)
     }
 
     func pending(
         _ row: OutboxRow,
         _ operation: EngagementOperation,
-        _ step: Adapter.Step?,
-        _ desk: CredentialDesk? = nil
-    ) -> Pending<Adapter> {
-        let desk = desk ?? CredentialDesk(context: context, provider: name)
-        return Pending(
+        _ step: Step?,
+        _ credentials: CredentialDesk? = nil
+    ) -> Waiting {
+        let credentials =
+            descriptor.usesCredentials ? credentials ?? CredentialDesk(context: context, provider: name) : nil
+        let facts = Waiting.Facts(
             operation: operation,
             sequence: row.operation.sequence,
             since: Instant(milliseconds: row.operation.since),
@@ -240,22 +250,24 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
-            credential: descriptor.usesCredentials ? desk.credential(of: operation.contact) : nil
+            credential: credentials?.credential(of: operation.contact)
         )
+        return Waiting(facts, desk)
     }
 
-    func pending(_ read: Read) -> Pending<Adapter> {
-        Pending(
+    func pending(_ read: Read) -> Waiting {
+        let facts = Waiting.Facts(
             operation: read.operation,
             sequence: -1,
             since: read.since,
-            queue: adapter.place(read.operation).queue,
+            queue: desk.place(read.operation).queue,
             isImmediate: true,
             step: read.step,
             failures: read.failures,
             refusals: read.refusals,
             credential: descriptor.usesCredentials ? context.credential(name, read.operation.contact) : nil
         )
+        return Waiting(facts, desk)
     }
 }
 
@@ -275,40 +287,16 @@ final class CredentialDesk {
     }
 }
 
-extension ArraySlice<Int64> {
-    /// How far behind the start a number stands; they rise.
-    func offset(of number: Int64) -> Int? {
-        var (low, high) = (startIndex, endIndex)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self[middle] < number { low = middle + 1 } else { high = middle }
-        }
-        return low < endIndex && self[low] == number ? low - startIndex : nil
-    }
-}
-
-extension Pending {
-    /// The same operation with the credential that the app gives now.
-    func with(_ credential: Secret?) -> Pending {
-        changed(step, failures: failures, refusals: refusals, credential)
+extension Waiting {
+    /// The same operation, as it is now.
+    func changed(by desk: any AdapterDesk, _ change: (inout Facts) -> Void) -> Waiting {
+        var facts = facts
+        change(&facts)
+        return Waiting(facts, desk)
     }
 
     /// The same operation after a verdict that did not end it.
-    func advanced(to step: Adapter.Step?, failures: Int, refusals: Int) -> Pending {
-        changed(step, failures: failures, refusals: refusals, credential)
-    }
-
-    private func changed(_ step: Adapter.Step?, failures: Int, refusals: Int, _ credential: Secret?) -> Pending {
-        Pending(
-            operation: operation,
-            sequence: sequence,
-            since: since,
-            queue: queue,
-            isImmediate: isImmediate,
-            step: step,
-            failures: failures,
-            refusals: refusals,
-            credential: credential
-        )
+    func advanced(to step: Step?, failures: Int, refusals: Int, by desk: any AdapterDesk) -> Waiting {
+        changed(by: desk) { ($0.step, $0.failures, $0.refusals) = (step, failures, refusals) }
     }
 }

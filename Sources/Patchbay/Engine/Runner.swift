@@ -3,10 +3,10 @@ import PatchbayModel
 import PatchbayOutbox
 
 /// Drives one adapter: windows, plans, exchanges, verdicts. It knows nothing of any vendor.
-final class Runner<Adapter: VendorAdapter>: ProviderRunner {
+final class Runner {
     let name: String
-    let adapter: Adapter
-    let descriptor = Adapter.descriptor
+    let desk: any AdapterDesk
+    let descriptor: AdapterDescriptor
     let context: EngineContext
     /// The lanes in which something goes on; the others rest.
     var lanes: [String: Lane] = [:]
@@ -17,24 +17,28 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     var memoryVersion: Int64?
     var laneVersion: Int64?
     var windows: [String: KeptWindow] = [:]
-    var memories: [String: Adapter.Memory] = [:]
-    var choresInFlight: Set<Adapter.Endpoint> = []
+    var memories: [String: Memory] = [:]
+    var choresInFlight: Set<Endpoint> = []
     var flights: [Int: String] = [:]
     var parked: Finding?
     var isPaused = false
+    /// Whether this is a rehearsal: then nothing of it counts as delivered.
     var shadow: Rehearsal?
     /// How often the provider may be asked, if that is limited; what is left of it, and whether it is down.
     var rate: Rate?
     var rateGate: RateGate?
     var breaker = Breaker()
 
-    init(name: String, adapter: Adapter, context: EngineContext) {
-        (self.name, self.adapter, self.context) = (name, adapter, context)
+    init(name: String, desk: any AdapterDesk, context: EngineContext) {
+        (self.name, self.desk, self.context) = (name, desk, context)
+        descriptor = desk.descriptor
         rate = descriptor.rate
     }
 
+    /// Whether something is in flight.
     var isBusy: Bool { !flights.isEmpty }
 
+    /// The earliest instant at which a lane wants to be planned; in the past if it wants to be planned now.
     var nextPlan: Instant? {
         // Without a free slot nothing can be planned: the outcome that frees one comes first.
         guard parked == nil, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
@@ -42,6 +46,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         return [pastGate([due, nextAdmission].compactMap { $0 }.min()), nextDeadline].compactMap { $0 }.min()
     }
 
+    /// The earliest deadline of a caller who waits for an answer.
     var nextDeadline: Instant? {
         var next: Instant?
         for lane in lanes.values where !lane.reads.isEmpty {
@@ -50,8 +55,8 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         return next
     }
 
-    func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
-    func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
+    func examine(_ operation: EngagementOperation) -> [Finding] { desk.examine(operation) }
+    func place(_ operation: EngagementOperation) -> Place { desk.place(operation) }
 
     /// Captures entered a lane: they wake the lane, at most once a second while the vendor is failing.
     func noteEntered(lane key: String, _ entries: [LaneEntry]) {
@@ -108,7 +113,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
     }
 
     func read(_ operation: EngagementOperation, deadline: Instant) {
-        let key = adapter.place(operation).lane
+        let key = desk.place(operation).lane
         let deadline = DeliberateFault.deadlineIgnored.isPresent ? deadline + .seconds(1_000_000_000) : deadline
         update(key) { lane in
             lane.reads.append(Read(operation: operation, since: context.now, deadline: deadline))
@@ -117,6 +122,7 @@ final class Runner<Adapter: VendorAdapter>: ProviderRunner {
         unblockWoken(key)
     }
 
+    /// What another hand changed in the outbox is read again.
     func reread(lane key: String) { memories[key] = nil }
 
     /// Answers callers who ask about a person at once.

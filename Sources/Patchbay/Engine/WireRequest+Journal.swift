@@ -3,15 +3,16 @@ import PatchbayJSON
 import PatchbayModel
 
 extension WireRequest {
-    /// The request as a journal keeps it: without the values of its secret headers.
+    /// The request as a journal keeps it: without the values of its secret headers, and without a secret body.
     var journal: [UInt8] {
+        let kept = redacted
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("method", method)
         writer.member("url", url)
         writer.name("headers")
         writer.beginArray()
-        for header in redacted.headers {
+        for header in kept.headers {
             writer.beginArray()
             writer.string(header.name)
             writer.string(header.value)
@@ -19,10 +20,10 @@ extension WireRequest {
             writer.endArray()
         }
         writer.endArray()
-        if let text = String(validating: body, as: UTF8.self) {
+        if let text = String(validating: kept.body, as: UTF8.self) {
             writer.member("body", text)
         } else {
-            writer.member("bytes", body.map(Int.init))
+            writer.member("bytes", kept.body.map(Int.init))
         }
         writer.endObject()
         return writer.bytes

@@ -106,11 +106,19 @@ public struct AdapterModule: Sendable {
     public let title: String
     /// Its doors.
     public let doors: [any VendorAdapter.Type]
+    /// How contacts get into the vendor in bulk, as its documents state it.
+    public let loads: [LoadDoor]
     /// Its export and import files.
     public let formats: [RecordFormat]
 
     /// A module.
-    public init(id: AdapterID, title: String, doors: [any VendorAdapter.Type], formats: [RecordFormat] = []) {
-        (self.id, self.title, self.doors, self.formats) = (id, title, doors, formats)
+    public init(
+        id: AdapterID,
+        title: String,
+        doors: [any VendorAdapter.Type],
+        loads: [LoadDoor] = [],
+        formats: [RecordFormat] = []
+    ) {
+        (self.id, self.title, self.doors, self.loads, self.formats) = (id, title, doors, loads, formats)
     }
 }

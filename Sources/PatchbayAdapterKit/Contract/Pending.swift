@@ -14,7 +14,10 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     /// Whether it is a read whose caller waits: not stored, and first in the window.
     public let isImmediate: Bool
     /// How far it got; nil is not begun.
-    public let step: Adapter.Step?
+    @inlinable public var step: Adapter.Step? { steps.first }
+    /// One step or none. An array is made and let go without the metadata of an optional of an adapter's type, which is
+    /// looked up anew at every operation.
+    @usableFromInline let steps: [Adapter.Step]
     /// Retry verdicts since the last progress.
     public let failures: Int
     /// Those of them that had an answer from the vendor: an outage does not count.
@@ -35,7 +38,8 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
         credential: Secret? = nil
     ) {
         (self.operation, self.sequence, self.since, self.queue) = (operation, sequence, since, queue)
-        (self.isImmediate, self.step, self.failures) = (isImmediate, step, failures)
+        (self.isImmediate, self.failures) = (isImmediate, failures)
+        steps = step.map { [$0] } ?? []
         (self.refusals, self.credential) = (refusals, credential)
     }
 
@@ -45,21 +49,28 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
 
 /// The window: immediate reads first, then what is not blocked or held, in order of capture. Never empty.
 public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection, Sendable {
-    /// The operations.
-    public let operations: [Pending<Adapter>]
+    /// The operations: a part of what is kept from plan to plan, so that nothing is copied for a plan.
+    public let operations: ArraySlice<Pending<Adapter>>
     /// Whether more wait than the window shows: behind it, or in a queue that is closed for now.
     public let hasMore: Bool
 
     /// A window.
     @inlinable public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {
+        self.init(operations[...], hasMore: hasMore)
+    }
+
+    /// A window.
+    @inlinable public init(_ operations: ArraySlice<Pending<Adapter>>, hasMore: Bool = false) {
         (self.operations, self.hasMore) = (operations, hasMore)
     }
 
     /// Walks over the operations themselves, which is faster than over positions.
-    @inlinable public func makeIterator() -> IndexingIterator<[Pending<Adapter>]> { operations.makeIterator() }
-    @inlinable public var startIndex: Int { operations.startIndex }
-    @inlinable public var endIndex: Int { operations.endIndex }
-    @inlinable public subscript(position: Int) -> Pending<Adapter> { operations[position] }
+    @inlinable public func makeIterator() -> IndexingIterator<ArraySlice<Pending<Adapter>>> {
+        operations.makeIterator()
+    }
+    @inlinable public var startIndex: Int { 0 }
+    @inlinable public var endIndex: Int { operations.count }
+    @inlinable public subscript(position: Int) -> Pending<Adapter> { operations[operations.startIndex + position] }
 
     /// Up to `limit` operations that pass, never one before an earlier one of its own queue.
     @inlinable public func batch(

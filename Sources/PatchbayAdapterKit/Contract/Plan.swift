@@ -13,15 +13,17 @@ public enum Plan<Adapter: VendorAdapter>: Sendable, Equatable {
     /// Joins the plans of several queues: the first that acts, else the shortest wait. Nil if there is none.
     public static func soonest(_ plans: Plan?...) -> Plan? {
         var best: Plan?
-        for case let plan? in plans {
-            guard case .wait(let until, _) = plan else { return plan }
-            guard case .wait(let earliest, _) = best else {
-                best = plan
-                continue
-            }
-            if let until, until < (earliest ?? Instant(milliseconds: .max)) { best = plan }
-        }
+        for plan in plans { best = sooner(best, plan) }
         return best
+    }
+
+    /// Joins the plans of two queues: the first that acts, else the shorter wait. Nil if there is none.
+    @inlinable public static func sooner(_ first: Plan?, _ second: Plan?) -> Plan? {
+        guard let second else { return first }
+        guard case .wait(let earlier, _)? = first else { return first ?? second }
+        guard case .wait(let later, _) = second else { return second }
+        guard let later, later < (earlier ?? Instant(milliseconds: .max)) else { return first }
+        return second
     }
 }
 

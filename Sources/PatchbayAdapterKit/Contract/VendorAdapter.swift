@@ -81,31 +81,37 @@ public struct NoMemory: AdapterMemory {
 /// A value of the neutral model in an adapter's memory: stored as its JSON text, and read once when the memory is loaded,
 /// not at every plan.
 public struct Remembered<Value: NeutralValue>: Codable, Sendable, Equatable {
-    /// Held by reference, because a memory is copied at every plan.
-    private final class Content: Sendable {
-        let json: JSONValue
-        let value: Value?
+    /// Held by reference, because a memory is copied at every plan; not as an optional, whose content would be copied to
+    /// look at a part of it.
+    @usableFromInline final class Content: Sendable {
+        @usableFromInline let value: Value
 
-        init(_ json: JSONValue, _ value: Value?) { (self.json, self.value) = (json, value) }
+        init(_ value: Value) { self.value = value }
     }
 
-    private let content: Content
+    private let json: JSONValue
+    @usableFromInline let content: Content?
 
     /// A value to remember.
-    public init(_ value: Value) { content = Content(value.json, value) }
+    public init(_ value: Value) { (json, content) = (value.json, Content(value)) }
 
     /// The value; nil if what is stored is none any more.
-    public var value: Value? { content.value }
+    @inlinable public var value: Value? { content?.value }
+
+    /// What `body` finds in the value, without a copy of it; nil if what is stored is no value any more.
+    @inlinable public func map<Output>(_ body: (borrowing Value) -> Output?) -> Output? {
+        if let content { body(content.value) } else { nil }
+    }
 
     public init(from decoder: any Decoder) throws {
         let json = try JSONValue(from: decoder)
-        content = Content(json, try? Value(json: json, at: ""))
+        (self.json, content) = (json, (try? Value(json: json, at: "")).map(Content.init))
     }
 
-    public func encode(to encoder: any Encoder) throws { try content.json.encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 
     public static func == (left: Remembered, right: Remembered) -> Bool {
-        left.content === right.content || left.content.json == right.content.json
+        left.content != nil && left.content === right.content || left.json == right.json
     }
 }
 

@@ -9,49 +9,77 @@ public struct WireFormat<Value: Sendable>: Sendable {
     @usableFromInline let encode: @Sendable (Value) -> JSONValue
     /// Writes what `encode` makes; of its own where a tree would be made only to be written.
     @usableFromInline let write: @Sendable (Value, inout JSONWriter) -> Void
+    /// The text of what `encode` makes a string; nil where that makes something else.
+    @usableFromInline let text: @Sendable (Value) -> String?
 
     /// A format whose values are small.
     public init(_ name: String, schema: JSONObject, encode: @escaping @Sendable (Value) -> JSONValue) {
-        (self.name, self.schema, self.encode) = (name, schema, encode)
-        write = { $1.value(encode($0)) }
+        self.init(name, schema: schema, encode: encode) { $1.value(encode($0)) }
+    }
+
+    /// A format of strings.
+    public init(_ name: String, schema: JSONObject, text: @escaping @Sendable (Value) -> String) {
+        (self.name, self.schema, self.text) = (name, schema, text)
+        encode = { .string(text($0)) }
+        write = { $1.string(text($0)) }
     }
 
     /// A format that writes one JSON value, whatever its size, without making a tree of it.
     public init(_ name: String, schema: JSONObject, write: @escaping @Sendable (Value, inout JSONWriter) -> Void) {
-        (self.name, self.schema, self.write) = (name, schema, write)
-        encode = { value in
+        let encode = { @Sendable (value: Value) -> JSONValue in
             var writer = JSONWriter()
             write(value, &writer)
             return (try? JSONValue(parsing: writer.bytes)) ?? .null
         }
+        self.init(name, schema: schema, encode: encode, write: write)
+    }
+
+    /// A format that knows both ways, which must make the same of a value.
+    public init(
+        _ name: String,
+        schema: JSONObject,
+        encode: @escaping @Sendable (Value) -> JSONValue,
+        write: @escaping @Sendable (Value, inout JSONWriter) -> Void
+    ) {
+        (self.name, self.schema, self.encode, self.write) = (name, schema, encode, write)
+        text = { encode($0).string }
     }
 }
 
 extension WireFormat<String> {
     /// Text as it is.
-    public static let text = WireFormat("text", schema: ["type": "string"], encode: JSONValue.string)
+    public static let text = WireFormat("text", schema: ["type": "string"], text: { $0 })
 }
 
 extension WireFormat<Bool> {
     /// A JSON boolean.
-    public static let flag = WireFormat("true or false", schema: ["type": "boolean"], encode: JSONValue.bool)
+    public static let flag = WireFormat(
+        "true or false",
+        schema: ["type": "boolean"],
+        encode: { .bool($0) },
+        write: { $1.bool($0) }
+    )
 }
 
 extension WireFormat<Int> {
     /// A JSON number.
-    public static let integer = WireFormat("whole number", schema: ["type": "integer"]) { .integer($0) }
+    public static let integer = WireFormat(
+        "whole number",
+        schema: ["type": "integer"],
+        encode: { .integer(Int64($0)) },
+        write: { $1.integer(Int64($0)) }
+    )
     /// Decimal digits in a JSON string.
     public static let decimalText = WireFormat(
         "whole number as text",
-        schema: ["type": "string", "pattern": "^-?[0-9]+$"]
-    ) {
-        .string(String($0))
-    }
+        schema: ["type": "string", "pattern": "^-?[0-9]+$"],
+        text: { JSONNumber(Int64($0)).text }
+    )
 }
 
 extension WireFormat<JSONValue> {
     /// Any JSON value.
-    public static let json = WireFormat("JSON", schema: [:]) { $0 }
+    public static let json = WireFormat("JSON", schema: [:], encode: { $0 }, write: { $1.value($0) })
 }
 
 extension WireFormat {
@@ -83,9 +111,13 @@ public struct FieldRow<Record: Sendable>: Sendable {
     public let schema: JSONObject
     /// The vendor's rule behind it.
     public let rule: RuleID
+    /// Whether nobody may see the value.
+    public private(set) var isSecret = false
     @usableFromInline let encode: @Sendable (Record) -> JSONValue?
     /// Writes name and value; false without a value.
     @usableFromInline let write: @Sendable (Record, inout JSONWriter) -> Bool
+    /// The value's text; nil without a value, and where it is no string.
+    @usableFromInline let text: @Sendable (Record) -> String?
 
     @usableFromInline init(
         _ name: String,
@@ -94,11 +126,19 @@ public struct FieldRow<Record: Sendable>: Sendable {
         from source: String,
         rule: RuleID,
         encode: @escaping @Sendable (Record) -> JSONValue?,
-        write: @escaping @Sendable (Record, inout JSONWriter) -> Bool
+        write: @escaping @Sendable (Record, inout JSONWriter) -> Bool,
+        text: @escaping @Sendable (Record) -> String?
     ) {
         (self.source, self.name, self.isRequired, self.rule) = (source, name, isRequired, rule)
         (self.format, self.schema) = format
-        (self.encode, self.write) = (encode, write)
+        (self.encode, self.write, self.text) = (encode, write, text)
+    }
+
+    /// The same field with a value that nobody may see.
+    public var secret: FieldRow {
+        var copy = self
+        copy.isSecret = true
+        return copy
     }
 
     /// A field that every record has.
@@ -109,18 +149,21 @@ public struct FieldRow<Record: Sendable>: Sendable {
         from source: String,
         rule: RuleID
     ) -> FieldRow {
-        FieldRow(
+        let (encode, write, text) = (format.encode, format.write, format.text)
+        let member = JSONName(name)
+        return FieldRow(
             name,
             isRequired: true,
             (format.name, format.schema),
             from: source,
             rule: rule,
-            encode: { format.encode(value($0)) },
+            encode: { encode(value($0)) },
             write: {
-                $1.name(name)
-                format.write(value($0), &$1)
+                $1.name(member)
+                write(value($0), &$1)
                 return true
-            }
+            },
+            text: { text(value($0)) }
         )
     }
 
@@ -132,19 +175,22 @@ public struct FieldRow<Record: Sendable>: Sendable {
         from source: String,
         rule: RuleID
     ) -> FieldRow {
-        FieldRow(
+        let (encode, write, text) = (format.encode, format.write, format.text)
+        let member = JSONName(name)
+        return FieldRow(
             name,
             isRequired: false,
             (format.name, format.schema),
             from: source,
             rule: rule,
-            encode: { value($0).map(format.encode) },
+            encode: { value($0).map(encode) },
             write: {
                 guard let value = value($0) else { return false }
-                $1.name(name)
-                format.write(value, &$1)
+                $1.name(member)
+                write(value, &$1)
                 return true
-            }
+            },
+            text: { value($0).flatMap(text) }
         )
     }
 }
@@ -199,10 +245,57 @@ public struct FieldTable<Record: Sendable>: Sendable {
 
     /// The record as the query of a URL, its texts alone; the rules of the fields that it has count as fired.
     @inlinable public func query(_ record: Record, leaving literal: Unicode.Scalar? = nil) -> String {
-        var items: [(name: String, value: String?)] = []
-        items.reserveCapacity(rows.count)
-        forEach(of: record) { items.append(($0, $1.string)) }
-        return URLText.query(items, leaving: literal)
+        query(record, after: "", leaving: literal)
+    }
+
+    /// An address and the record as its query, its texts alone; the rules of the fields that it has count as fired.
+    ///
+    /// - Parameters:
+    ///   - record: the record.
+    ///   - address: what stands before the query, which it may not have yet.
+    ///   - literal: a character of values that is not encoded.
+    /// - Returns: the address, and the query with its question mark if there is one.
+    @inlinable public func query(_ record: Record, after address: String, leaving literal: Unicode.Scalar? = nil)
+        -> String
+    {
+        var query = URLText.Query(after: address, leaving: literal)
+        forEachText(of: record) { query.append($0, $1) }
+        return query.text
+    }
+
+    /// Hands over the fields that the record has as texts, in their order; their rules count as fired.
+    @inlinable public func forEachText(of record: Record, _ body: (_ name: String, _ value: String) -> Void) {
+        for place in rows.indices {
+            guard let text = rows[place].text(record) else { continue }
+            rows[place].rule.fire()
+            body(rows[place].name, text)
+        }
+    }
+
+    /// The value of one field; nil if the record has none. Else the field's rule counts as fired.
+    @inlinable public func value(of record: Record, at row: Int) -> JSONValue? {
+        guard let value = rows[row].encode(record) else { return nil }
+        rows[row].rule.fire()
+        return value
+    }
+
+    /// The text of one field; nil if the record has none. Else the field's rule counts as fired.
+    @inlinable public func text(of record: Record, at row: Int) -> String? {
+        guard let text = rows[row].text(record) else { return nil }
+        rows[row].rule.fire()
+        return text
+    }
+
+    /// The record as header lines, its texts alone; the rules of the fields that it has count as fired.
+    @inlinable public func headers(_ record: Record) -> [WireHeader] {
+        var lines: [WireHeader] = []
+        lines.reserveCapacity(rows.count)
+        for place in rows.indices {
+            guard let text = rows[place].text(record) else { continue }
+            rows[place].rule.fire()
+            lines.append(WireHeader(rows[place].name, text, isSecret: rows[place].isSecret))
+        }
+        return lines
     }
 
     /// The table as a JSON Schema (2020-12) object.

@@ -376,12 +376,18 @@ extension String {
     }
 }
 
-extension StringProtocol {
+extension String {
     /// The text without Unicode white space and line breaks at both ends.
     public var trimmed: String {
         // Mostly there is nothing to trim: no white space begins or ends with a visible ASCII character.
-        let text = String(self)
-        if let first = text.utf8.first, let last = text.utf8.last, first.isVisible, last.isVisible { return text }
+        if let first = utf8.first, let last = utf8.last, first.isVisible, last.isVisible { return self }
+        return self[...].trimmed
+    }
+}
+
+extension StringProtocol {
+    /// The text without Unicode white space and line breaks at both ends.
+    public var trimmed: String {
         let start = self.drop { $0.isWhitespace }
         return String(start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)])
     }

@@ -111,7 +111,10 @@ extension Interpretation {
     /// - Parameter vendor: what the vendor said; asked for only where something went wrong.
     /// - Returns: the interpretation, its findings named.
     public func naming(_ vendor: @autoclosure () -> VendorReply?) -> Interpretation {
-        guard park != nil || verdicts.values.contains(where: \.namesFault), let vendor = vendor() else { return self }
+        // A key path of a generic type is made anew at every call; a closure is not.
+        guard park != nil || verdicts.contains(where: { $0.value.namesFault }), let vendor = vendor() else {
+            return self
+        }
         var copy = self
         copy.park = park?.naming(vendor)
         for (id, verdict) in verdicts where verdict.namesFault { copy.verdicts[id] = verdict.naming(vendor) }

@@ -15,60 +15,87 @@ public enum SHA256: Sendable {
     public static func digest(of message: some Collection<UInt8>) -> [UInt8] {
         var padded = Array(message)
         let bitCount = UInt64(padded.count) * 8
+        padded.reserveCapacity(padded.count + 72)
         padded.append(0x80)
-        padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
-        padded.append(contentsOf: bigEndianBytes(bitCount))
-        var state: [UInt32] = [
-            0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-        ]
-        var words = [UInt32](repeating: 0, count: 64)
-        for start in stride(from: 0, to: padded.count, by: 64) {
-            for place in 0..<16 {
-                let at = start + 4 * place
-                words[place] =
-                    UInt32(padded[at]) << 24 | UInt32(padded[at + 1]) << 16 | UInt32(padded[at + 2]) << 8
-                    | UInt32(padded[at + 3])
+        while padded.count % 64 != 56 { padded.append(0) }
+        withUnsafeBytes(of: bitCount.bigEndian) { padded.append(contentsOf: $0) }
+        var state = State()
+        padded.withUnsafeBytes { bytes in
+            roundConstants.withUnsafeBufferPointer { constants in
+                withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
+                    for start in stride(from: 0, to: bytes.count, by: 64) {
+                        schedule(bytes, from: start, into: words)
+                        state.mix(words, constants)
+                    }
+                }
             }
-            mix(&words, into: &state)
         }
-        var digest: [UInt8] = []
-        digest.reserveCapacity(32)
-        for word in state {
-            for shift in [24, 16, 8, 0] as [UInt32] { digest.append(UInt8(truncatingIfNeeded: word >> shift)) }
-        }
-        return digest
+        return state.bytes
     }
 
-    /// Takes in one block, whose 16 words stand first in `words`.
-    private static func mix(_ words: inout [UInt32], into state: inout [UInt32]) {
+    /// Fills 64 words from the block of 64 bytes at `start`.
+    private static func schedule(
+        _ bytes: UnsafeRawBufferPointer,
+        from start: Int,
+        into words: UnsafeMutableBufferPointer<UInt32>
+    ) {
+        for place in 0..<16 {
+            let word = bytes.loadUnaligned(fromByteOffset: start + 4 * place, as: UInt32.self)
+            words[place] = UInt32(bigEndian: word)
+        }
         for place in 16..<64 {
             let (early, late) = (words[place - 15], words[place - 2])
             let first = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
             let second = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
             words[place] = words[place - 16] &+ first &+ words[place - 7] &+ second
         }
-        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        for (word, constant) in zip(words, roundConstants) {
-            let upper = (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ (e & f ^ ~e & g)
-            let lower = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ (a & b ^ a & c ^ b & c)
-            let sum = h &+ upper &+ constant &+ word
-            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ sum, c, b, a, sum &+ lower)
-        }
-        for (place, value) in [a, b, c, d, e, f, g, h].enumerated() { state[place] &+= value }
     }
 
-    private static func rotated(_ word: UInt32, _ bits: UInt32) -> UInt32 { word >> bits | word << (32 - bits) }
+    /// The eight words that every block changes.
+    private struct State {
+        private var low: SIMD4<UInt32> = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a]
+        private var high: SIMD4<UInt32> = [0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19]
 
-    private static func bigEndianBytes<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
-        (1...Word.bitWidth / 8).map { UInt8(truncatingIfNeeded: word >> (Word.bitWidth - 8 * $0)) }
+        /// Takes in one block: its 64 words, with the constants of as many rounds.
+        mutating func mix(_ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>) {
+            var (a, b, c, d) = (low[0], low[1], low[2], low[3])
+            var (e, f, g, h) = (high[0], high[1], high[2], high[3])
+            for round in 0..<64 {
+                let upper = (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ (e & f ^ ~e & g)
+                let lower = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ (a & b ^ a & c ^ b & c)
+                let sum = h &+ upper &+ constants[round] &+ words[round]
+                (h, g, f, e, d, c, b, a) = (g, f, e, d &+ sum, c, b, a, sum &+ lower)
+            }
+            low &+= [a, b, c, d]
+            high &+= [e, f, g, h]
+        }
+
+        var bytes: [UInt8] {
+            [UInt8](unsafeUninitializedCapacity: 32) { room, count in
+                for place in 0..<32 {
+                    let word = place < 16 ? low[place / 4] : high[place / 4 - 4]
+                    room[place] = UInt8(truncatingIfNeeded: word >> UInt32(24 - place % 4 * 8))
+                }
+                count = 32
+            }
+        }
+    }
+
+    @inline(__always) private static func rotated(_ word: UInt32, _ bits: UInt32) -> UInt32 {
+        word &>> bits | word &<< (32 - bits)
     }
 }
 
 extension Sequence<UInt8> {
     /// Two lower-case hexadecimal digits per byte.
     public var hexText: String {
-        let digits = Array("0123456789abcdef")
-        return String(flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * underestimatedCount)
+        for byte in self {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 }

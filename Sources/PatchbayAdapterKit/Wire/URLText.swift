@@ -7,7 +7,7 @@ public enum URLText: Sendable {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count * 2)
-        append(text, leaving: literal, to: &encoded)
+        append(text, leaving: literal.map { UInt8(ascii: $0) }, to: &encoded)
         return String(decoding: encoded, as: UTF8.self)
     }
 
@@ -15,29 +15,69 @@ public enum URLText: Sendable {
     public static func query(_ items: [(name: String, value: String?)], leaving literal: Unicode.Scalar? = nil)
         -> String
     {
-        var query: [UInt8] = []
-        query.reserveCapacity(128)
-        for case (let name, let value?) in items {
-            query.append(query.isEmpty ? UInt8(ascii: "?") : UInt8(ascii: "&"))
-            append(name, to: &query)
-            query.append(UInt8(ascii: "="))
-            append(value, leaving: literal, to: &query)
-        }
-        return String(decoding: query, as: UTF8.self)
+        var query = Query(leaving: literal)
+        for case (let name, let value?) in items { query.append(name, value) }
+        return query.text
     }
 
-    private static func append(_ text: String, leaving literal: Unicode.Scalar? = nil, to bytes: inout [UInt8]) {
-        func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
-        for byte in text.utf8 {
-            if isUnreserved(byte) || UInt32(byte) == literal?.value {
-                bytes.append(byte)
-            } else {
-                bytes.append(0x25)
-                bytes.append(digit(byte >> 4))
-                bytes.append(digit(byte & 15))
+    /// A query that grows item by item, perhaps after an address.
+    public struct Query: Sendable {
+        private var bytes: [UInt8]
+        private let literal: UInt8?
+        private var mark = UInt8(ascii: "?")
+
+        /// A query without items after an address that has none; `literal`, an ASCII character, stands for itself in
+        /// values.
+        public init(after address: String = "", leaving literal: Unicode.Scalar? = nil) {
+            self.literal = literal.map { UInt8(ascii: $0) }
+            bytes = []
+            bytes.reserveCapacity(address.utf8.count + 192)
+            bytes.append(contentsOf: address.utf8)
+        }
+
+        /// Adds an item.
+        public mutating func append(_ name: String, _ value: String) {
+            URLText.append(name, after: mark, to: &bytes)
+            mark = UInt8(ascii: "&")
+            URLText.append(value, after: UInt8(ascii: "="), leaving: literal, to: &bytes)
+        }
+
+        /// Address and query.
+        public var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+
+    /// Appends a text, encoded; in front of it stands `mark`, if there is one.
+    private static func append(
+        _ text: String,
+        after mark: UInt8? = nil,
+        leaving literal: UInt8? = nil,
+        to bytes: inout [UInt8]
+    ) {
+        var text = text
+        text.withUTF8 { text in
+            // An encoded byte takes three, and the mark one.
+            bytes.append(addingCapacity: 3 * text.count + 1) { room in
+                room.withUnsafeMutableBufferPointer { room, count in
+                    func put(_ byte: UInt8) {
+                        room[count] = byte
+                        count += 1
+                    }
+                    if let mark { put(mark) }
+                    for byte in text {
+                        if isUnreserved(byte) || byte == literal {
+                            put(byte)
+                        } else {
+                            put(0x25)
+                            put(digit(byte >> 4))
+                            put(digit(byte & 15))
+                        }
+                    }
+                }
             }
         }
     }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
@@ -48,23 +88,55 @@ public enum URLText: Sendable {
 
     /// A path whose names in braces give way to values, encoded: `/apps/{app}/client`. A name without a value stays.
     public static func path(_ template: String, _ value: (_ name: String) -> String?) -> String {
-        var path: [UInt8] = []
-        path.reserveCapacity(128)
-        var template = template
-        template.withUTF8 { text in
-            var start = 0
-            while let open = text[start...].firstIndex(of: UInt8(ascii: "{")),
-                let close = text[open...].firstIndex(of: UInt8(ascii: "}"))
-            {
-                let name = String(decoding: text[(open + 1)..<close], as: UTF8.self)
-                let given = value(name)
-                path.append(contentsOf: text[start..<(given == nil ? close + 1 : open)])
-                if let given { append(given, to: &path) }
-                start = close + 1
-            }
-            path.append(contentsOf: text[start...])
+        Template(template).text(value)
+    }
+
+    /// A path with names in braces, taken apart once for many requests.
+    public struct Template: Sendable, Hashable {
+        /// The path as it was given.
+        public let path: String
+        /// Text, and the name in braces that follows it; nil after the last.
+        private let parts: [Part]
+
+        private struct Part: Sendable, Hashable {
+            let text: String
+            let name: String?
         }
-        return String(decoding: path, as: UTF8.self)
+
+        /// A path with names in braces.
+        public init(_ path: String) {
+            self.path = path
+            var parts: [Part] = []
+            var rest = path.utf8[...]
+            while let open = rest.firstIndex(of: UInt8(ascii: "{")),
+                let close = rest[open...].firstIndex(of: UInt8(ascii: "}"))
+            {
+                let name = rest[rest.index(after: open)..<close]
+                parts.append(Part(text: String(Substring(rest[..<open])), name: String(Substring(name))))
+                rest = rest[rest.index(after: close)...]
+            }
+            self.parts = parts + [Part(text: String(Substring(rest)), name: nil)]
+        }
+
+        /// The same path with values, encoded, in the place of some of the names.
+        public func filling(_ value: (_ name: String) -> String?) -> Template { Template(text(value)) }
+
+        /// The path after an address, values encoded in the place of the names; a name without a value stays.
+        public func text(after address: String = "", _ value: (_ name: String) -> String?) -> String {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(address.utf8.count + path.utf8.count + 128)
+            bytes.append(contentsOf: address.utf8)
+            for place in parts.indices {
+                bytes.append(contentsOf: parts[place].text.utf8)
+                guard let name = parts[place].name else { continue }
+                if let given = value(name) {
+                    URLText.append(given, to: &bytes)
+                } else {
+                    bytes.append(contentsOf: "{\(name)}".utf8)
+                }
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
     }
 
     /// The text that was encoded; nil if a percent sign is not followed by two hexadecimal digits or the bytes are not UTF-8.

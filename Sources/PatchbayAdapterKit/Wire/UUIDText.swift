@@ -3,13 +3,21 @@ public enum UUIDText: Sendable {
     /// Whether a text has the 8-4-4-4-12 form of hexadecimal digits.
     public static func isValid(_ text: String) -> Bool {
         guard text.utf8.count == 36 else { return false }
-        var place = 0
-        for byte in text.utf8 {
-            let isMark = place == 8 || place == 13 || place == 18 || place == 23
-            guard isMark ? byte == UInt8(ascii: "-") : isHexDigit(byte) else { return false }
-            place += 1
+        var text = text
+        return text.withUTF8 { bytes in
+            for place in 0..<36 {
+                let isMark = place == 8 || place == 13 || place == 18 || place == 23
+                guard isMark ? bytes[place] == UInt8(ascii: "-") : isHexDigit(bytes[place]) else { return false }
+            }
+            return true
         }
-        return true
+    }
+
+    /// The same UUID in lower case.
+    public static func lowercased(_ text: String) -> String {
+        var small = text
+        let isSmall = small.withUTF8 { bytes in !bytes.contains { (0x41...0x5A).contains($0) } }
+        return isSmall ? text : text.lowercased()
     }
 
     /// Whether a byte is a hexadecimal digit of ASCII.

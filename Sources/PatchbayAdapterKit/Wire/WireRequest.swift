@@ -10,7 +10,7 @@ public struct WireHeader: Hashable, Sendable, Codable {
     public var isSecret: Bool
 
     /// A header line.
-    public init(_ name: String, _ value: String, isSecret: Bool = false) {
+    @inlinable public init(_ name: String, _ value: String, isSecret: Bool = false) {
         (self.name, self.value, self.isSecret) = (name, value, isSecret)
     }
 }
@@ -25,6 +25,8 @@ public struct WireRequest: Hashable, Sendable {
     public var headers: [WireHeader]
     /// The body; empty for none.
     public var body: [UInt8]
+    /// Whether the body holds a credential: never shown, never stored.
+    public var hidesBody: Bool
     /// The most bytes of a reply's body that are taken, unpacked; a longer reply is no answer.
     public var replyLimit: Int
 
@@ -37,10 +39,11 @@ public struct WireRequest: Hashable, Sendable {
         _ url: String,
         headers: [WireHeader] = [],
         body: [UInt8] = [],
+        hidesBody: Bool = false,
         replyLimit: Int = usualReplyLimit
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
-        self.replyLimit = replyLimit
+        (self.hidesBody, self.replyLimit) = (hidesBody, replyLimit)
     }
 
     /// The value of the first header of that name, whatever its case.
@@ -49,9 +52,10 @@ public struct WireRequest: Hashable, Sendable {
     /// The body as JSON, if it is JSON.
     public var json: JSONValue? { try? JSONValue(parsing: body) }
 
-    /// The same request without the values of secret headers, for a journal or a person's eyes.
+    /// The same request without the values of secret headers and without a secret body, for a journal or a person's eyes.
     public var redacted: WireRequest {
         var copy = self
+        if hidesBody { copy.body = Array("•••".utf8) }
         for place in copy.headers.indices where copy.headers[place].isSecret { copy.headers[place].value = "•••" }
         return copy
     }

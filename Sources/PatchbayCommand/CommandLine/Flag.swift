@@ -39,6 +39,21 @@ struct Flag: Hashable, Sendable {
     static let config = Flag("config", .text("FILE"), "the configuration file")
     static let contact = Flag("contact", .text("ID"), "the contact whose subjects are meant")
     static let dryRun = Flag("dry-run", .none, "count and find, write nothing")
+    static let activity = Flag("activity", .text("NAME"), "the attribute that shows when a person was last seen")
+    static let html = Flag("html", .text("FILE"), "also write a page for people: one file, no request to anywhere")
+    static let rate = Flag("rate", .number("N", 1...1_000_000), "requests a second that the target's contract allows")
+    static let checkpoint = Flag(
+        "checkpoint",
+        .number("SECONDS", 0...3600),
+        "keep where it stands so often, every 2 unless said otherwise"
+    )
+    static let consentEvidence = Flag(
+        "evidence",
+        .text("FILE"),
+        "write what became of each word about consent, for an auditor"
+    )
+    static let journal = Flag("journal", .text("FILE"), "keep the way back for `patchbay migrate undo`")
+    static let restart = Flag("restart", .none, "begin anew, whatever an unfinished run has left")
     static let evidence = Flag(
         "evidence",
         .text("FOLDER"),
@@ -63,6 +78,13 @@ struct Flag: Hashable, Sendable {
     static let rejects = Flag("rejects", .text("FILE"), "where rejected records go, with the reasons")
     static let replay = Flag("replay", .none, "capture each operation when the clock reaches its capturedAt")
     static let rules = Flag("rules", .none, "the vendors' rules, each with the tests that show it")
+    static let sample = Flag(
+        "sample",
+        .number("N", 1...1_000_000),
+        "look at so many contacts of each stratum, not at all"
+    )
+    static let seed = Flag("seed", .number("N", 0...1_000_000_000), "which contacts a sample has")
+    static let target = Flag("target", .text("FILE"), "the file that was written, or an export of the target")
     static let settings = Flag("settings", .text("FILE"), "settings, a JSON object")
     static let subject = Flag("subject", .text("NAME"), "the subject of operations that name none")
     static let to = Flag("to", .text("FORMAT"), "the format that is written")

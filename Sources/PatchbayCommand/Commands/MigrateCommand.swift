@@ -9,14 +9,21 @@ extension Command {
         "migrate apply",
         "moves contacts from one file format to another",
         details: """
-            It reads and writes as it goes, in constant memory. A file has its name only when it is complete. Rejected
-            records go to the --rejects file, one JSON object a line with number, reason, remedy and the original; beside
-            it stand the original rows with the source's header, which can be mended and fed in again.
+            It reads and writes as it goes, in constant memory. A file has its name only when it is complete. From a file
+            to a file it may be killed at any moment: the same command goes on where it stood, and the files become what
+            they would have been; --restart begins anew. Standard input can't be gone on with. Rejected records go to the
+            --rejects file, one JSON object a line with number, reason, remedy and the original; beside it stand the
+            original rows with the source's header, which can be mended and fed in again. --evidence has a line for each
+            word about what a person allows, before and after; with it every record is read back, and one that would
+            allow more than its source is rejected. --journal keeps the way back.
             --settings holds {"from": {…}, "to": {…}}; --config gives the types of attributes. `patchbay adapters`
             lists the formats.
             """,
         required: [.from, .to],
-        optional: [.settings, .config, .input, .output, .rejects, .dryRun, .json]
+        optional: [
+            .settings, .config, .input, .output, .rejects, .consentEvidence, .journal, .checkpoint, .restart, .dryRun,
+            .json,
+        ]
     ) { session in
         try MigrationRun(session).run()
     }
@@ -25,46 +32,72 @@ extension Command {
 /// One run of `migrate apply`.
 @MainActor private struct MigrationRun {
     private let session: Session
-    private let migration: Migration
-    private let source: RecordFormat
+    private let setup: MigrationSetup
 
-    init(_ session: Session) throws {
-        self.session = session
-        let settings = try session.object(.settings)
-        let strangers = settings.names.filter { !["from", "to"].contains($0) }
-        guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
-        source = try session.format(.from)
-        let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
-        do {
-            migration = try Migration(
-                from: source,
-                to: session.format(.to),
-                sourceSettings: settings["from"]?.object ?? [:],
-                targetSettings: settings["to"]?.object ?? [:],
-                catalogue: catalogue
-            )
-        } catch let failure as Migration.Failure {
-            throw SettingsError(failure.findings)
-        }
-    }
-
-    private static let unknownMember = FindingRow(
-        "settings.unknown",
-        .error,
-        .misconfigured,
-        reason: "The settings of a migration have no such member",
-        remedy: "Known are: from, to."
-    )
+    init(_ session: Session) throws { (self.session, setup) = (session, try MigrationSetup(session)) }
 
     func run() throws -> ExitStatus {
+        let files = try resumableFiles()
+        guard let files else { return try runOnce() }
+        var progress = ProgressLine(session.console, total: ResumableMigration.size(of: files.input))
+        let outcome = try ResumableMigration(
+            setup.migration,
+            files,
+            settings: setup.identity,
+            interval: .seconds(session.invocation.number(.checkpoint) ?? 2),
+            workers: nil
+        )
+        .run(
+            restarts: session.invocation.has(.restart),
+            progress: { progress.show(records: $0.records, bytes: $0.bytes) },
+            isCancelled: { session.interruption.signalNumber != nil }
+        )
+        if outcome.resumed > 0 { session.console.say("An earlier run had settled \(outcome.resumed) records.") }
+        guard outcome.isCommitted else {
+            session.console.say(
+                "Stopped after \(outcome.report.read) records. The same command goes on from there; --restart begins anew."
+            )
+            return .findings
+        }
+        return try end(outcome.report)
+    }
+
+    /// The files of a run that can be gone on with; nil if one of them can't.
+    private func resumableFiles() throws -> ResumableMigration.Files? {
+        let invocation = session.invocation
+        guard let input = invocation.text(.input), input != "-", let output = invocation.text(.output),
+            !invocation.has(.dryRun)
+        else {
+            return try needing([.consentEvidence, .journal, .restart, .checkpoint])
+        }
+        var files = ResumableMigration.Files(input: input, output: output)
+        files.rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: setup.source) }
+        files.evidence = invocation.text(.consentEvidence)
+        files.journal = invocation.text(.journal)
+        guard ResumableMigration.canResume(files) else { return try needing([.consentEvidence, .journal]) }
+        return files
+    }
+
+    /// Nil, unless a flag was given that only goes from plain files to plain files.
+    private func needing(_ flags: [Flag]) throws(UsageError) -> ResumableMigration.Files? {
+        let given = flags.filter(session.invocation.has)
+        guard let first = given.first else { return nil }
+        throw UsageError(
+            "--\(first.name) needs plain files: --in FILE and --out FILE, and no --dry-run.",
+            command: session.invocation.command.name
+        )
+    }
+
+    /// A run from or to something that is no plain file.
+    private func runOnce() throws -> ExitStatus {
         var input = try session.source(session.invocation.text(.input))
         let isDry = session.invocation.has(.dryRun)
         let output =
             isDry ? nil : try session.invocation.text(.output).map { try OutputFile(path: $0) } ?? .standardOutput()
         let rejects =
-            isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: source) }
+            isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: setup.source) }
         var progress = ProgressLine(session.console, total: input.size)
-        let report = try migration.run(
+        let report = try setup.migration.run(
             &input,
             to: output,
             rejects: rejects.map { Rejects(list: $0.list, replay: $0.replay) },
@@ -72,11 +105,16 @@ extension Command {
             isCancelled: { session.interruption.signalNumber != nil }
         )
         guard session.interruption.signalNumber == nil else {
-            session.console.say("Stopped after \(report.read) records; no file was written.")
+            let why = input.size == nil ? " Standard input can't be gone on with: begin anew." : ""
+            session.console.say("Stopped after \(report.read) records; no file was written.\(why)")
             return .findings
         }
         try rejects?.commit()
         try output?.commit()
+        return try end(report)
+    }
+
+    private func end(_ report: MigrationReport) throws -> ExitStatus {
         try tell(report)
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine
     }
@@ -104,30 +142,20 @@ private struct RejectFiles {
     let replay: OutputFile
 
     init(path: String, source: RecordFormat) throws(FileError) {
+        let paths = Self.paths(path, source: source)
+        (list, replay) = (try OutputFile(path: paths.list), try OutputFile(path: paths.replay))
+    }
+
+    /// The list, and the rows beside it with the ending of their format.
+    static func paths(_ path: String, source: RecordFormat) -> (list: String, replay: String) {
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
         let stem = name.lastIndex(of: ".").map { path[..<$0] } ?? path[...]
         let beside = "\(stem).\(source.fileExtension)"
-        list = try OutputFile(path: path)
-        replay = try OutputFile(path: beside == path ? "\(stem).replay.\(source.fileExtension)" : beside)
+        return (path, beside == path ? "\(stem).replay.\(source.fileExtension)" : beside)
     }
 
     func commit() throws(FileError) {
         try list.commit()
         try replay.commit()
-    }
-}
-
-extension Session {
-    /// The file format that a flag names.
-    fileprivate func format(_ flag: Flag) throws(UsageError) -> RecordFormat {
-        let formats = [.neutralContacts] + Vendors.modules.flatMap(\.formats)
-        let id = invocation.text(flag) ?? ""
-        if let format = formats.first(where: { $0.id == id }) { return format }
-        let known = formats.map(\.id)
-        let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
-        throw UsageError(
-            "--\(flag.name): there is no format \"\(id)\".\(guess) Known are: \(known.joined(separator: ", ")).",
-            command: invocation.command.name
-        )
     }
 }

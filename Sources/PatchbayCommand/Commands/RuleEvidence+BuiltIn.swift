@@ -1213,6 +1213,78 @@ extension RuleEvidence {
         {"rule":"salesforce/T8","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) nothing-changed"}
         {"rule":"salesforce/T8","test":"PatchbaySalesforceTests.TagTests/`removing an absent tag sends nothing`()"}
         {"rule":"salesforce/T11","test":"PatchbaySalesforceTests.TagTests/`tags are trimmed and sorted with the automatic ones`()"}
+        {"rule":"salesforce/V1","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V1","test":"PatchbaySalesforceTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
+        {"rule":"salesforce/V1","test":"PatchbaySalesforceTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
+        {"rule":"salesforce/V2","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V2","test":"PatchbaySalesforceTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
+        {"rule":"salesforce/V3","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
+        {"rule":"salesforce/V3","test":"PatchbaySalesforceTests.ServerTests/`after a 401 one fresh token, and after another a person has to act`()"}
+        {"rule":"salesforce/V3","test":"PatchbaySalesforceTests.ServerTests/`four requests with the same old token cost one fresh one`()"}
+        {"rule":"salesforce/V4","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V4","test":"PatchbaySalesforceTests.ServerTests/`the REST host is the one that the token's reply names`(_:_:)"}
+        {"rule":"salesforce/V5","test":"PatchbaySalesforceTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
+        {"rule":"salesforce/V6","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V6","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
+        {"rule":"salesforce/V7","test":"PatchbaySalesforceTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"salesforce/V8","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V8","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
+        {"rule":"salesforce/V9","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
+        {"rule":"salesforce/V10","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) bad-row"}
+        {"rule":"salesforce/V10","test":"PatchbaySalesforceTests.ServerTests/`a bad row is found, and every other gets through`(_:)"}
+        {"rule":"salesforce/V11","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
+        {"rule":"salesforce/V12","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V12","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
+        {"rule":"salesforce/V13","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V13","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
+        {"rule":"salesforce/V14","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
+        {"rule":"salesforce/V15","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V15","test":"PatchbaySalesforceTests.ServerTests/`a job is handed in, asked for every five seconds, and a later row of its contact waits`()"}
+        {"rule":"salesforce/V16","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) job"}
+        {"rule":"salesforce/V16","test":"PatchbaySalesforceTests.ServerTests/`a job with errors gives each row its verdict, page by page`()"}
+        {"rule":"salesforce/V16","test":"PatchbaySalesforceTests.ServerTests/`results that are not one for each row send the rows again in halves`()"}
+        {"rule":"salesforce/V17","test":"PatchbaySalesforceTests.ServerTests/`a job has so many rows and bytes, and a larger row goes alone`()"}
+        {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
+        {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
+        {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"salesforce/V20","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V20","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
+        {"rule":"salesforce/V21","test":"PatchbaySalesforceTests.ServerTests/`a yes that says no inside is no yes`()"}
+        {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
+        {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerTests/`contacts are forgotten together, and only a clear word ends it`()"}
+        {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
+        {"rule":"salesforce/V24","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
+        {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) event-in-doubt"}
+        {"rule":"salesforce/V25","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
+        {"rule":"salesforce/V26","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"salesforce/V26","test":"PatchbaySalesforceTests.ServerTests/`a Retry-After keeps every lane back, over a restart`(_:)"}
+        {"rule":"salesforce/V27","test":"PatchbaySalesforceTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
+        {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
+        {"rule":"salesforce/V28","test":"PatchbaySalesforceTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
+        {"rule":"salesforce/V29","test":"PatchbaySalesforceTests.ServerTests/`rows without an answer go again, and replace themselves`()"}
+        {"rule":"salesforce/V30","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
+        {"rule":"salesforce/V31","test":"PatchbaySalesforceTests.ServerTests/`what only a person can mend stops, and keeps everything`()"}
+        {"rule":"salesforce/V32","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) bad-row"}
+        {"rule":"salesforce/V32","test":"PatchbaySalesforceTests.ServerTests/`requests leave at the vendor's rate, refusals are final, and a web page is no answer`()"}
+        {"rule":"salesforce/V33","test":"PatchbaySalesforceTests.ServerTests/`requests leave at the vendor's rate, refusals are final, and a web page is no answer`()"}
+        {"rule":"salesforce/V34","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V34","test":"PatchbaySalesforceTests.ServerTests/`rows are read page by page, while rows wait`()"}
+        {"rule":"salesforce/V35","test":"PatchbaySalesforceTests.ServerTests/`what a column can't hold stays out, and the rest goes`()"}
+        {"rule":"salesforce/V37","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
+        {"rule":"salesforce/V38","test":"PatchbaySalesforceTests.ServerTests/`what a column can't hold stays out, and the rest goes`()"}
+        {"rule":"salesforce/V39","test":"PatchbaySalesforceTests.ServerTests/`what a column can't hold stays out, and the rest goes`()"}
+        {"rule":"salesforce/V40","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}
+        {"rule":"salesforce/V41","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}
+        {"rule":"salesforce/V42","test":"PatchbaySalesforceTests.ServerTests/`what a column can't hold stays out, and the rest goes`()"}
+        {"rule":"salesforce/V43","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"salesforce/V43","test":"PatchbaySalesforceTests.ServerTests/`several words of one contact are one row, the last value wins`()"}
+        {"rule":"salesforce/V44","test":"PatchbaySalesforceTests.ServerTests/`contacts are forgotten together, and only a clear word ends it`()"}
+        {"rule":"salesforce/V45","test":"PatchbaySalesforceTests.ServerTests/`tags and subscriptions are columns, and unknown is neither yes nor no`()"}
+        {"rule":"salesforce/V46","test":"PatchbaySalesforceTests.ServerTests/`a job that the vendor forgot goes again, and is given up in the end`()"}
         {"rule":"salesforce/W1","test":"PatchbaySalesforceTests.LifeTests/`settings are trimmed`()"}
         {"rule":"salesforce/W1","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W2","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) adopted"}

@@ -5,6 +5,8 @@
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
     private var shown: ContinuousClock.Instant
+    /// What an earlier run had done.
+    private var before: (records: Int, bytes: Int)?
 
     /// A line about a work of so many bytes, if that is known.
     init(_ console: Console, total: Int?) {
@@ -15,17 +17,31 @@
 
     /// Shows how far the work is, unless it was shown a moment ago.
     mutating func show(records: Int, bytes: Int) {
+        if before == nil { before = (records, bytes) }
         guard console.isWatched, clock.now - shown >= .milliseconds(200) else { return }
         shown = clock.now
-        console.show(progress: Self.text(records: records, bytes: bytes, total: total, elapsed: shown - start))
+        let progress = Self.text(
+            records: records,
+            bytes: bytes,
+            total: total,
+            elapsed: shown - start,
+            before: before ?? (0, 0)
+        )
+        console.show(progress: progress)
     }
 
     /// The line's text.
-    nonisolated static func text(records: Int, bytes: Int, total: Int?, elapsed: Duration) -> String {
+    nonisolated static func text(
+        records: Int,
+        bytes: Int,
+        total: Int?,
+        elapsed: Duration,
+        before: (records: Int, bytes: Int) = (0, 0)
+    ) -> String {
         let seconds = max(0.001, elapsed / .seconds(1))
-        var parts = ["\(records) records", "\(Int(Double(records) / seconds)) a second"]
-        if let total, total > 0, bytes > 0 {
-            let left = Int(seconds * Double(max(0, total - bytes)) / Double(bytes))
+        var parts = ["\(records) records", "\(Int(Double(records - before.records) / seconds)) a second"]
+        if let total, total > 0, bytes > before.bytes {
+            let left = Int(seconds * Double(max(0, total - bytes)) / Double(bytes - before.bytes))
             parts.insert("\(min(100, bytes * 100 / total)) %", at: 0)
             parts.append("\(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left")
         }

@@ -10,6 +10,8 @@ struct BulkPlan: Sendable {
     let catalogue: AttributeCatalogue
     let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
+    /// Whether the source is surveyed on the way.
+    var counts = false
 
     /// What stands before the first row, and what it says.
     struct Header: Sendable {
@@ -40,14 +42,16 @@ struct BulkPlan: Sendable {
         let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue)
         switch (source, try reader(behind: header)) {
         case (.neutralLines, .lines(let reader)?):
-            let compiled = CompiledPlan(layout, catalogue: catalogue)
-            return ChunkMapper(compiled, .lines(NeutralScanner(in: arena), reader), in: arena, slow: slow)
+            let compiled = CompiledPlan(layout, catalogue: catalogue, counts: counts)
+            let scanner = NeutralScanner(in: arena)
+            return ChunkMapper(compiled, .lines(scanner, reader), in: arena, slow: slow, counts: counts)
         case (.columns(let rows), .rows(let reader)?):
             let columns = rows.columns(header.fields)
             let names = columns.compactMap { if case .attribute(let name, _) = $0.role { name } else { nil } }
-            let compiled = CompiledPlan(layout, catalogue: catalogue, attributes: names)
+            let compiled = CompiledPlan(layout, catalogue: catalogue, attributes: names, counts: counts)
             let scanner = RowScanner(rows, columns, compiled, in: arena)
-            return ChunkMapper(compiled, .rows(scanner, reader, rows.dialect), in: arena, slow: slow)
+            let source = RecordSource.rows(scanner, reader, rows.dialect)
+            return ChunkMapper(compiled, source, in: arena, slow: slow, counts: counts)
         default: return nil
         }
     }

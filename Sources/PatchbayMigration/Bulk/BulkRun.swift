@@ -15,6 +15,10 @@ struct BulkRun {
     private var rejects: Rejects?
     /// Line feeds of the source before what comes next.
     private var lines = 0
+    /// Bytes of the source that are settled.
+    private var settled = 0
+    private var keeping: Checkpoints?
+    private var surveyor: Surveyor?
     private var hasBegun = false
     /// Outputs that were written and can be filled again.
     private var spare: [[UInt8]] = []
@@ -32,6 +36,7 @@ struct BulkRun {
         (self.reader, self.notes) = (reader, notes)
         slow = SlowWay(writer: try plan.makeWriter(), catalogue: plan.catalogue)
         lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
+        settled = header.bytes.count
         makeMender = { try plan.makeMapper(behind: header) }
     }
 
@@ -41,6 +46,8 @@ struct BulkRun {
         let rejects: Rejects?
         let progress: (Migration.Progress) -> Void
         let isCancelled: () -> Bool
+        let keeping: Checkpoints?
+        let surveyor: Surveyor?
     }
 
     /// Runs it; nil if nothing was read from the source and it is for the slow way, or only its first chunk was, which is
@@ -53,21 +60,43 @@ struct BulkRun {
         workers: Int
     ) throws -> MigrationReport? {
         first = try source.next()
-        guard let header = plan.header(in: first ?? []), let reader = try? plan.reader(behind: header),
+        let resumed = surroundings.keeping?.resumption
+        guard let header = plan.header(in: resumed?.head ?? first ?? []), let reader = try? plan.reader(behind: header),
             let mapper = try plan.makeMapper(behind: header)
         else { return nil }
         var run = try BulkRun(plan, header, reader, mapper.notes)
         (run.output, run.rejects) = (surroundings.output, surroundings.rejects)
-        try run.write(run.slow.header[...])
+        (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
+        if let resumed { run.resume(at: resumed.place) } else { try run.write(run.slow.header[...]) }
+        let skipped = resumed == nil ? header.bytes.count : 0
         if workers < 2 {
             var lane = OneLane(mapper)
-            try run.go(first, header.bytes.count, &source, surroundings, &lane)
+            try run.go(first, skipped, &source, surroundings, &lane)
         } else {
             var lane = ManyLanes(plan, header, workers: workers)
             defer { lane.close() }
-            try run.go(first, header.bytes.count, &source, surroundings, &lane)
+            try run.go(first, skipped, &source, surroundings, &lane)
         }
         return run.report
+    }
+
+    private mutating func resume(at place: Checkpoints.Place) {
+        (report, lines, settled, hasBegun) = (place.report, place.lines, place.offset, place.hasBegun)
+        rejects?.resume(hasBegun: place.hasBegun, hasReturns: place.hasReturns)
+    }
+
+    /// Where the run stands, between two records.
+    private var place: Checkpoints.Place {
+        var place = Checkpoints.Place(report: report, offset: settled, lines: lines, isExact: true)
+        place.report.bytesRead = settled
+        (place.hasBegun, place.hasReturns) = (hasBegun, rejects?.hasReturns ?? false)
+        return place
+    }
+
+    private mutating func keep(isDue: Bool) throws {
+        guard isDue, let keeping else { return }
+        try rejects?.flush()
+        try keeping.save(place)
     }
 
     /// The processors that this process may use.
@@ -83,7 +112,8 @@ struct BulkRun {
         _ lane: inout some Lane & ~Copyable
     ) throws {
         // A row may have several lines, so its length is the mapper's care.
-        var cutter = LineCutter(longest: isOfRows ? .max / 2 : NeutralContacts.longestLine)
+        let longest = isOfRows ? .max / 2 : NeutralContacts.longestLine
+        var cutter = LineCutter(longest: longest, isFirst: report.read == 0)
         var next = first
         var skipped = headerLength
         while !surroundings.isCancelled() {
@@ -108,6 +138,7 @@ struct BulkRun {
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
         try rejects?.flush()
+        try keep(isDue: true)
     }
 
     private var isOfRows: Bool { if case .rows = reader { true } else { false } }
@@ -117,17 +148,19 @@ struct BulkRun {
         case .job(let job):
             lane.submit(job, spare.popLast() ?? [])
             while let result = lane.next(isLast: false) { try accept(result) }
-        case .overlong(let length):
+        case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
             while let result = lane.next(isLast: true) { try accept(result) }
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
             report.count(record.findings)
+            try surveyor?.note(record, record.findings)
             try rejects?.reject(record, record.findings)
             report.read += 1
             report.rejected += 1
             lines += 1
+            settled += bytes
         }
     }
 
@@ -169,9 +202,15 @@ struct BulkRun {
             report.count(MigrationReport.Tally(severity: row.severity, count: count), of: row.code)
         }
         for (code, tally) in result.findings { report.count(tally, of: code) }
+        if let surveyor, let survey = result.survey {
+            try surveyor.add(survey)
+            for (row, count) in zip(notes, result.notes) where count > 0 { surveyor.note(row) }
+        }
         lines += result.lines
+        settled += result.job.count - result.leftover.count
         try write(result.output[..<result.used])
         spare.append(result.output)
+        try keep(isDue: keeping?.isDue() ?? false)
     }
 
     /// Keeps a reject, now that its number is known.

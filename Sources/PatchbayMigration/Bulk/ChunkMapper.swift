@@ -16,6 +16,9 @@ struct ChunkJob: Sendable {
     /// Whether nothing follows.
     var isLast = false
 
+    /// How many bytes it has.
+    var count: Int { max(0, seam.count - Padding.count) + range.count }
+
     /// All bytes of it.
     var bytes: [UInt8] { seam.dropLast(Padding.count) + chunk[range] }
 }
@@ -49,6 +52,8 @@ struct ChunkResult: Sendable {
     /// How often each finding of the slow way came.
     var findings: [String: MigrationReport.Tally] = [:]
     var rejects: [Reject] = []
+    /// What the records hold, if that is counted.
+    var survey: Survey?
     /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
     var leftover: [UInt8] = []
     /// The job, for what must be mapped again behind a leftover.
@@ -70,6 +75,9 @@ struct ChunkMapper: ~Copyable {
     private var view: RecordView
     private var writer: LineWriter
     private var slow: SlowWay
+    // What counts the records, if they are counted.
+    private let counter: BulkSurvey?
+    private let book: SurveyBook?
 
     /// The longest record that goes the fast way, so that the room that one may need is bounded.
     private static let longest = 64 << 10
@@ -78,11 +86,12 @@ struct ChunkMapper: ~Copyable {
     private static let nearBy = 4 << 10
 
     /// What ends a run of plain records.
-    private enum Stop { case end, unusual, room }
+    private enum Stop { case end, unusual, room, counted }
 
-    init(_ compiled: CompiledPlan, _ source: RecordSource, in arena: Arena, slow: SlowWay) {
+    init(_ compiled: CompiledPlan, _ source: RecordSource, in arena: Arena, slow: SlowWay, counts: Bool) {
         (self.compiled, self.source, self.arena, self.slow) = (compiled, source, arena, slow)
         (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
+        (counter, book) = counts ? (BulkSurvey(in: arena), SurveyBook(activity: nil)) : (nil, nil)
     }
 
     /// Maps a job; `output` is written over.
@@ -100,6 +109,8 @@ struct ChunkMapper: ~Copyable {
         } else {
             result.leftover += job.chunk[job.range]
         }
+        tellCounts()
+        result.survey = book?.take()
         return result
     }
 
@@ -117,6 +128,7 @@ struct ChunkMapper: ~Copyable {
             let stop = isSlow ? .unusual : run(bytes, &position, range.upperBound, &result)
             switch stop {
             case .end: return
+            case .counted: tellCounts()
             case .room: Self.grow(&result.output, used: result.used, by: 0)
             case .unusual:
                 guard let next = moveSlowly(bytes, position..<range.upperBound, isSlow, isLast, &result) else {
@@ -126,6 +138,10 @@ struct ChunkMapper: ~Copyable {
                 position = next
             }
         }
+    }
+
+    private func tellCounts() {
+        if let counter { book?.note(counter, compiled) }
     }
 
     private var isRows: Bool { if case .rows = source { true } else { false } }
@@ -208,7 +224,11 @@ struct ChunkMapper: ~Copyable {
                 continue
             }
             guard scanner.scan(&cursor, &view, plan.pointee.lexicon, plan.pointee.attributes.names) else {
-                if let stranger = scanner.takeStranger() { compiled.learn(stranger.text) }
+                if let stranger = scanner.takeStranger() {
+                    // What is counted by rank is told before ranks change.
+                    tellCounts()
+                    compiled.learn(stranger.text)
+                }
                 return .unusual
             }
             guard cursor - place <= Self.longest else { return .unusual }
@@ -216,7 +236,11 @@ struct ChunkMapper: ~Copyable {
             let hasEnd = cursor < end
             guard !hasEnd || cursor.pointee == 0x0A else { return .unusual }
             guard limit - pen.place > room + LinePlan.factor * (cursor - place) else { return .room }
-            guard Self.write(view, &writer, plan, &pen, notes, &counts) else { return .unusual }
+            guard counter?.hasRoom ?? true else { return .counted }
+            guard counter?.admits(view) ?? true, Self.write(view, &writer, plan, &pen, notes, &counts) else {
+                return .unusual
+            }
+            counter?.note(view, plan.pointee.lexicon)
             if hasEnd {
                 counts.lines &+= 1
                 cursor += 1
@@ -251,7 +275,11 @@ struct ChunkMapper: ~Copyable {
                 return .unusual
             }
             guard limit - pen.place > room + LinePlan.factor * (cursor - place) else { return .room }
-            guard Self.write(view, &writer, plan, &pen, notes, &counts) else { return .unusual }
+            guard counter?.hasRoom ?? true else { return .counted }
+            guard counter?.admits(view) ?? true, Self.write(view, &writer, plan, &pen, notes, &counts) else {
+                return .unusual
+            }
+            counter?.note(view, plan.pointee.lexicon)
             counts.lines &+= lines
             place = cursor
         }
@@ -276,7 +304,7 @@ struct ChunkMapper: ~Copyable {
         _ counts: inout Counts
     ) -> Bool {
         let start = pen.place
-        guard writer.write(view, plan, &pen) else {
+        guard !view.mayContradict, writer.write(view, plan, &pen) else {
             pen.place = start
             return false
         }
@@ -372,6 +400,7 @@ struct ChunkMapper: ~Copyable {
     ) {
         var written: [UInt8] = []
         let findings = slow.move(record, to: &written)
+        book?.note(record, findings)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if findings.contains(where: { $0.severity == .error }) {
             result.rejects.append(

@@ -33,6 +33,7 @@ struct Lexicon: BitwiseCopyable {
     let unanswered = Lexicon.answers.firstIndex(of: .unknown) ?? 0
     let refused = Lexicon.answers.firstIndex(of: .denied) ?? 0
     let unknownState = Lexicon.states.firstIndex(of: .unknown) ?? 0
+    let subscribed = Lexicon.states.firstIndex(of: .subscribed) ?? 0
     let unsubscribed = Lexicon.states.firstIndex(of: .unsubscribed) ?? 0
     /// The family of each platform, by index.
     let familyOfPlatform: Row<Int>

@@ -4,8 +4,8 @@ struct LineCutter {
     enum Cut {
         /// Whole lines.
         case job(ChunkJob)
-        /// A line that is longer than any may be; its length without its end.
-        case overlong(Int)
+        /// A line that is longer than any may be: its length without its end, and with it.
+        case overlong(Int, bytes: Int)
     }
 
     private let longest: Int
@@ -16,7 +16,8 @@ struct LineCutter {
     private var endsInReturn = false
     private var isFirst = true
 
-    init(longest: Int) { self.longest = longest }
+    /// A cutter; `isFirst` says whether the source's first record is still to come.
+    init(longest: Int, isFirst: Bool = true) { (self.longest, self.isFirst) = (longest, isFirst) }
 
     /// Cuts the next chunk, with `take` called once or twice, or not at all while a line goes on.
     mutating func cut(_ chunk: consuming [UInt8], _ take: (Cut) throws -> Void) rethrows {
@@ -31,7 +32,7 @@ struct LineCutter {
             start = first + 1
             begin(chunk[..<first])
             if let overlong = overlongLine(isEnded: true) {
-                try take(.overlong(overlong))
+                try take(.overlong(overlong, bytes: length + 1))
                 isFirst = false
             } else {
                 job.seam = begun + [0x0A] + [UInt8](repeating: 0, count: Padding.count)
@@ -49,7 +50,7 @@ struct LineCutter {
     /// Cuts off what is left at the end of the source.
     mutating func finish(_ take: (Cut) throws -> Void) rethrows {
         guard length > 0 else { return }
-        if let overlong = overlongLine(isEnded: false) { return try take(.overlong(overlong)) }
+        if let overlong = overlongLine(isEnded: false) { return try take(.overlong(overlong, bytes: length)) }
         var job = ChunkJob()
         job.seam = begun + [UInt8](repeating: 0, count: Padding.count)
         job.isFirst = isFirst

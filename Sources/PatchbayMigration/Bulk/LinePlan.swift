@@ -87,18 +87,23 @@ final class CompiledPlan {
     /// What the attributes of the plan point to.
     private var attributeArena = Arena()
 
-    private let kindNames: [String]
+    /// The kinds of identifiers, by index.
+    let kindNames: [String]
+    /// The attributes that are known, by rank.
+    private(set) var attributeNames: [String]
 
-    /// Compiles a layout; `attributes` are names that the source is known to have.
-    init(_ layout: LineLayout, catalogue: AttributeCatalogue, attributes: [AttributeName] = []) {
+    /// Compiles a layout; `attributes` are names that the source is known to have, and `counts` says whether also those
+    /// kinds of identifiers are told apart that the target has no place for.
+    init(_ layout: LineLayout, catalogue: AttributeCatalogue, attributes: [AttributeName] = [], counts: Bool = false) {
         let arena = Arena()
         var compiler = LineCompiler(layout, in: arena)
-        compiler.compile()
+        compiler.compile(knowing: counts ? [.external, .email, .phone] : [])
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         kindNames = compiler.kindNames
         let known = [Array(compiler.attributes.names.keys), Array(catalogue.entries.keys), attributes]
         names = Set(known.joined().map(\.rawValue))
         if names.count > RecordView.attributeLimit { names = [] }
+        attributeNames = Self.sorted(names)
         let lexicon = Lexicon(kinds: compiler.kindNames, topics: compiler.topicNames, in: arena)
         let plan = LinePlan(
             lexicon: UnsafePointer(arena.make(1, of: lexicon)),
@@ -120,7 +125,11 @@ final class CompiledPlan {
 
     /// The rank of an attribute, as long as no further one is learned.
     func rank(of name: AttributeName) -> Int? {
-        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.firstIndex(of: name.rawValue)
+        attributeNames.firstIndex(of: name.rawValue)
+    }
+
+    private static func sorted(_ names: Set<String>) -> [String] {
+        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// Learns the name of an attribute, so that the next record with it goes the fast way.
@@ -129,6 +138,7 @@ final class CompiledPlan {
             name.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }),
             names.insert(name).inserted
         else { return }
+        attributeNames = Self.sorted(names)
         let arena = Arena()
         plan.pointee.attributes = AttributeBook(layout, names: names, catalogue: catalogue, in: arena)
         attributeArena = arena
@@ -153,10 +163,11 @@ private struct LineCompiler {
 
     init(_ layout: LineLayout, in arena: Arena) { (self.layout, self.arena) = (layout, arena) }
 
-    mutating func compile() {
+    mutating func compile(knowing kinds: [IdentifierKind]) {
         steps.append(LinePlan.Step(work: .open))
         add(layout.parts)
         close()
+        for kind in kinds { _ = self.kind(kind) }
     }
 
     private mutating func note(_ row: FindingRow) -> Int {

@@ -308,7 +308,6 @@ struct NeutralScanner: BitwiseCopyable {
                 token: RecordView.blank,
                 hasToken: false,
                 hasFacts: false,
-                tokenDetails: 0,
                 service: 0,
                 family: -1
             )
@@ -340,7 +339,7 @@ struct NeutralScanner: BitwiseCopyable {
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bool {
         var value = device.token
-        var (member, seen, ignored) = (-1, 0 as UInt64, -1)
+        var (member, seen) = (-1, 0 as UInt64)
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
             member = Grammar.name(&place, tables.pointee.tokenMembers, after: member, &seen)
@@ -348,12 +347,12 @@ struct NeutralScanner: BitwiseCopyable {
                 switch member {
                 case 0: Grammar.string(&place, &device.token) && device.token.isBare
                 case 1: Self.word(&place, lexicon.pointee.services, after: -1, &device.service)
-                case 2: Self.closed(&place, tables.pointee.environments, &ignored)
+                case 2: Self.closed(&place, tables.pointee.environments, &device.environment)
                 case 3: Grammar.string(&place, &value)
                 default: false
                 }
             guard isPlain else { return false }
-            if member >= 2 { device.tokenDetails += 1 }
+            if member == 3 { device.hasAppID = true }
             way = Grammar.next(&place, 0x7B)
         }
         device.hasToken = true

@@ -53,8 +53,11 @@ struct RecordView: BitwiseCopyable {
         var token: ValueView
         var hasToken: Bool
         var hasFacts: Bool
+        /// The environment of its token, -1 if it says none, and whether it names its app.
+        var environment = -1
+        var hasAppID = false
         /// How many members its token has that no layout writes.
-        var tokenDetails: Int
+        var tokenDetails: Int { (environment < 0 ? 0 : 1) + (hasAppID ? 1 : 0) }
         var service: Int
         /// The family of its platform; -1 if nothing is said of it.
         var family: Int
@@ -104,7 +107,7 @@ struct RecordView: BitwiseCopyable {
         consents = arena.make(Self.consentLimit, of: ConsentView(purpose: -1, channel: -1, state: -1))
         devices = arena.make(
             Self.deviceLimit,
-            of: DeviceView(token: value, hasToken: false, hasFacts: false, tokenDetails: 0, service: -1, family: -1)
+            of: DeviceView(token: value, hasToken: false, hasFacts: false, service: -1, family: -1)
         )
         scratch = arena.make(Self.identifierLimit * Self.scratchLine + Padding.count, of: 0)
     }
@@ -114,6 +117,31 @@ struct RecordView: BitwiseCopyable {
         (identifierCount, tagCount, subscriptionCount, consentCount, deviceCount) = (0, 0, 0, 0, 0)
         (hasLocale, hasTimeZone) = (false, false)
         for word in 0..<Self.presentWords { present[word] = 0 }
+    }
+
+    /// Whether two words may be about one thing and differ: then the slow way settles them.
+    @inline(__always) var mayContradict: Bool {
+        subscriptionCount > 1 && hasTornSubscriptions || consentCount > 1 && hasTornConsents
+    }
+
+    private var hasTornSubscriptions: Bool {
+        for index in 1..<subscriptionCount {
+            for other in 0..<index {
+                let (one, two) = (subscriptions[index], subscriptions[other])
+                if one.channel == two.channel, one.topic == two.topic, one.state != two.state { return true }
+            }
+        }
+        return false
+    }
+
+    private var hasTornConsents: Bool {
+        for index in 1..<consentCount {
+            for other in 0..<index {
+                let (one, two) = (consents[index], consents[other])
+                if one.purpose == two.purpose, one.channel == two.channel, one.state != two.state { return true }
+            }
+        }
+        return false
     }
 
     /// A value that holds nothing.

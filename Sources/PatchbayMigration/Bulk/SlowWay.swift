@@ -23,6 +23,7 @@ struct SlowWay {
             return isExplained ? findings : findings + [Self.unexplained.at()]
         }
         if !mapping.isEmpty { findings += mapping.apply(to: &contact, counting: &effects) }
+        findings += contact.settleContradictions()
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }

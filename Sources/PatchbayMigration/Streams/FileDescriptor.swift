@@ -35,6 +35,27 @@ final class FileDescriptor {
         return status
     }
 
+    /// Keeps the first `count` bytes and goes on behind them.
+    func begin(at count: Int) throws(FileError) {
+        guard ftruncate(number, off_t(count)) == 0, lseek(number, off_t(count), SEEK_SET) == off_t(count) else {
+            throw FileError(path, .write)
+        }
+    }
+
+    /// Goes to a place of the file.
+    func seek(to offset: Int) throws(FileError) {
+        guard lseek(number, off_t(offset), SEEK_SET) == off_t(offset) else { throw FileError(path, .read) }
+    }
+
+    /// Takes the file for this process until it closes it; false if another process has it.
+    func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
+
+    /// What brings the file to the disk from another thread, as long as the file is open.
+    var syncer: @Sendable () -> Int32 {
+        let number = number
+        return { fsync(number) == 0 ? 0 : errno }
+    }
+
     /// Reads at most `count` bytes; empty at the end. There is room behind them, so that a few more can be added in place.
     func read(_ count: Int) throws(FileError) -> [UInt8] {
         while true {
@@ -47,6 +68,24 @@ final class FileDescriptor {
             if failure == 0 { return bytes }
             if failure != EINTR { throw FileError(path, .read, number: failure) }
         }
+    }
+
+    /// Reads `count` bytes at a place of the file.
+    func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            var failure: Int32 = 0
+            let (start, left) = (offset + bytes.count, count - bytes.count)
+            let part = [UInt8](unsafeUninitializedCapacity: left) { buffer, filled in
+                let result = pread(number, buffer.baseAddress, left, off_t(start))
+                if result < 0 { failure = errno }
+                filled = max(0, result)
+            }
+            guard failure == 0 || failure == EINTR else { throw FileError(path, .read, number: failure) }
+            guard failure == EINTR || !part.isEmpty else { throw FileError(path, .read, number: ENODATA) }
+            bytes += part
+        }
+        return bytes
     }
 
     /// Writes all of the bytes.

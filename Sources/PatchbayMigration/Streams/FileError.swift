@@ -38,6 +38,7 @@ public struct FileError: Error, Hashable, Sendable {
         EACCES: "Choose a place that you may read and write.",
         EPERM: "Choose a place that you may read and write.",
         EROFS: "Choose a folder that is not read-only.",
+        EBUSY: "Another run writes it: wait for that one, or name another file.",
         EISDIR: "Name a file, not a folder.",
         ENOTDIR: "Check the path: one of its folders is a file.",
         ENOSPC: "Free some space, or choose another disk.",

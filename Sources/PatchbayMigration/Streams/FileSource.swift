@@ -24,6 +24,15 @@ public struct FileSource: ByteSource {
         try self.init(FileDescriptor(path, O_RDONLY), chunk: chunk)
     }
 
+    /// Opens a plain file at a place.
+    init(path: String, at offset: Int, chunk: Int = 256 << 10) throws(FileError) {
+        try self.init(path: path, chunk: chunk)
+        try file.seek(to: offset)
+    }
+
+    /// What the file is now.
+    func status() throws(FileError) -> stat { try file.status() }
+
     /// Standard input.
     public static func standardInput(chunk: Int = 256 << 10) throws(FileError) -> FileSource {
         try FileSource(FileDescriptor(STDIN_FILENO, path: "standard input", closesAtEnd: false), chunk: chunk)

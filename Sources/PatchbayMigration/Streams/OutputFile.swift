@@ -22,6 +22,8 @@ public final class OutputFile: ByteSink {
     private let draft: String?
     private let target: String
     private var isCommitted = false
+    /// Whether an unfinished file stays where it is, to be gone on with.
+    var isKept = false
 
     /// Begins a file.
     ///
@@ -64,7 +66,51 @@ public final class OutputFile: ByteSink {
         (self.file, path, target, draft) = (file, file.path, file.path, nil)
     }
 
-    deinit { if !isCommitted, let draft { unlink(draft) } }
+    /// Begins a file that another process can go on with, or goes on with one.
+    ///
+    /// It is written beside its place under the same name with `.partial` behind it.
+    /// - Parameters:
+    ///   - path: the name that it gets; nothing else than a plain file may stand there.
+    ///   - length: how many bytes of an unfinished file are kept; nil begins anew.
+    /// - Throws: ``FileError``, also while another process writes it, and if an unfinished file is shorter.
+    init(path: String, from length: Int?) throws(FileError) {
+        self.path = path
+        target = OutputFile.resolved(path) ?? path
+        let draft = OutputFile.draft(of: target)
+        self.draft = draft
+        do throws(FileError) {
+            let opened = try FileDescriptor(draft, O_RDWR | (length == nil ? O_CREAT : 0))
+            let status = try opened.status()
+            var named = stat()
+            // While we waited for the file, another process may have finished it and given it its name.
+            guard opened.lock(), stat(draft, &named) == 0, named.st_ino == status.st_ino else {
+                throw FileError(path, .open, number: EBUSY)
+            }
+            guard status.st_size >= length ?? 0 else { throw FileError(path, .read, number: ENODATA) }
+            try opened.begin(at: length ?? 0)
+            file = opened
+        } catch {
+            throw FileError(path, error.operation, number: error.number)
+        }
+        count = length ?? 0
+    }
+
+    /// Where an unfinished file stands that can be gone on with.
+    static func draft(of target: String) -> String { "\(target).partial" }
+
+    /// What brings the bytes to the disk from another thread, as long as this lives.
+    var syncer: @Sendable () -> Int32 { file.syncer }
+
+    /// The file's number and times, as they will be once it has its name.
+    func status() throws(FileError) -> stat { try file.status() }
+
+    /// Keeps the first `count` bytes.
+    func shorten(to count: Int) throws(FileError) {
+        try file.begin(at: count)
+        self.count = count
+    }
+
+    deinit { if !isCommitted, !isKept, let draft { unlink(draft) } }
 
     public func write(_ bytes: [UInt8]) throws(FileError) { try write(bytes[...]) }
 
@@ -93,7 +139,7 @@ public final class OutputFile: ByteSink {
         try? FileDescriptor(folder, O_RDONLY).sync()
     }
 
-    private static func resolved(_ path: String) -> String? {
+    static func resolved(_ path: String) -> String? {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }
         return String(cString: text)

@@ -7,6 +7,8 @@ package import PatchbayModel
 public struct FaultDoor: Sendable {
     /// The adapter's id, which is also the provider's name.
     public let id: String
+    /// Which side of the vendor it is; one configuration holds doors of one side.
+    package var side: AdapterDescriptor.Door { type(of: adapter).descriptor.door }
     package let adapter: any VendorAdapter
     package let makeVendor: @Sendable () throws -> SimulatedVendor
     package let credential: @Sendable (String?) -> Secret?

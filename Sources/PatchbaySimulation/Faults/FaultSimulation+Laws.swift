@@ -13,7 +13,8 @@ extension FaultSimulation {
         }
         expect(provider.mode != .paused, "request \(sent.number) went to a provider that is paused")
         hear()
-        let before = world.sent.dropLast().last
+        // Where the power went, the timeline goes on from what the disk remembers.
+        let before = world.sent.dropLast().last { !world.forgotten.contains($0.number) }
         expect(before.map { $0.now <= sent.now } ?? true, "request \(sent.number) left before the one before it")
         // Whoever loses the right to deliver, and has it again, knows nothing of what it sent before.
         let others = world.inFlight.map { world.sent[$0 - 1] }
@@ -249,7 +250,7 @@ extension FaultSimulation {
                 story.entries.append(.init(operation: operation, term: nil, code: ""))
             }
         }
-        story.wakes = wakes
+        story.wakes = (wakes + world.placings).sorted()
         for (lane, text) in try world.memory(of: provider) { story.memory[lane] = try JSONValue(parsing: text) }
         story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectMirror()
         story.isWhole =

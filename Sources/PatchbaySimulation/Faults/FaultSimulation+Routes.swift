@@ -84,7 +84,9 @@ extension FaultSimulation {
                     !takers.isEmpty
                 else { continue }
                 let stays = after[leaver]?[id]
-                let isMoved = stays == nil && moved[leaver]?.contains(id) ?? false
+                // What was to end first may have ended as it should, and what has come back had left before.
+                let hasEnded = heard[leaver]?.contains(id) ?? false
+                let isMoved = stays == nil && !hasEnded && moved[leaver]?.contains(id) ?? false
                 if new.onSwitch == .retarget, let isBegun = stays {
                     expect(wasBegun || isBegun, "\(id.rawValue.suffix(4)) was left with \(leaver)")
                 }

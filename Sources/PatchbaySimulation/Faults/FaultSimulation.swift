@@ -95,12 +95,18 @@ public final class FaultSimulation {
     private var grantedNow: Set<Purpose> = []
     /// What is said and stored, by subject.
     var mirrors: [Subject: SubjectMirror] = [:]
+    /// What was said and stored of the person who was there before, by subject.
+    private var left: [Subject: SubjectMirror] = [:]
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
     var known: [OperationID: EngagementOperation] = [:]
     var heardBy: [OperationID: Set<String>] = [:]
+    /// The providers that had a route then, whether they heard it or not.
+    private var routedBy: [OperationID: Set<String>] = [:]
     /// The shadows that saw an operation at capture, and the providers that may get it beside those that heard it.
     var rehearsedBy: [OperationID: Set<String>] = [:]
     var allowed: [OperationID: Set<String>] = [:]
+    /// What was stored and had no place on a route yet when last seen.
+    private var waiting: Set<OperationID> = []
     /// Of each provider, how often it has become or ceased to be a shadow; and when a request left, how often by then.
     var phases: [String: Int] = [:]
     var phaseOf: [Int: Int] = [:]
@@ -155,6 +161,7 @@ public final class FaultSimulation {
         world.credentials = setup.credentials
         world.network = { [unowned self] in fate(of: $0) }
         world.onStorage { [unowned self] in try pass($0) }
+        if steps.contains(where: \.isReboot) { try world.keepImage() }
     }
 
     /// Plays the run, heals everything, and checks.
@@ -196,6 +203,7 @@ public final class FaultSimulation {
             try perform(step.what)
         }
         if world.sent.count > Self.limit { throw Runaway() }
+        try learnPlaces()
         hear()
         // What one process captured, the other sees when it looks after the outbox.
         let hasLooked = if setup.processes > 1, case .pass = step.what { true } else { setup.processes == 1 }
@@ -223,7 +231,7 @@ public final class FaultSimulation {
         case .storageFails(let points, let times): storageFault = (points, times)
         case .reboot(let pause):
             end()
-            try world.reboot(after: pause)
+            try reboot(after: pause)
             noteWake()
         case .configure(let number):
             position = number
@@ -236,6 +244,24 @@ public final class FaultSimulation {
         }
     }
 
+    /// The machine dies; half the time its power goes, and it forgets what its disk was not waited for with.
+    private func reboot(after pause: Duration) throws {
+        let losesPower = random.below(2) > 0
+        if losesPower { note("    its power goes") }
+        defer {
+            for number in world.forgotten.subtracting(ghosts) {
+                let sent = world.sent[number - 1]
+                let provider = plan.providers.first { $0.name == sent.provider }
+                let isJournaled = provider?.adapter.journaledEndpoints.contains(sent.endpoint) ?? false
+                expect(!isJournaled, "no journal remembers request \(number) to \(sent.provider)")
+            }
+            ghosts.formUnion(world.forgotten)
+            // What had its places may wait for them again.
+            waiting = Set((try? world.arrivals().map(OperationID.init(rawValue:))) ?? [])
+        }
+        try world.reboot(after: pause, losingPower: losesPower)
+    }
+
     var plan: RoutingPlan { setup.plans[position] }
 
     /// A process begins, with the configuration at hand; if that is refused, with the one before it.
@@ -243,15 +269,8 @@ public final class FaultSimulation {
         end()
         noteWake()
         let before = served != position ? try standing() : [:]
-        let arrived = try world.arrivals()
         do {
             try switching { try world.restart(plan) }
-            // What was to be heard by somebody who is gone from the configuration, and had no place yet, is heard by who is there.
-            let known = Set(plan.providers.map(\.name))
-            for id in try arrived.subtracting(world.arrivals()).map(OperationID.init(rawValue:)) {
-                guard let hearers = heardBy[id], !hearers.isSubset(of: known) else { continue }
-                heardBy[id] = Set(plan.providers.filter(\.isRouted).map(\.name))
-            }
         } catch let refusal as SwitchRefusal {
             note("    refused: \(refusal.reason)")
             try check(refusal, of: plan)
@@ -259,8 +278,26 @@ public final class FaultSimulation {
             position = served ?? 0
             try world.restart(plan)
         }
+        try learnPlaces()
         try learnWhatWasCreated()
         noteWake()
+    }
+
+    /// What waited for its places got them by the configuration that is in force then, where that makes a difference: shadows
+    /// are those of that moment, and if somebody was to hear it who is gone, whoever is there hears it.
+    private func learnPlaces() throws {
+        let arrivals = Set(try world.arrivals().map(OperationID.init(rawValue:)))
+        let names = Set(plan.providers.map(\.name))
+        for id in waiting.subtracting(arrivals) {
+            guard heardBy[id] != nil, let routed = routedBy[id] else { continue }
+            let shadows = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
+            if routed.isSubset(of: names) {
+                rehearsedBy[id] = shadows.subtracting(routed)
+            } else {
+                (heardBy[id], rehearsedBy[id]) = (Set(plan.providers.filter(\.isRouted).map(\.name)), shadows)
+            }
+        }
+        waiting = arrivals
     }
 
     /// What a driver does every few seconds; a start that failed is tried again.
@@ -290,6 +327,7 @@ public final class FaultSimulation {
             if !isDying { position = former }
             throw error
         }
+        try learnPlaces()
         try learnWhatWasCreated()
         noteWake()
     }
@@ -381,7 +419,7 @@ public final class FaultSimulation {
             return operation
         }
         noteWake()
-        let before = (mirrors, permitted, forgotten, unanswered)
+        let before = (mirrors, permitted, forgotten, unanswered, left)
         grantedNow = []
         for operation in operations { enroll(operation) }
         do {
@@ -392,7 +430,7 @@ public final class FaultSimulation {
             if try isStored(operations) {
                 acknowledged += operations
             } else {
-                (mirrors, permitted, forgotten, unanswered) = before
+                (mirrors, permitted, forgotten, unanswered, left) = before
             }
             throw error
         }
@@ -412,6 +450,7 @@ public final class FaultSimulation {
             let before = known.values.filter { $0.subject == subject && $0.action.kind != .erase }
             forgotten.formUnion(before.map(\.id))
         case .switchContact(let change) where before.isAnotherPerson(change):
+            left[subject] = before
             // The next person's yes is not the word of the one who left.
             unanswered = unanswered.filter {
                 known[$0]?.subject != subject || known[$0]?.action.kind == .registerDevice
@@ -437,6 +476,7 @@ public final class FaultSimulation {
         }
         let hears = plan.providers.filter { $0.isRouted && $0.isSide(of: operation) }
         heardBy[operation.id] = Set(hears.map(\.name))
+        routedBy[operation.id] = Set(plan.providers.filter(\.isRouted).map(\.name))
         rehearsedBy[operation.id] = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
         note(operation)
     }
@@ -446,7 +486,11 @@ public final class FaultSimulation {
         known[operation.id] = operation
         arrivals.append(operation.id)
         let purpose = Self.purpose(of: operation.action).flatMap { setup.requiredConsent.contains($0) ? $0 : nil }
-        let state = purpose.map { mirrors[operation.subject]?.consent(for: $0) ?? .unknown } ?? .granted
+        // Who came and went in one capture may have had things made for them: their own word counts.
+        let now = mirrors[operation.subject]
+        let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
+        let person = now?.contact == operation.contact ? now : before ?? now
+        let state = purpose.map { person?.consent(for: $0) ?? .unknown } ?? .granted
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
         let isOptOut = state == .denied && Self.isOptOut(operation.action)
@@ -588,6 +632,13 @@ public final class FaultSimulation {
 
     func note(_ line: @autoclosure () -> String) {
         if isTraced { trace.append("\(world.host.date().text) \(line())") }
+    }
+}
+
+extension VendorAdapter {
+    /// The kinds of request that leave with a line in the journal.
+    fileprivate var journaledEndpoints: Set<String> {
+        Set(Endpoint.allCases.filter(\.isJournaled).map(\.rawValue))
     }
 }
 

@@ -44,6 +44,9 @@ public struct FaultStep: Sendable {
     public var process = 0
     /// Decides what becomes of the requests that leave in this step.
     public var seed: UInt64
+
+    /// Whether the machine starts again in it.
+    var isReboot: Bool { if case .reboot = what { true } else { false } }
 }
 
 extension FaultStep: CustomStringConvertible {

@@ -7,22 +7,38 @@ public struct FaultTable: Sendable {
     /// How many things happen in a run.
     public static let steps = 20
 
-    private let doors: [FaultDoor]
+    private let devices, servers: [FaultDoor]
     private static let purposes: [Set<Purpose>] = [
         [.tracking], [.profile], [.tracking, .profile], [.tracking, .profile, .messaging],
     ]
 
-    /// A table over these doors, at least two.
-    public init(doors: [FaultDoor]) { self.doors = doors }
+    /// A table over these doors, at least two of devices.
+    public init(doors: [FaultDoor]) {
+        devices = doors.filter { $0.side == .device }
+        servers = doors.filter { $0.side == .server }
+    }
 
     /// The kinds of set-up. Each stands as often as it is listed.
     private enum Kind: CaseIterable {
         case alone, consent, change, shared, several, alone2, share, consent2, shadow, fanOut, change2
+
+        var needsOthers: Bool {
+            switch self {
+            case .alone, .alone2, .consent, .consent2, .shared: false
+            case .change, .change2, .several, .share, .shadow, .fanOut: true
+            }
+        }
+    }
+
+    private static func unique(_ names: [String]) -> [String] {
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
     }
 
     /// The names of all set-ups, in order.
     public var names: [String] {
-        doors.map { "\($0.id) alone" } + doors.map { "\($0.id), consent required" }
+        let doors = Self.unique((devices + servers).map(\.id))
+        return doors.map { "\($0) alone" } + doors.map { "\($0), consent required" }
             + ["two at once, one dead", "two processes"]
             + RoutingPlan.SwitchPolicy.allCases.map { "a switch, \($0.rawValue)" }
             + ["shares of the contacts", "a rehearsal", "three at random"]
@@ -50,9 +66,11 @@ public struct FaultTable: Sendable {
     public func setup(for seed: UInt64) throws -> FaultSimulation.Setup {
         var random = SeededGenerator(seed: seed ^ 0x5DEE_CE66_D1CE_4E5B)
         let kind = Kind.allCases[Int(seed % UInt64(Kind.allCases.count))]
+        // One seed of eight plays back ends, whose doors never stand beside an app's.
+        let doors = seed % 8 == 7 && !servers.isEmpty ? servers : devices
         let door = doors[Int(seed / UInt64(Kind.allCases.count) % UInt64(doors.count))]
         let others = doors.filter { $0.id != door.id }
-        switch kind {
+        switch others.isEmpty && kind.needsOthers ? .alone : kind {
         case .alone, .alone2:
             var setup = try setup("\(door.id) alone", [door], [[.live]])
             setup.subjects = random.below(5) == 0 ? 2 : 1

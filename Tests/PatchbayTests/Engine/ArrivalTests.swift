@@ -113,6 +113,28 @@ import Testing
         #expect(try world.store.verify().isSound)
     }
 
+    @Test func `what arrived twice gets one place, and holds up nothing behind it`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        var captured: [EngagementOperation] = []
+        try dieBeforePlacing(world) {
+            captured = world.events(["a"])
+            try world.capture(captured)
+        }
+        try world.store.connection.run(
+            """
+            INSERT INTO arrival SELECT 2, routes, captures, row_checksum('arrival', 2, routes, captures) FROM arrival
+            """
+        )
+        try world.restart()
+        let later = world.events(["b"])
+        try world.capture(later)
+        #expect(try world.drain())
+        #expect(heard(world, "p") == (captured + later).map(\.id.rawValue))
+        #expect(try world.account("p").total("captured") == 2)
+        #expect(try world.store.verify().isSound)
+    }
+
     @Test func `endings that are noted and not carried out are endings after a death (E1)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())

@@ -41,7 +41,7 @@ import Testing
         }
         let engine = try engine()
         #expect(try engine.start())
-        let runner = try #require(engine.runners.first as? Runner<ProbeDevice>)
+        let runner = try #require(engine.runners.first)
         var (sent, mostLanes, rounds): ([String], Int, Int) = ([], 0, 0)
         while rounds < 2 * Self.count, let next = engine.nextAdvance, next <= engine.now {
             rounds += 1

@@ -473,6 +473,23 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
+    @Test(arguments: [Duration.seconds(29), .seconds(31)])
+    func `who overslept its time asks before it sends, where nothing is journaled (E16)`(asleep: Duration) throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        let epoch = try takeOver(world)
+        world.host.advance(by: asleep)
+        try world.capture(.event("a"))
+        // Within its time nobody lets another live process take over: it need not ask.
+        #expect(world.sent.isEmpty == (asleep > .seconds(30)))
+        try world.store.releaseLease(owner: "another", epoch: epoch)
+        // One look finds that it is lost, if that is not known yet; the next takes it back.
+        try world.keepHouse()
+        try world.keepHouse()
+        #expect(try world.drain())
+        #expect(try world.account("p").balances)
+    }
+
     @Test func `a fenced process writes no journal (E16)`() throws {
         let world = try VirtualWorld()
         try world.start(.pool { $0.isJournaled = true })

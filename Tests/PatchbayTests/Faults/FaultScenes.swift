@@ -16,7 +16,7 @@ enum FaultScenes {
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
     private static let scenes: [any VendorScene.Type] = [
         AcousticScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self, DESScene.self,
-        SalesforceScene.self,
+        SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 
     static func doors() throws -> [FaultDoor] { try scenes.map { try FaultDoor($0, among: modules.flatMap(\.doors)) } }

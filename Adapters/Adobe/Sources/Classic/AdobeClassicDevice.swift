@@ -31,7 +31,7 @@ public struct AdobeClassicDevice: VendorAdapter {
         RuleID.adobe("C18").fire()
         let queue =
             switch operation.action {
-            case .track: "push/\(operation.id.rawValue)"
+            case .track: String(joining: "push/", operation.id.rawValue)
             case .setConsent, .erase: "local"
             default: "registration"
             }
@@ -96,7 +96,7 @@ extension AdobeClassicDevice {
         var best: Plan<Self>?
         var seen: Set<String> = []
         for operation in pending where seen.insert(operation.queue).inserted {
-            best = .soonest(best, plan(operation, memory))
+            best = .sooner(best, plan(operation, memory))
             if case .wait = best { continue }
             break
         }
@@ -105,6 +105,9 @@ extension AdobeClassicDevice {
 
     /// Remembers devices at once: what waits for a push token waits no longer.
     private func remember(_ pending: PendingOperations<Self>, _ memory: Memory) -> Plan<Self>? {
+        guard pending.contains(where: { $0.step == nil && $0.operation.action.kind == .registerDevice }) else {
+            return nil
+        }
         var next = memory
         var verdicts: [OperationID: Verdict<Self>] = [:]
         for head in pending where head.step == nil {
@@ -117,7 +120,7 @@ extension AdobeClassicDevice {
             next.facts = device.facts ?? next.facts
             verdicts[head.id] = .underway(.register)
         }
-        return verdicts.isEmpty ? nil : .settle(verdicts, remembering: next == memory ? nil : next)
+        return .settle(verdicts, remembering: next == memory ? nil : next)
     }
 
     private func plan(_ head: Pending<Self>, _ memory: Memory) -> Plan<Self> {
@@ -143,8 +146,9 @@ extension AdobeClassicDevice {
             let delivery = message.deliveryID
         else { return .settle([head.id: .rejected(FindingRow.classicID.at("action.event.payload"))]) }
         RuleID.adobe("C3").fire()
-        let call = ClassicTrackingCall(id: "\(id),\(delivery),\(action.rawValue)")
-        let url = settings.trackingBase + "/r/" + ClassicTrackingCall.table.query(call, leaving: ",")
+        let call = ClassicTrackingCall(id: String(joining: id, ",", delivery, ",", action.rawValue))
+        let start = String(joining: settings.trackingBase, "/r/")
+        let url = ClassicTrackingCall.table.query(call, after: start, leaving: ",")
         return .send(Transmission(.tracking, WireRequest("GET", url), carrying: [head]))
     }
 

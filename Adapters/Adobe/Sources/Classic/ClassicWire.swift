@@ -25,14 +25,14 @@ enum ClassicMessageID {
     static func text(_ id: String, _ settings: AdobeClassicSettings) -> String? {
         if UUIDText.isValid(id) {
             RuleID.adobe("C4").fire()
-            return "h\(id)"
+            return String(joining: "h", id)
         }
         guard let number = Int64(id) else { return nil }
         RuleID.adobe("C5").fire()
         let digits = hex(number, settings)
-        guard settings.platform == .ios, digits.utf8.count < 2 else { return "h\(digits)" }
+        guard settings.platform == .ios, digits.utf8.count < 2 else { return String(joining: "h", digits) }
         RuleID.adobe("C7").fire()
-        return "h0\(digits)"
+        return String(joining: "h0", digits)
     }
 
     /// A negative number of 32 bits is written in its two's complement.

@@ -9,7 +9,7 @@ extension AdobeDevice {
         var best: Plan<Self>?
         var seen: Set<String> = []
         for operation in pending where seen.insert(operation.queue).inserted {
-            best = .soonest(best, planner.plan(operation))
+            best = .sooner(best, planner.plan(operation))
             if case .wait = best { continue }
             break
         }

@@ -15,12 +15,27 @@ enum Identity {
             return adopted
         }
         RuleID.adobe("I1").fire()
-        let digest = SHA256.digest(of: "adobe.ecid:\(subject.rawValue)#\(memory.generation)".utf8)
-        return [digest[0..<8], digest[8..<16]].map { bytes in
-            let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & UInt64(Int64.max)
-            let digits = String(number)
-            return String(repeating: "0", count: 19 - digits.utf8.count) + digits
-        }.joined()
+        let name = String(joining: "adobe.ecid:", subject.rawValue, "#", memory.generation.description)
+        let digest = SHA256.digest(of: name.utf8)
+        return String(unsafeUninitializedCapacity: 38) { room in
+            put(number(digest, from: 0), in: room, before: 19)
+            put(number(digest, from: 8), in: room, before: 38)
+            return 38
+        }
+    }
+
+    /// Eight bytes as a number that is not negative.
+    private static func number(_ digest: [UInt8], from start: Int) -> UInt64 {
+        digest[start..<(start + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & UInt64(Int64.max)
+    }
+
+    /// Puts 19 decimal digits into the room: so many has the greatest number.
+    private static func put(_ number: UInt64, in room: UnsafeMutableBufferPointer<UInt8>, before end: Int) {
+        var rest = number
+        for place in (end - 19..<end).reversed() {
+            room[place] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+            rest /= 10
+        }
     }
 
     /// Whether a text can be an identity: digits alone.

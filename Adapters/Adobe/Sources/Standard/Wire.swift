@@ -23,7 +23,7 @@ struct TrackingCall: Sendable {
     /// In the postback of old SDKs the message inside the app spells the identity's name in lower case.
     var spellsLow: Bool
 
-    var id: String { "\(broadlogID),\(deliveryID),\(action.rawValue)" }
+    var id: String { String(joining: broadlogID, ",", deliveryID, ",", action.rawValue) }
     var identity: String? { spellsLow ? nil : ecid }
     var lowIdentity: String? { spellsLow ? ecid : nil }
 
@@ -81,10 +81,11 @@ struct RequestMaker {
 
     /// Content type and accepted types: on requests without a body, too.
     private static let headers = [WireHeader("Content-Type", "application/json"), WireHeader("Accept", "*/*")]
+    private static let trackingRules: [RuleID] = ["T2", "T4", "Q10"].map(RuleID.adobe)
     private static let contentType = [WireHeader("Content-Type", "application/json")]
 
     func tracking(_ message: PushMessage, _ action: PushAction) -> WireRequest {
-        for rule in ["T2", "T4", "Q10"] { RuleID.adobe(rule).fire() }
+        for rule in Self.trackingRules { rule.fire() }
         let isPostback = settings.trackingForm == .postback
         let call = TrackingCall(
             broadlogID: message.broadlogID ?? "",
@@ -93,7 +94,7 @@ struct RequestMaker {
             ecid: ecid,
             spellsLow: isPostback && message.origin == .local
         )
-        let url = settings.base + "/r/" + TrackingCall.table.query(call, leaving: ",")
+        let url = TrackingCall.table.query(call, after: String(joining: settings.base, "/r/"), leaving: ",")
         guard isPostback else { return WireRequest("GET", url, headers: Self.headers) }
         RuleID.adobe("T5").fire()
         return WireRequest("POST", url, headers: Self.contentType, body: Array("{}".utf8))
@@ -128,7 +129,7 @@ struct RequestMaker {
             source: service.source,
             token: token
         )
-        let url = settings.identityBase + "/id" + TokenCall.table.query(call, leaving: "@")
+        let url = TokenCall.table.query(call, after: String(joining: settings.identityBase, "/id"), leaving: "@")
         return WireRequest("GET", url)
     }
 }

@@ -1,0 +1,13 @@
+import PatchbayAdapterKit
+
+extension LoadDoor {
+    /// The vendor's ways in for a back end, which this package does not call.
+    static let acoustic = [
+        LoadDoor("ImportList", note: "one job for a file of any size; at most 10 calls at once, no rate is documented"),
+        LoadDoor(
+            "AddRecipient",
+            contacts: 1,
+            note: "a call for each contact; at most 10 at once, no rate is documented"
+        ),
+    ]
+}

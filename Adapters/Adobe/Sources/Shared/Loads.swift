@@ -1,0 +1,8 @@
+import PatchbayAdapterKit
+
+extension LoadDoor {
+    /// The vendor's way in for a back end, which this package does not call.
+    static let adobe = [
+        LoadDoor("profile REST", contacts: 1, note: "a call for each profile; the rate stands in the licence agreement")
+    ]
+}

@@ -1,0 +1,57 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What a simulated business unit remembers. Every list has a fixed order, so that equal states have equal JSON.
+public struct SalesforceServerAccount: Codable, Sendable, Equatable {
+    /// A token that was handed out.
+    public struct Token: Codable, Sendable, Equatable {
+        /// The token.
+        public var text: String
+        /// When it ends.
+        public var until: Instant
+    }
+
+    /// A job of rows.
+    public struct Job: Codable, Sendable, Equatable {
+        /// Its id.
+        public var id: String
+        /// The data extension's key.
+        public var dataExtension: String
+        /// Its rows, as they came.
+        public var rows: [JSONValue]
+        /// When it is complete.
+        public var readyAt: Instant
+        /// What became of each row: an error's code, or nothing where it was taken; nil until it is complete.
+        public var errors: [String]?
+    }
+
+    /// An event that may have started a journey.
+    public struct Event: Codable, Sendable, Equatable {
+        /// The contact.
+        public var contactKey: String
+        /// The definition's key.
+        public var definition: String
+        /// Its fields.
+        public var data: JSONValue
+    }
+
+    /// Tokens, oldest first; only the last one that was handed out is taken.
+    public var tokens: [Token] = []
+    /// Rows by data extension and key: columns in lower case, as they come back.
+    public var rows: [String: [String: [String: JSONValue]]] = [:]
+    /// Attributes of contacts, by key: `set/attribute`.
+    public var contacts: [String: [String: JSONValue]] = [:]
+    /// Jobs, oldest first.
+    public var jobs: [Job] = []
+    /// Events, oldest first.
+    public var events: [Event] = []
+    /// Keys whose deletion is queued, oldest first.
+    public var deletions: [String] = []
+    /// Rules that a client broke.
+    public var violations: [Violation] = []
+    /// Requests by method, path and status.
+    public var counts: [String: Int] = [:]
+
+    /// A unit without rows.
+    public init() {}
+}

@@ -1,0 +1,117 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Random runs of faults with rows in jobs: one token at a time, no request while the vendor has closed, and in the end the
+/// values that were said last.
+public struct SalesforceServerScene: VendorScene {
+    public typealias Simulator = SalesforceServerSimulator
+
+    public static let settings: JSONObject = ServerScenes.settings.merging(["route": "asyncRows"])
+
+    public static let question = ReadRequest("rows")
+    public static var closing: Action { ServerScenes.closing }
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        ServerScenes.say(number, &random)
+    }
+
+    public static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {
+        ServerScenes.problems(in: story, at: account)
+    }
+}
+
+/// The same with row sets that are answered at once.
+public struct SalesforceServerRowsScene: VendorScene {
+    public typealias Simulator = SalesforceServerSimulator
+
+    public static let settings: JSONObject = ServerScenes.settings
+
+    public static let question = ReadRequest("rows")
+    public static var closing: Action { ServerScenes.closing }
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        ServerScenes.say(number, &random)
+    }
+
+    public static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {
+        ServerScenes.problems(in: story, at: account)
+    }
+}
+
+/// What both scenes share.
+enum ServerScenes {
+    static let settings: JSONObject = [
+        "authUrl": "https://mc.auth.test", "restUrl": "https://mc.rest.test", "clientId": "client-1",
+        "clientSecret": "secret-of-client-1", "dataExtension": "people", "tagColumns": ["sports": "IsSports"],
+        "identifierColumns": ["email": "Email"],
+    ]
+
+    static let closing = Action.changeAttributes(["closing": .set("1")])
+
+    static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        switch random.below(8) {
+        case 0: .changeTags(TagChange(add: ["sports"]))
+        case 1: .changeTags(TagChange(remove: ["sports"]))
+        case 2: .identify([Identifier(.email, "p\(random.below(3))@example.com")])
+        case 3: .track(.custom(name: "Lesson \(number)"))
+        case 4: .changeAttributes([random.pick(["tier", "store"]): .unset])
+        default: .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
+        }
+    }
+
+    static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {
+        let all = Set(story.requests.map(\.endpoint))
+        var problems = story.early(all.subtracting(["token"])) { request in
+            request.retryAfter.map { min($0, .seconds(86_400)) }
+        }
+        problems += tokens(story)
+        // A job is asked for five seconds after it was handed in, and after each word that it is not complete.
+        problems += story.early(["asyncRows", "asyncStatus"], carryingTheSame: true) { request in
+            let status = request.outcome?.reply?.json?["status"]?["requestStatus"]?.string
+            let isWaitedFor =
+                request.endpoint == "asyncRows" ? request.outcome?.reply?.status == 202 : status == "Pending"
+            return isWaitedFor ? .seconds(5) : nil
+        }
+        problems += account.violations.map { "the vendor's rules: \($0.what)" }
+        let lost = Dictionary(grouping: account.events.map(\.definition)) { $0 }.filter { $0.value.count > 1 }
+        problems += story.isWhole ? lost.keys.sorted().map { "the event \($0) came twice" } : []
+        return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    /// A token is asked for again when it has ended, or once after it was refused.
+    private static func tokens(_ story: SceneStory) -> [String] {
+        var problems: [String] = []
+        var asked: SceneStory.Request?
+        var wasRefused = false
+        for request in story.requests {
+            if request.outcome?.reply?.status == 401 { wasRefused = true }
+            guard request.endpoint == "token" else { continue }
+            if let former = asked, let body = former.outcome?.reply, body.status == 200, !wasRefused,
+                let life = body.json?["expires_in"]?.integer, request.now < former.now + .seconds(life)
+            {
+                problems.append("request \(request.number) asks for a token while another is good")
+            }
+            (asked, wasRefused) = (request, false)
+        }
+        return problems
+    }
+
+    private static func differences(_ story: SceneStory, _ account: SalesforceServerAccount) -> [String] {
+        var problems: [String] = []
+        let rows = account.rows["people"] ?? [:]
+        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+            let said = JSONValue.string(value?.plainText ?? "")
+            let held = rows.values.map { $0[name.rawValue.lowercased()] ?? "" }
+            if !held.contains(said) { problems.append("the vendor holds \(name.rawValue) otherwise than the app said") }
+        }
+        let events = Set(account.events.map(\.definition))
+        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+    }
+}
+
+extension JSONObject {
+    fileprivate func merging(_ other: JSONObject) -> JSONObject {
+        other.reduce(into: self) { $0[$1.name] = $1.value }
+    }
+}

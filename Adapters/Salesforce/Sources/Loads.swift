@@ -1,0 +1,14 @@
+import PatchbayAdapterKit
+
+extension LoadDoor {
+    /// The vendor's ways in for a back end, which this package does not call.
+    static let salesforce = [
+        LoadDoor(
+            "rows of a data extension",
+            contacts: 50,
+            note:
+                "50 rows at once are recommended; REST calls have a yearly quota (2 to 200 million), no rate is documented"
+        ),
+        LoadDoor("import of a contact file", bytes: 20_000_000, note: "a file has at most 20 MB"),
+    ]
+}

@@ -1,0 +1,351 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension SalesforceServer {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let row = ReplyTable.salesforceServer.row(for: exchange.outcome)
+        if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
+        if exchange.isUnauthenticated { return interpretRefusedToken(exchange, &memory) }
+        switch row.meaning {
+        case .accepted, .refused, .park:
+            // Whoever says no by name took the token, and is there.
+            (memory.isRefused, memory.failures) = (false, 0)
+            if let closed = memory.closedUntil, closed <= exchange.moment.now { memory.closedUntil = nil }
+        case .retry: return interpretFailure(exchange, row, &memory)
+        }
+        switch (row.meaning, exchange.endpoint) {
+        case (.park, _): return parking(exchange, row.finding ?? ServerFinding.forbidden)
+        case (.refused, let endpoint): return interpretRefusal(exchange, of: endpoint, row, &memory)
+        case (_, .rows), (_, .createContact), (_, .updateContact): return taken(exchange)
+        case (_, .asyncRows): return interpretJob(exchange, row, &memory)
+        case (_, .asyncStatus): return interpretStatus(exchange, row, &memory)
+        case (_, .asyncResults): return interpretResults(exchange, row, &memory)
+        case (_, .deleteContacts): return interpretDeletion(exchange, row, &memory)
+        case (_, .event):
+            let id = exchange.outcome.reply?.json?["eventInstanceId"]
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at(), answer: id) }
+        case (_, .readRows): return interpretPage(exchange, row, &memory)
+        case (_, .token): return Interpretation()
+        }
+    }
+
+    // MARK: Tokens
+
+    private func interpretToken(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        let now = exchange.moment.now
+        func later() -> Interpretation<Self> {
+            let next = ServerPace.backoff.next(after: memory.tokenFailures, asked: asked(exchange), at: exchange.moment)
+            (memory.tokenFailures, memory.tokenNotBefore) = (memory.tokenFailures + 1, next)
+            return Interpretation()
+        }
+        if row.meaning == .retry, !exchange.isUnauthenticated { return later() }
+        guard row.meaning == .accepted else { return Interpretation(park: ServerFinding.tokenRefused.at()) }
+        let reply = exchange.outcome.reply?.json
+        guard let token = reply?["access_token"]?.string, ServerToken.isGood(token) else { return later() }
+        if settings.restURL.isEmpty {
+            guard let host = ServerToken.host(reply?["rest_instance_url"]?.string) else {
+                return Interpretation(park: ServerFinding.hostUnknown.at())
+            }
+            memory.restURL = host
+        }
+        let life = reply?["expires_in"]?.integer.map { min(max(60, $0), 86_400) } ?? Int64(ServerPace.tokenLife)
+        (memory.token, memory.tokenUntil) = (Secret(token), max(exchange.startedAt + .seconds(life), now + .seconds(1)))
+        (memory.tokenFailures, memory.tokenNotBefore) = (0, nil)
+        return Interpretation()
+    }
+
+    /// 401: one fresh token and the same once more; where a fresh one is refused too, a person has to act (V3).
+    ///
+    /// What left with an older token than the present one says nothing of the present one.
+    private func interpretRefusedToken(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        RuleID.salesforce("V3").fire()
+        let sent = exchange.request[header: "Authorization"]
+        guard memory.token != nil, sent == ServerRequests.authorization(memory.token) else {
+            return Interpretation(exchange.operations) { _ in .retry(.now) }
+        }
+        (memory.token, memory.tokenUntil) = (nil, nil)
+        guard memory.isRefused else {
+            memory.isRefused = true
+            return Interpretation(exchange.operations) { _ in .retry(.now) }
+        }
+        return parking(exchange, ServerFinding.tokenRefusedTwice)
+    }
+
+    private func parking(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
+        var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+        meaning.park = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
+        return meaning
+    }
+
+    // MARK: Failures
+
+    /// How long the vendor asks to wait: by its header, or by the body's own member.
+    private func asked(_ exchange: Exchange<Self>) -> Duration? {
+        let inBody = exchange.outcome.reply?.retryAfterInBody
+        let asked = exchange.retryAfter ?? inBody
+        if asked != nil { RuleID.salesforce("V26").fire() }
+        return asked
+    }
+
+    /// Not now: every lane stays away for a time, and what was carried for longer each time.
+    private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        let (moment, asked) = (exchange.moment, asked(exchange))
+        let next = ServerPace.backoff.next(after: memory.failures, asked: asked, at: moment)
+        memory.closedUntil = max(memory.closedUntil ?? next, next)
+        memory.failures += 1
+        let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
+        return Interpretation(exchange.operations) { pending in
+            if exchange.endpoint == .event, isDoubtful, settings.eventsInDoubt == .reject {
+                return .rejected(ServerFinding.eventUnknown.at("action.event"))
+            }
+            let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
+            return .retry(.at(max(own, next)))
+        }
+    }
+
+    /// A reply that says yes and not what: as if there was none.
+    private func notUnderstood(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        RuleID.salesforce("V29").fire()
+        return interpretFailure(exchange, row, &memory)
+    }
+
+    // MARK: Refusals
+
+    private func interpretRefusal(
+        _ exchange: Exchange<Self>,
+        of endpoint: Endpoint,
+        _ row: ReplyRow,
+        _ memory: inout Memory
+    ) -> Interpretation<Self> {
+        let finding = row.finding ?? ServerFinding.refused
+        switch endpoint {
+        case .rows, .asyncRows, .readRows:
+            if finding == ServerFinding.notFound { return parking(exchange, ServerFinding.dataExtensionUnknown) }
+        case .createContact where finding == ServerFinding.conflict,
+            .updateContact where finding == ServerFinding.notFound:
+            let other: Settings.Verb = endpoint == .createContact ? .update : .create
+            return Interpretation(exchange.operations) { pending in
+                guard pending.step?.verb == nil else { return .rejected(finding.at("action")) }
+                var step = pending.step ?? Step()
+                step.verb = other
+                return .underway(step)
+            }
+        case .asyncStatus, .asyncResults: return lost(exchange)
+        case .createContact, .updateContact, .deleteContacts, .event, .token: break
+        }
+        return halved(exchange.operations, finding)
+    }
+
+    /// A refused group goes again in halves, until the one at fault stands alone and ends (V10).
+    private func halved(
+        _ operations: [Pending<Self>],
+        of rows: Int? = nil,
+        _ finding: FindingRow,
+        vendor: VendorReply? = nil
+    )
+        -> Interpretation<Self>
+    {
+        let count = max(operations.count, rows ?? 0)
+        guard count > 1 else {
+            var finding = finding.at("action")
+            finding.vendor = vendor
+            return Interpretation(operations) { _ in .rejected(finding) }
+        }
+        RuleID.salesforce("V10").fire()
+        return Interpretation(operations) { .underway($0.again(atMost: (count + 1) / 2)) }
+    }
+
+    // MARK: Yes
+
+    /// The vendor holds it: each operation, but one whose every value a later one of the same request replaced.
+    private func taken(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        Interpretation(endings(exchange.operations))
+    }
+
+    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+        let cells = Dictionary(operations.map { ($0.id, self.cells(of: $0.operation)) }) { first, _ in first }
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for row in ContactRow.folding(operations, self.cells) {
+            for id in row.operations {
+                let later = row.replacement(of: id, cells[id] ?? [])
+                if later != nil { RuleID.salesforce("V43").fire() }
+                verdicts[id] = later.map { .superseded(by: $0) } ?? .accepted()
+            }
+        }
+        return verdicts
+    }
+
+    private func interpretDeletion(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard exchange.outcome.reply?.json?["operationInitiated"]?.bool == true else {
+            return notUnderstood(exchange, row, &memory)
+        }
+        return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eraseLater.at()) }
+    }
+
+    private func interpretPage(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let page = RowsPage(exchange.outcome.reply?.json) else { return notUnderstood(exchange, row, &memory) }
+        return Interpretation(exchange.operations) { _ in .accepted(answer: page.answer) }
+    }
+
+    // MARK: Jobs
+
+    private func interpretJob(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        let id = exchange.outcome.reply?.json?["requestId"]?.string
+        guard let id, exchange.outcome.reply?.status == 202, ServerToken.isJob(id) else {
+            return notUnderstood(exchange, row, &memory)
+        }
+        RuleID.salesforce("V13").fire()
+        let rows = ContactRow.folding(exchange.operations, cells)
+        var places: [OperationID: Int] = [:]
+        for (place, row) in rows.enumerated() { for id in row.operations { places[id] = place } }
+        let next = poll(exchange)
+        return Interpretation(exchange.operations) { pending in
+            var step = Step(most: pending.step?.most, lostJobs: pending.step?.lostJobs)
+            (step.job, step.row, step.rows) = (id, places[pending.id], rows.count)
+            return .underway(step, next)
+        }
+    }
+
+    private func poll(_ exchange: Exchange<Self>) -> When { .at(exchange.moment.now + .seconds(settings.pollSeconds)) }
+
+    private func interpretStatus(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let status = exchange.outcome.reply?.json?["status"], let word = status["requestStatus"]?.string else {
+            return notUnderstood(exchange, row, &memory)
+        }
+        switch word {
+        case "Complete" where status["hasErrors"]?.bool == false: return taken(exchange)
+        case "Complete":
+            return Interpretation(exchange.operations) { pending in
+                var step = pending.step
+                step?.isDone = true
+                return .underway(step)
+            }
+        case "Error":
+            return halved(exchange.operations, of: exchange.operations.first?.step?.rows, ServerFinding.jobRefused)
+        default:
+            let next = poll(exchange)
+            return Interpretation(exchange.operations) { .underway($0.step, next) }
+        }
+    }
+
+    /// The vendor knows nothing of the job: its rows go into another, and after three such they are given up.
+    private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { pending in
+            let jobs = (pending.step?.lostJobs ?? 0) + 1
+            guard jobs < ServerPace.lostJobs else { return .rejected(ServerFinding.jobLost.at("action")) }
+            return .underway(Step(most: pending.step?.most, lostJobs: jobs), poll(exchange))
+        }
+    }
+
+    private func interpretResults(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let reply = exchange.outcome.reply?.json, let items = reply["items"]?.array else {
+            return notUnderstood(exchange, row, &memory)
+        }
+        let first = exchange.operations.first?.step
+        let page = (first?.row ?? 0) / ServerPace.resultsPage
+        let awaited = min(ServerPace.resultsPage, (first?.rows ?? 0) - page * ServerPace.resultsPage)
+        let isWhole =
+            reply["count"]?.integer == Int64(first?.rows ?? 0) && items.count == awaited
+            && reply["page"]?.integer ?? Int64(page + 1) == Int64(page + 1)
+        // Results that are not one for each row can't be told apart: the rows go again in halves.
+        guard isWhole else { return halved(exchange.operations, of: first?.rows, ServerFinding.rowRefused) }
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for (row, operations) in Dictionary(grouping: exchange.operations, by: { $0.step?.row ?? 0 }) {
+            let item = items[min(max(0, row - page * ServerPace.resultsPage), items.count - 1)]
+            if item["status"]?.string == "OK" {
+                verdicts.merge(endings(operations)) { first, _ in first }
+            } else {
+                let vendor = VendorReply(status: 200, code: item["errorCode"]?.string)
+                let meaning = halved(operations, ServerFinding.rowRefused, vendor: vendor)
+                verdicts.merge(meaning.verdicts) { first, _ in first }
+            }
+        }
+        return Interpretation(verdicts)
+    }
+}
+
+extension Pending<SalesforceServer> {
+    /// The step with which it goes again, among so many.
+    fileprivate func again(atMost most: Int) -> SalesforceServer.Step {
+        SalesforceServer.Step(most: most, lostJobs: step?.lostJobs, verb: step?.verb)
+    }
+}
+
+extension Exchange<SalesforceServer> {
+    /// Whether the vendor refused the token, or the client.
+    fileprivate var isUnauthenticated: Bool { outcome.reply?.status == 401 }
+}
+
+extension WireResponse {
+    /// Seconds to wait, where a refusal's own body says them.
+    fileprivate var retryAfterInBody: Duration? {
+        guard status == 429 || status == 503, let seconds = json?["retryAfter"]?.integer, seconds > 0 else {
+            return nil
+        }
+        return .seconds(min(seconds, 86_400))
+    }
+}
+
+/// What comes from the vendor and goes into later requests, where it must do no harm.
+enum ServerToken: Sendable {
+    /// Whether a token can stand in a header.
+    static func isGood(_ text: String) -> Bool {
+        (1...8192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// Whether a job's id can stand in a path.
+    static func isJob(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || byte == 0x2D
+            }
+    }
+
+    /// The REST host that the vendor names, with or without scheme and slash (V4); nil if it is none that may be used.
+    static func host(_ text: String?) -> String? {
+        guard var host = text?.trimmed, !host.isEmpty else { return nil }
+        while host.hasSuffix("/") { host.removeLast() }
+        if !host.contains("://") { host = "https://\(host)" }
+        guard let address = WebAddress(host), address.isPrivate, !host.contains("?"), !host.contains("#"),
+            !address.climbs
+        else { return nil }
+        return host
+    }
+}
+
+/// A page of rows as the reader gets it.
+struct RowsPage: Sendable {
+    let answer: JSONValue
+
+    /// The page of a reply; nil if it is none. Without `items` a page is empty (V34).
+    init?(_ reply: JSONValue?) {
+        guard let reply, let count = reply["count"]?.integer, let page = reply["page"]?.integer,
+            let pageSize = reply["pageSize"]?.integer, page > 0, pageSize > 0
+        else { return nil }
+        let items = reply["items"]?.array ?? []
+        let (seen, hasOverflown) = page.multipliedReportingOverflow(by: pageSize)
+        let isLast = hasOverflown || items.count < pageSize || seen >= count
+        answer = [
+            "count": .integer(count), "page": .integer(page), "pageSize": .integer(pageSize), "isLast": .bool(isLast),
+            "items": .array(items),
+        ]
+    }
+}

@@ -1,0 +1,206 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What one operation writes: values under the vendor's names, and what must stay out.
+struct ServerCells: Sendable {
+    /// One value under the name of its column, or of its attribute set and attribute.
+    struct Cell: Sendable, Equatable {
+        var name: String
+        var value: JSONValue
+    }
+
+    /// What is written, each name once, in order of the neutral names.
+    private(set) var cells: [Cell] = []
+    /// What is to be said; errors where nothing is left to write.
+    private(set) var findings: [Finding] = []
+    /// Whether the operation says nothing but who the contact is, which stands in every row.
+    private(set) var isKeyAlone = false
+
+    private let route: SalesforceServerSettings.Route
+    private let settings: SalesforceServerSettings
+
+    /// The longest text that a column holds.
+    static let textLimit = 4000
+    /// Most columns of one request.
+    static let columnLimit = 50
+
+    init(
+        _ operation: EngagementOperation,
+        _ route: SalesforceServerSettings.Route,
+        _ settings: SalesforceServerSettings
+    ) {
+        (self.route, self.settings) = (route, settings)
+        RuleID.salesforce("V6").fire()
+        switch operation.action {
+        case .identify(let identifiers): add(identifiers, key: operation.contactKey)
+        case .changeAttributes(let changes): add(changes)
+        case .changeTags(let change): add(change)
+        case .changeSubscription(let subscription): add(subscription)
+        default: break
+        }
+        if route == .contacts, !cells.isEmpty { checkSets() }
+        if cells.isEmpty, !isKeyAlone {
+            findings = findings.isEmpty ? [ServerFinding.empty.at("action")] : findings.map(\.asServerError)
+        } else if route != .contacts, cells.count > Self.columnLimit {
+            findings.append(ServerFinding.manyColumns.at("action", detail: "\(cells.count) columns"))
+        }
+    }
+
+    // MARK: Kinds
+
+    private mutating func add(_ identifiers: [Identifier], key: String) {
+        for (place, identifier) in identifiers.enumerated() {
+            let path = "action.identifiers[\(place)]"
+            if identifier.kind == .external {
+                let isKey = identifier.value.trimmed == key
+                if isKey { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }
+                continue
+            }
+            let column = settings.identifierColumns[identifier.kind]
+            put("identifier.\(identifier.kind.rawValue)", column, .string(identifier.value.trimmed), path)
+        }
+    }
+
+    private mutating func add(_ changes: [AttributeName: AttributeChange]) {
+        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+            let path = "action.changes.\(name.rawValue)"
+            let column = settings.attributeNames[name] ?? name.rawValue
+            switch change {
+            case .set(let value): add(name.rawValue, column, value, path)
+            case .unset: put(name.rawValue, column, removed, path)
+            case .increment, .append, .remove: findings.append(ServerFinding.arithmetic.at(path))
+            }
+        }
+    }
+
+    private mutating func add(_ change: TagChange) {
+        RuleID.salesforce("V40").fire()
+        var states: [Tag: Bool] = [:]
+        if let replace = change.replace {
+            // Of the tags that have no column nobody can say that they are gone.
+            for tag in settings.tagColumns.keys { states[tag] = false }
+            for tag in replace { states[tag] = true }
+        }
+        for tag in change.remove { states[tag] = false }
+        for tag in change.add { states[tag] = true }
+        for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
+            put("tag.\(tag.rawValue)", settings.tagColumns[tag], .bool(isOn), "action.tags")
+        }
+    }
+
+    private mutating func add(_ subscription: Subscription) {
+        RuleID.salesforce("V41").fire()
+        let path = "action.subscription"
+        guard subscription.channel != .inApp else {
+            return findings.append(ServerFinding.subscriptionChannel.at("\(path).channel"))
+        }
+        let name = [subscription.channel.rawValue, subscription.topic].compactMap(\.self).joined(separator: ".")
+        switch subscription.state {
+        case .unknown: return findings.append(ServerFinding.subscriptionUnknown.at("\(path).state"))
+        case .suspended: findings.append(ServerFinding.subscriptionSuspended.at("\(path).state"))
+        case .subscribed, .unsubscribed: break
+        }
+        if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil
+            || !subscription.fields.isEmpty
+        {
+            findings.append(ServerFinding.subscriptionDetails.at(path))
+        }
+        let column = settings.subscriptionColumns[SalesforceSourceName(rawValue: name)]
+        put("subscription.\(name)", column, .bool(subscription.state == .subscribed), path)
+    }
+
+    // MARK: Values
+
+    private mutating func add(_ source: String, _ column: String?, _ value: AttributeValue, _ path: String) {
+        if case .choices(let words) = value, words.contains(where: { $0.contains(";") }) {
+            return findings.append(ServerFinding.separator.at(path))
+        }
+        guard let json = Self.json(value) else { return findings.append(ServerFinding.nested.at(path)) }
+        put(source, column, json, path)
+    }
+
+    private mutating func put(_ source: String, _ column: String?, _ value: JSONValue, _ path: String) {
+        guard let name = name(of: source, column) else { return findings.append(ServerFinding.unnamed.at(path)) }
+        if let text = value.string, text.utf16.count > Self.textLimit {
+            let size = "\(text.utf16.count) characters"
+            return findings.append(ServerFinding.longText.at(path, detail: size))
+        }
+        guard route == .contacts || isColumn(name) else { return findings.append(ServerFinding.undefined.at(path)) }
+        guard !cells.contains(where: { $0.name.isSameColumn(as: name) }) else {
+            return findings.append(ServerFinding.collision.at(path))
+        }
+        cells.append(Cell(name: name, value: value))
+    }
+
+    /// The vendor's name for it on this route; nil if it has none.
+    private func name(of source: String, _ column: String?) -> String? {
+        guard route == .contacts else { return column.map(\.trimmed).flatMap { $0.isEmpty ? nil : $0 } }
+        return settings.contactAttributes[SalesforceSourceName(rawValue: source)]
+    }
+
+    private func isColumn(_ name: String) -> Bool {
+        guard !name.isSameColumn(as: settings.keyColumn) else { return false }
+        return settings.columns.isEmpty || settings.columns.contains { $0.isSameColumn(as: name) }
+    }
+
+    private var removed: JSONValue {
+        RuleID.salesforce("V42").fire()
+        return settings.unset == .blank ? "" : .null
+    }
+
+    /// The value as the vendor takes it: text, number or boolean; nil for what has parts.
+    ///
+    /// Numbers and booleans as such, days `YYYY-MM-DD`, times `HH:MM`, points in time RFC 3339 in UTC, countries two
+    /// letters, choices joined by semicolons.
+    private static func json(_ value: AttributeValue) -> JSONValue? {
+        RuleID.salesforce("V38").fire()
+        switch value {
+        case .boolean(let value): return .bool(value)
+        case .integer, .decimal: return value.plainText.flatMap(JSONNumber.init(text:)).map(JSONValue.number)
+        default: return value.plainText.map(JSONValue.string)
+        }
+    }
+
+    // MARK: Attribute sets
+
+    /// Sets that say where a contact can be reached: a request needs one of them (V19).
+    private static let channelSets = ["Email Addresses", "MobileConnect Demographics", "MobilePush Demographics"]
+
+    private mutating func checkSets() {
+        let sets = Set(cells.compactMap { ContactPlace($0.name)?.set })
+        if sets.isDisjoint(with: Self.channelSets) {
+            (cells, isKeyAlone) = ([], false)
+            findings.append(ServerFinding.channelMissing.at("action"))
+        }
+    }
+}
+
+extension String {
+    /// Whether two names are one column's: letter case does not count (V35).
+    func isSameColumn(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8) || lowercased() == other.lowercased()
+    }
+}
+
+extension Finding {
+    /// The same, where nothing else is left of the operation.
+    var asServerError: Finding {
+        var copy = self
+        copy.severity = .error
+        return copy
+    }
+}
+
+/// An event that may start a journey.
+enum JourneyEvent: Sendable {
+    static func problems(_ name: String, _ attributes: [AttributeName: AttributeValue]) -> [Finding] {
+        if name.trimmed.isEmpty { return [ServerFinding.eventBlank.at("action.event.name")] }
+        return attributes.sorted { $0.key < $1.key }.filter { field(of: $0.value) == nil }.map {
+            ServerFinding.eventNested.at("action.event.attributes.\($0.key.rawValue)")
+        }
+    }
+
+    /// A field of the event's data extension: text; nil for what has parts.
+    static func field(of value: AttributeValue) -> JSONValue? { value.plainText.map(JSONValue.string) }
+}

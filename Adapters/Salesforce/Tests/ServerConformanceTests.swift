@@ -1,0 +1,21 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforce
+import PatchbaySalesforceSimulator
+import PatchbayTesting
+import Testing
+
+@Suite("Salesforce server conformance") struct ServerConformanceTests {
+    static let harness = Result { try ServerFixture.harness() }
+
+    @Test(arguments: ConformanceCheck.all)
+    func `the server door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+        try check.run(on: Self.harness.get())
+    }
+
+    @Test(arguments: Conversation.all(door: "server"))
+    func `a conversation at the server door goes as written`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
+    }
+}

@@ -1,0 +1,264 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforceSimulator
+import PatchbayTesting
+
+@testable import PatchbaySalesforce
+
+/// The server door of a shop whose account has a place for everything in the corpus.
+enum ServerFixture {
+    static let settings: JSONObject = [
+        "authUrl": "https://mc0123456789abcdefghijklmnop.auth.marketingcloudapis.com",
+        "clientId": "q1w2e3r4t5y6u7i8o9p0zxcv", "clientSecret": "c7Xw9-secret-of-the-package", "accountId": "7001234",
+        "dataExtension": "Shop/People",
+        "attributeNames": ["favourite_colour": "FavouriteColour", "loyalty_tier": "Tier"],
+        "identifierColumns": ["email": "Email", "phone": "Phone"],
+        "tagColumns": [
+            "beta_tester": "IsBetaTester", "gold": "IsGold", "music": "IsMusic", "sailing": "IsSailing",
+            "silver": "IsSilver", "sports": "IsSports",
+        ],
+        "subscriptionColumns": [
+            "push": "Push", "push.weekly_offers": "PushWeekly", "email": "Mail", "email.weekly_offers": "MailWeekly",
+            "sms": "Sms",
+        ],
+        "contactAttributes": [
+            "identifier.email": "Email Addresses/Email Address", "newsletter_reader": "Email Addresses/HTML Enabled",
+            "loyalty_tier": "Shop/Tier",
+        ],
+        "eventKeys": ["Order Placed": "APIEvent-order-placed"],
+    ]
+
+    static func adapter(_ changes: JSONObject = [:]) throws -> SalesforceServer {
+        var settings = settings
+        for change in changes { settings[change.name] = change.value }
+        let table = SalesforceServerSettings.table
+        return try SalesforceServer(settings: table.read(settings, over: SalesforceServerSettings(), at: "settings"))
+    }
+
+    static func harness() throws -> AdapterHarness<SalesforceServer> {
+        let corpus = Corpus(door: .server)
+        return try AdapterHarness(
+            settings: settings,
+            readBack: ReadRequest("rows", arguments: ["page": 2, "pageSize": 100]),
+            simulator: SalesforceServerSimulator(settings: [
+                "clientId": "q1w2e3r4t5y6u7i8o9p0zxcv", "clientSecret": "c7Xw9-secret-of-the-package",
+                "dataExtensions": ["Shop/People"], "poison": "poison", "tokenLife": 86_400,
+                "restUrl": "mc0123456789abcdefghijklmnop.rest.marketingcloudapis.com",
+            ]),
+            refusal: WireResponse(
+                400,
+                json: ["message": "A value is out of range.", "errorcode": 10_005, "documentation": ""]
+            ),
+            // So that a token is there, and only samples that start afresh show how it is asked for.
+            preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
+            extras: extras,
+            belief: belief,
+            replies: replies,
+            storedStates: [
+                StoredState(version: 1, part: .memory, json: memory),
+                StoredState(
+                    version: 1,
+                    part: .step,
+                    json: [
+                        "most": 25, "job": "job-7", "row": 3, "rows": 50, "isDone": true, "lostJobs": 1,
+                        "verb": "update",
+                    ]
+                ),
+            ],
+            // Nobody can tell whether an event was taken that the process died of: it stays so.
+            exemptions: [
+                Exemption(
+                    check: "a cut conversation ends as the whole one",
+                    sample: "event-in-doubt",
+                    rule: RuleID("salesforce", "V25")
+                )
+            ],
+            goldens: Goldens(door: "server")
+        )
+    }
+
+    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    private static let belief = Belief<SalesforceServer> { (_: SalesforceServer.Memory) in
+        [:]
+    } holds: { (account: SalesforceServerAccount) in
+        [
+            "rows": .array(
+                account.rows.values.flatMap { $0 }.sorted { $0.key < $1.key }.map { key, row in
+                    [.string(key), .object(JSONObject(row.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))]
+                }
+            ),
+            "contacts": .array(
+                account.contacts.sorted { $0.key < $1.key }.map { key, values in
+                    [.string(key), .object(JSONObject(values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))]
+                }
+            ),
+            "deletions": .array(account.deletions.map { .string($0) }),
+            "events": .array(account.events.map { .string($0.definition) }),
+        ]
+    }
+
+    private static func routed(_ route: String) -> [AdapterID: JSONObject] {
+        ["salesforce-server": ["route": .string(route)]]
+    }
+
+    /// Samples that show what is peculiar to this door.
+    private static var extras: [Sample] {
+        let corpus = Corpus(door: .server)
+        // Contacts of one lane, so that their rows can go together.
+        let people = [("c-1001", "red"), ("c-1005", "green"), ("c-1009", "blue")].enumerated().map { place, person in
+            var operation = corpus.operation(
+                510,
+                place,
+                contact: person.0,
+                .changeAttributes(["favourite_colour": .set(.string(person.1)), "visits": .set(.integer(Int64(place)))])
+            )
+            operation.subject = Subject(rawValue: person.0)
+            return operation
+        }
+        let tier = Action.changeAttributes([.loyaltyTier: .set("gold"), "newsletter_reader": .set(true)])
+        return [
+            Sample("salesforce-server-afresh", "Nobody has a token yet.", startsAfresh: true, [people[0]]),
+            Sample("salesforce-server-people", "A row set holds rows of several people.", people),
+            Sample(
+                "salesforce-server-job",
+                "A job holds a row, is asked for, and is complete.",
+                [
+                    corpus.operation(
+                        511,
+                        0,
+                        options: routed("asyncRows"),
+                        .changeAttributes(["favourite_colour": .set("red"), "visits": .set(7)])
+                    )
+                ]
+            ),
+            Sample(
+                "salesforce-server-job-refused",
+                "A job is complete, and one of its rows was refused.",
+                isOrdinary: false,
+                [
+                    corpus.operation(
+                        512,
+                        0,
+                        options: routed("asyncRows"),
+                        .changeAttributes(["favourite_colour": .set("poison")])
+                    )
+                ]
+            ),
+            Sample(
+                "salesforce-server-contact",
+                "A contact is made with two attribute sets.",
+                [corpus.operation(513, 0, options: routed("contacts"), tier)]
+            ),
+            Sample(
+                "salesforce-server-contact-there",
+                "A contact is made, and is there already.",
+                [
+                    corpus.operation(514, 0, options: routed("contacts"), tier),
+                    corpus.operation(
+                        514,
+                        1,
+                        .track(.custom(name: "Wishlist Opened"))
+                    ),
+                    corpus.operation(
+                        514,
+                        2,
+                        options: routed("contacts"),
+                        .identify([Corpus.aino[1]])
+                    ),
+                ]
+            ),
+            Sample(
+                "salesforce-server-unreachable",
+                "A contact's request names none of the sets of addresses.",
+                isOrdinary: false,
+                [
+                    corpus.operation(
+                        515,
+                        0,
+                        options: routed("contacts"),
+                        .changeAttributes([.loyaltyTier: .set("gold")])
+                    )
+                ]
+            ),
+            Sample(
+                "salesforce-server-route",
+                "An option names no route.",
+                isOrdinary: false,
+                [corpus.operation(516, 0, options: routed("pigeons"), tier)]
+            ),
+        ]
+    }
+
+    private static let replies: [SampleReply] = [
+        SampleReply(
+            "no such data extension",
+            WireResponse(
+                200,
+                json: [
+                    "requestId": "job-9",
+                    "resultMessages": [["resultClass": "Error", "resultCode": "CustomObjectNotFound"]],
+                ]
+            )
+        ),
+        SampleReply(
+            "an unknown job",
+            WireResponse(
+                200,
+                json: [
+                    "requestId": "job-9",
+                    "resultMessages": [
+                        ["resultMessage": ["resultClass": "Error", "resultCode": "AsyncRequestStatusNotFound"]]
+                    ],
+                ]
+            )
+        ),
+        SampleReply("hasErrors", WireResponse(200, json: ["operationStatus": "Error", "hasErrors": true])),
+        SampleReply("queued", WireResponse(202, json: ["requestId": "job-9"])),
+        SampleReply("pending", WireResponse(200, json: ["status": ["requestStatus": "Pending", "hasErrors": false]])),
+        SampleReply(
+            "complete",
+            WireResponse(200, json: ["status": ["requestStatus": "Complete", "hasErrors": false]])
+        ),
+        SampleReply(
+            "with errors",
+            WireResponse(200, json: ["status": ["requestStatus": "Complete", "hasErrors": true]])
+        ),
+        SampleReply("ended in an error", WireResponse(200, json: ["status": ["requestStatus": "Error"]])),
+        SampleReply(
+            "a row taken",
+            WireResponse(200, json: ["page": 1, "pageSize": 50, "count": 1, "items": [["status": "OK"]]])
+        ),
+        SampleReply(
+            "a row refused",
+            WireResponse(
+                200,
+                json: [
+                    "page": 1, "pageSize": 50, "count": 1,
+                    "items": [["status": "Error", "errorCode": "InvalidValue", "message": "No."]],
+                ]
+            )
+        ),
+        SampleReply("results of other rows", WireResponse(200, json: ["page": 1, "count": 0, "items": []])),
+        SampleReply(
+            "a token",
+            WireResponse(
+                200,
+                json: ["access_token": "t-9", "expires_in": 1075, "rest_instance_url": "https://mc9.rest.example/"]
+            )
+        ),
+        SampleReply("a token without its host", WireResponse(200, json: ["access_token": "t-9"])),
+        SampleReply("an unknown client", WireResponse(401, json: ["error": "invalid_client"])),
+        SampleReply("blocked", WireResponse(429, json: ["errorcode": 50_200])),
+        SampleReply("too often", WireResponse(429, json: ["errorcode": 50_100, "retryAfter": 90])),
+        SampleReply("initiated", WireResponse(200, json: ["operationInitiated": true])),
+        SampleReply("not initiated", WireResponse(200, json: ["operationInitiated": false])),
+        SampleReply("an empty page", WireResponse(200, json: ["count": 0, "page": 2, "pageSize": 100])),
+        SampleReply("an unknown resource", WireResponse(596)),
+    ]
+
+    private static let memory: JSONValue = [
+        "token": "jwt", "tokenUntil": 1_930_806_371_042, "restURL": "https://mc.rest.example", "isRefused": false,
+        "tokenFailures": 1, "tokenNotBefore": 1_930_806_311_042, "failures": 2, "closedUntil": 1_930_806_911_042,
+    ]
+}

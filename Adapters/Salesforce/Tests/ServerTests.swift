@@ -1,0 +1,589 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforceSimulator
+import PatchbaySimulation
+import PatchbayTesting
+import Testing
+
+@testable import PatchbaySalesforce
+
+@Suite("Salesforce server door") struct ServerTests {
+    // MARK: Tokens
+
+    @Test(.shows("salesforce/V1", "salesforce/V2", "salesforce/V5", of: SalesforceServer.self))
+    func `a token is asked for once for all lanes, and again when it has ended`() throws {
+        let desk = try ServerDesk(["scope": "data_extensions_write"])
+        for number in 1...40 { try desk.say("c-\(number)", ServerDesk.set("city", "Turku")) }
+        try desk.advance(60)
+        #expect(desk.sent("token").count == 1)
+        #expect(desk.rows.count == 40)
+        #expect(Set(desk.sent("rows").map(\.lane)).count == 4)
+        let body = desk.sent("token")[0].request.json
+        #expect(body?["scope"] == "data_extensions_write")
+        #expect(body?["account_id"] == "7001234")
+        #expect(desk.sent("token")[0].request.redacted.json == nil)
+        try desk.advance(900)
+        try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(10)
+        #expect(desk.sent("token").count == 1)
+        try desk.advance(200)
+        #expect(desk.sent("token").count == 1, "nothing is to be sent, so nothing is asked for")
+        try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
+        try desk.advance(10)
+        #expect(desk.sent("token").count == 2)
+        #expect(desk.rows["c-1"]?["city"] == "Vaasa")
+    }
+
+    @Test(.shows("salesforce/V3", of: SalesforceServer.self))
+    func `after a 401 one fresh token, and after another a person has to act`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        desk.instead = [("/rowset", .status(401))]
+        let second = try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(10)
+        #expect(desk.outcome(second)?.term == .accepted)
+        #expect(desk.sent("token").count == 2)
+        desk.instead = [("/rowset", .status(401)), ("/rowset", .status(401))]
+        let third = try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
+        try desk.advance(4000)
+        #expect(try desk.world.parked("rows")?.code == "salesforce.server.token.refusedTwice")
+        #expect(desk.sent("token").count == 3)
+        #expect(desk.outcome(third) == nil)
+        try desk.world.resume("rows")
+        try desk.advance(10)
+        #expect(desk.outcome(third)?.term == .accepted)
+    }
+
+    @Test(.shows("salesforce/V3", of: SalesforceServer.self))
+    func `four requests with the same old token cost one fresh one`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        desk.instead = (1...4).map { _ in ("/rowset", .status(401)) }
+        try desk.world.capture((1...40).map { desk.operation("c-\($0)", ServerDesk.set("city", "Oulu")) })
+        try desk.advance(60)
+        #expect(desk.sent("token").count == 2)
+        #expect(desk.rows.count == 40)
+        #expect(try desk.world.parked("rows") == nil)
+    }
+
+    @Test(.shows("salesforce/V1", "salesforce/V28", of: SalesforceServer.self))
+    func `a client that is unknown stops, a host that fails is asked again`() throws {
+        let desk = try ServerDesk(vendor: ["clientSecret": "another"])
+        desk.instead = [("/token", .status(500)), ("/token", .lost)]
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(60)
+        #expect(desk.sent("token").count == 3)
+        #expect(try desk.world.parked("rows")?.code == "salesforce.server.token.refused")
+        let times = desk.sent("token").map(\.now)
+        #expect(times[1] - times[0] >= .seconds(1))
+        #expect(times[2] - times[1] >= .seconds(3))
+    }
+
+    @Test(
+        .shows("salesforce/V4", of: SalesforceServer.self),
+        arguments: [
+            ("mc1.rest.example", "https://mc1.rest.example"), ("https://mc1.rest.example/", "https://mc1.rest.example"),
+            ("http://127.0.0.1:8080/salesforce-server/", "http://127.0.0.1:8080/salesforce-server"),
+            ("http://mc1.rest.example/", nil), ("https://", nil), ("https://a@b.example", nil),
+            ("https://mc1.rest.example/?x", nil), ("https://mc1.rest.example/..", nil), ("", nil),
+        ] as [(String, String?)]
+    )
+    func `the REST host is the one that the token's reply names`(_ named: String, _ used: String?) throws {
+        let desk = try ServerDesk(["restUrl": .null], vendor: ["restUrl": .string(named.isEmpty ? "x x" : named)])
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(1)
+        guard let used else {
+            #expect(try desk.world.parked("rows")?.code == "salesforce.server.host.unknown")
+            return
+        }
+        #expect(desk.sent("rows")[0].request.url == "\(used)/hub/v1/dataevents/key:Shop%2FPeople/rowset")
+    }
+
+    // MARK: Row sets
+
+    @Test(.shows("salesforce/V8", "salesforce/V9", "salesforce/V11", "salesforce/V37", of: SalesforceServer.self))
+    func `a row set holds fifty rows of as many contacts`() throws {
+        let desk = try ServerDesk(["lanes": 1])
+        try desk.world.capture(
+            (1...120).map { desk.operation("c-\($0)", ServerDesk.set("visits", .integer(Int64($0)))) }
+        )
+        try desk.advance(60)
+        let sets = desk.sent("rows").map { $0.request.json?.array?.count }
+        #expect(sets == [50, 50, 20])
+        #expect(desk.rows.count == 120)
+        #expect(desk.rows["c-7"]?["visits"] == 7)
+        #expect(desk.account.violations.isEmpty)
+    }
+
+    @Test(.shows("salesforce/V43", of: SalesforceServer.self))
+    func `several words of one contact are one row, the last value wins`() throws {
+        let desk = try ServerDesk()
+        let said: [Action] = [
+            ServerDesk.set("city", "Turku"), .changeAttributes(["city": .set("Oulu"), "visits": .set(7)]),
+            ServerDesk.set("visits", 8), .changeTags(TagChange(add: ["sports"])),
+        ]
+        let operations = said.map { desk.operation("c-1", $0) }
+        try desk.world.capture(operations)
+        try desk.advance(10)
+        #expect(desk.sent("rows").count == 1)
+        #expect(
+            desk.sent("rows")[0].request.json == [
+                [
+                    "keys": ["ContactKey": "c-1"], "values": ["city": "Oulu", "visits": 8, "IsSports": true],
+                ]
+            ]
+        )
+        let terms = operations.map { desk.outcome($0.id)?.term }
+        #expect(terms == [.superseded, .accepted, .accepted, .accepted])
+    }
+
+    @Test(.shows("salesforce/V10", of: SalesforceServer.self), arguments: ["refused", "hidden"])
+    func `a bad row is found, and every other gets through`(_ how: String) throws {
+        let desk = try ServerDesk(["lanes": 1], vendor: ["poison": "poison"])
+        if how == "hidden" {
+            // HTTP 200 that says no inside, as often as the poison is in it.
+            let vendor = desk.vendor
+            desk.world.network = { sent in
+                let reply = vendor.respond(to: sent.request, now: sent.now)
+                guard reply.status == 400 else { return .outcome(.replied(reply)) }
+                return .outcome(.json(200, ["hasErrors": true, "resultMessages": []]))
+            }
+        }
+        let operations = (1...50).map { number in
+            desk.operation("c-\(number)", ServerDesk.set("city", number == 31 ? "poison" : "Turku"))
+        }
+        try desk.world.capture(operations)
+        try desk.advance(60)
+        let terms = operations.map { desk.outcome($0.id)?.term }
+        #expect(terms.filter { $0 == .accepted }.count == 49)
+        #expect(terms[30] == .rejected)
+        let code = how == "hidden" ? "salesforce.server.reply.hasErrors" : "salesforce.server.reply.refused"
+        #expect(desk.outcome(operations[30].id)?.finding?.code == code)
+        #expect(desk.rows.count == 49)
+        #expect(desk.sent("rows").count <= 14)
+    }
+
+    @Test(.shows("salesforce/V31", "salesforce/V30", "salesforce/V14", of: SalesforceServer.self))
+    func `what only a person can mend stops, and keeps everything`() throws {
+        let desk = try ServerDesk(vendor: ["dataExtensions": ["Other"]])
+        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        #expect(try desk.world.parked("rows")?.code == "salesforce.server.dataExtension.unknown")
+        #expect(desk.outcome(first) == nil)
+        let other = try ServerDesk(["route": "asyncRows"], vendor: ["dataExtensions": ["Other"]])
+        try other.say("c-1", ServerDesk.set("city", "Turku"))
+        try other.advance(10)
+        #expect(try other.world.parked("rows")?.code == "salesforce.server.job.notQueued")
+        let third = try ServerDesk()
+        third.instead = [("/rowset", .status(403))]
+        try third.say("c-1", ServerDesk.set("city", "Turku"))
+        try third.advance(10)
+        #expect(try third.world.parked("rows")?.code == "salesforce.server.reply.forbidden")
+    }
+
+    // MARK: Waiting
+
+    @Test(.shows("salesforce/V26", of: SalesforceServer.self), arguments: ["header", "body"])
+    func `a Retry-After keeps every lane back, over a restart`(_ where: String) throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        let body: JSONValue = ["message": "Too many", "errorcode": 50_100, "retryAfter": 300]
+        desk.instead = [
+            (
+                "/rowset",
+                `where` == "body" ? .json(429, body) : .status(429, WireHeader("Retry-After", "300"))
+            )
+        ]
+        try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(1)
+        let count = desk.world.sent.count
+        for number in 2...20 { try desk.say("c-\(number)", ServerDesk.set("city", "Oulu")) }
+        try desk.world.restart()
+        try desk.world.flush()
+        try desk.advance(290)
+        #expect(desk.world.sent.count == count)
+        try desk.advance(30)
+        #expect(desk.rows.count == 20)
+        #expect(desk.rows["c-1"]?["city"] == "Oulu")
+    }
+
+    @Test(.shows("salesforce/V27", "salesforce/V28", of: SalesforceServer.self))
+    func `a vendor that fails is asked less often each time, by all lanes together`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        let blocked = Outcome.json(429, ["message": "Blocked", "errorcode": 50_200])
+        desk.instead = (1...40).map { ("/rowset", $0 % 2 == 0 ? blocked : .status(503)) }
+        try desk.world.capture((1...400).map { desk.operation("c-\($0)", ServerDesk.set("city", "Oulu")) })
+        try desk.advance(3600)
+        let failed = desk.sent("rows").count - 1
+        #expect((15...60).contains(failed), "\(failed) requests in an hour")
+        desk.instead = []
+        try desk.advance(900)
+        #expect(desk.rows.count == 400)
+    }
+
+    @Test(.shows("salesforce/V29", of: SalesforceServer.self))
+    func `rows without an answer go again, and replace themselves`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [("/rowset", .lost)]
+        let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(60)
+        #expect(desk.endpoints == ["token", "rows", "rows"])
+        #expect(desk.rows["c-1"]?["city"] == "Turku")
+        #expect(desk.outcome(said)?.term == .accepted)
+    }
+
+    // MARK: Jobs
+
+    @Test(
+        .shows(
+            "salesforce/V12",
+            "salesforce/V13",
+            "salesforce/V15",
+            "salesforce/V6",
+            of: SalesforceServer.self
+        )
+    )
+    func `a job is handed in, asked for every five seconds, and a later row of its contact waits`() throws {
+        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1])
+        let first = try desk.say("c-1", ServerDesk.set("visits", 7))
+        try desk.advance(1)
+        let later = try desk.say("c-1", ServerDesk.set("visits", 8))
+        let other = try desk.say("c-2", ServerDesk.set("visits", 9))
+        try desk.advance(2)
+        // The job of another contact is handed in meanwhile.
+        #expect(desk.endpoints == ["token", "asyncRows", "asyncRows"])
+        #expect(desk.sent("asyncRows")[0].request.json == ["items": [["ContactKey": "c-1", "visits": "7"]]])
+        #expect(desk.sent("asyncRows")[1].request.json == ["items": [["ContactKey": "c-2", "visits": "9"]]])
+        try desk.world.restart()
+        try desk.advance(60)
+        #expect(desk.rows["c-1"]?["visits"] == "8")
+        #expect([first, later, other].map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
+        #expect(desk.sent("asyncRows").count == 3)
+        #expect(desk.account.violations.isEmpty)
+        #expect(desk.sent("asyncResults").isEmpty)
+    }
+
+    @Test(.shows("salesforce/V16", of: SalesforceServer.self))
+    func `a job with errors gives each row its verdict, page by page`() throws {
+        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
+        let operations = (1...120).map { number in
+            desk.operation("c-\(number)", ServerDesk.set("city", number % 60 == 7 ? "poison" : "Turku"))
+        }
+        try desk.world.capture(operations)
+        try desk.advance(120)
+        let terms = operations.map { desk.outcome($0.id)?.term }
+        #expect(terms.filter { $0 == .accepted }.count == 118)
+        #expect([6, 66].map { terms[$0] } == [.rejected, .rejected])
+        let finding = desk.outcome(operations[6].id)?.finding
+        #expect(finding?.code == "salesforce.server.row.refused")
+        #expect(finding?.vendor?.code == "InvalidValue")
+        #expect(desk.sent("asyncRows").count == 1)
+        #expect(desk.sent("asyncResults").count == 3)
+    }
+
+    @Test(.shows("salesforce/V16", of: SalesforceServer.self))
+    func `results that are not one for each row send the rows again in halves`() throws {
+        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1], vendor: ["poison": "poison"])
+        let vendor = desk.vendor
+        desk.world.network = { sent in
+            let reply = vendor.respond(to: sent.request, now: sent.now)
+            guard sent.endpoint == "asyncResults", let json = reply.json else { return .outcome(.replied(reply)) }
+            let errors = (json["items"]?.array ?? []).filter { $0["status"] == "Error" }
+            return .outcome(
+                .json(200, ["page": 1, "pageSize": 50, "count": .integer(errors.count), "items": .array(errors)])
+            )
+        }
+        let operations = (1...8).map { number in
+            desk.operation("c-\(number)", ServerDesk.set("city", number == 3 ? "poison" : "Turku"))
+        }
+        try desk.world.capture(operations)
+        try desk.advance(600)
+        let terms = operations.map { desk.outcome($0.id)?.term }
+        #expect(terms.filter { $0 == .accepted }.count == 7)
+        #expect(terms[2] == .rejected)
+    }
+
+    @Test(.shows("salesforce/V17", of: SalesforceServer.self))
+    func `a job has so many rows and bytes, and a larger row goes alone`() throws {
+        let desk = try ServerDesk(["route": "asyncRows", "lanes": 1, "bytesPerJob": 2_000, "rowsPerJob": 10])
+        let long = String(repeating: "x", count: 3_000)
+        try desk.world.capture(
+            (1...40).map { number in
+                desk.operation("c-\(number)", ServerDesk.set("city", .string(number == 20 ? long : "Turku \(number)")))
+            }
+        )
+        try desk.advance(120)
+        #expect(desk.rows.count == 40)
+        let jobs = desk.sent("asyncRows").map { ($0.request.json?["items"]?.array?.count ?? 0, $0.request.body.count) }
+        #expect(jobs.allSatisfy { $0.0 <= 10 && ($0.1 <= 2_000 || $0.0 == 1) })
+        #expect(jobs.contains { $0.1 > 2_000 })
+        // The limit of bytes to the byte: one row more would not fit.
+        let small = try ServerDesk(["route": "asyncRows", "lanes": 1, "bytesPerJob": 1_000])
+        try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDesk.set("city", "Turku")) })
+        try small.advance(120)
+        let row = #"{"ContactKey":"c-10","city":"Turku"},"#.utf8.count
+        let first = small.sent("asyncRows")[0].request.body.count
+        #expect(first <= 1_000 && first + row > 1_000)
+    }
+
+    @Test(.shows("salesforce/V46", of: SalesforceServer.self))
+    func `a job that the vendor forgot goes again, and is given up in the end`() throws {
+        let unknown = Outcome.json(
+            200,
+            ["resultMessages": [["resultClass": "Error", "resultCode": "AsyncRequestStatusNotFound"]]]
+        )
+        let desk = try ServerDesk(["route": "asyncRows"])
+        desk.instead = [("/status", unknown)]
+        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(60)
+        #expect(desk.outcome(first)?.term == .accepted)
+        #expect(desk.sent("asyncRows").count == 2)
+        desk.instead = (1...3).map { _ in ("/status", unknown) }
+        let second = try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(60)
+        #expect(desk.outcome(second)?.finding?.code == "salesforce.server.job.lost")
+    }
+
+    // MARK: Contacts, events, deletions
+
+    @Test(.shows("salesforce/V18", "salesforce/V19", "salesforce/V20", of: SalesforceServer.self))
+    func `a contact is created, and changed where it is there`() throws {
+        let desk = try ServerDesk(["route": "contacts"])
+        let tier = Action.changeAttributes([.loyaltyTier: .set("gold"), "newsletter_reader": .set(true)])
+        let first = try desk.say("c-1", tier)
+        try desk.advance(10)
+        #expect(desk.endpoints == ["token", "createContact"])
+        let second = try desk.say("c-1", tier)
+        try desk.advance(10)
+        #expect(desk.endpoints.suffix(2) == ["createContact", "updateContact"])
+        #expect([first, second].map { desk.outcome($0)?.term } == [.accepted, .accepted])
+        #expect(desk.account.contacts["c-1"] == ["Shop/Tier": "gold", "Email Addresses/HTML Enabled": true])
+        let other = try ServerDesk(["route": "contacts", "contactsFirst": "update"])
+        let third = try other.say("c-1", .identify([Identifier(.email, "aino@example.com")]))
+        try other.advance(10)
+        #expect(other.endpoints == ["token", "updateContact", "createContact"])
+        #expect(other.outcome(third)?.term == .accepted)
+        let nowhere = try other.say("c-2", .changeAttributes([.loyaltyTier: .set("gold")]))
+        #expect(other.outcome(nowhere)?.finding?.code == "salesforce.server.sets.channel")
+        // Neither request fits: that is final.
+        let lost = try ServerDesk(["route": "contacts"])
+        lost.instead = [("/contacts", .status(409)), ("/contacts", .status(404))]
+        let fourth = try lost.say("c-1", tier)
+        try lost.advance(10)
+        #expect(lost.outcome(fourth)?.term == .rejected)
+        #expect(lost.endpoints == ["token", "createContact", "updateContact"])
+    }
+
+    @Test(.shows("salesforce/V21", of: SalesforceServer.self))
+    func `a yes that says no inside is no yes`() throws {
+        let desk = try ServerDesk(["route": "contacts"])
+        desk.instead = [("/contacts", .json(200, ["operationStatus": "Error", "hasErrors": true]))]
+        let first = try desk.say("c-1", ServerDesk.set("newsletter_reader", true))
+        try desk.advance(10)
+        #expect(desk.outcome(first)?.finding?.code == "salesforce.server.reply.hasErrors")
+    }
+
+    @Test(.shows("salesforce/V23", "salesforce/V24", "salesforce/V25", of: SalesforceServer.self))
+    func `an event leaves once, also where nobody knows what became of it`() throws {
+        let desk = try ServerDesk()
+        let order = Action.track(.custom(name: "Order Placed", attributes: ["total": "49.90", "items": 3]))
+        let first = try desk.say("c-1", order)
+        try desk.advance(10)
+        #expect(
+            desk.sent("event")[0].request.json == [
+                "ContactKey": "c-1", "EventDefinitionKey": "APIEvent-order-placed",
+                "Data": ["items": "3", "total": "49.90"],
+            ]
+        )
+        #expect(desk.outcome(first)?.answer != nil)
+        for doubt in [Outcome.lost, .died, .status(500)] {
+            desk.instead = [("/events", doubt)]
+            let id = try desk.say("c-1", order)
+            try desk.advance(600)
+            #expect(desk.outcome(id)?.finding?.code == "salesforce.server.event.unknown")
+        }
+        // Who says that he can't now has not done it.
+        desk.instead = [("/events", .status(503)), ("/events", .failed(TransportFailure(.notSent, "offline")))]
+        let sure = try desk.say("c-1", order)
+        try desk.advance(600)
+        #expect(desk.outcome(sure)?.term == .accepted)
+        #expect(desk.account.events.count == 2)
+        let eager = try ServerDesk(["eventsInDoubt": "repeat"])
+        eager.instead = [("/events", .lost)]
+        let again = try eager.say("c-1", order)
+        try eager.advance(60)
+        #expect(eager.outcome(again)?.term == .accepted)
+    }
+
+    @Test(.shows("salesforce/V22", "salesforce/V44", of: SalesforceServer.self))
+    func `contacts are forgotten together, and only a clear word ends it`() throws {
+        let desk = try ServerDesk(["lanes": 1])
+        for number in 1...3 { try desk.say("c-\(number)", ServerDesk.set("city", "Turku")) }
+        try desk.advance(10)
+        desk.instead = [("/delete", .json(200, [:]))]
+        let operations = (1...3).map { desk.operation("c-\($0)", .erase) }
+        try desk.world.capture(operations)
+        try desk.advance(60)
+        #expect(desk.sent("deleteContacts").count == 2)
+        #expect(
+            desk.sent("deleteContacts")[1].request.json == [
+                "values": ["c-1", "c-2", "c-3"], "DeleteOperationType": "ContactAndAttributes",
+            ]
+        )
+        #expect(operations.map { desk.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
+        #expect(desk.rows.isEmpty)
+        // What all lanes share is nobody's, and stays.
+        try desk.say("c-4", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        #expect(desk.sent("token").count == 1)
+    }
+
+    // MARK: Reading
+
+    @Test(.shows("salesforce/V34", of: SalesforceServer.self))
+    func `rows are read page by page, while rows wait`() throws {
+        let desk = try ServerDesk()
+        try desk.world.capture((10...34).map { desk.operation("c-\($0)", ServerDesk.set("city", "Turku")) })
+        try desk.advance(10)
+        var found: [JSONValue] = []
+        for page in 1...3 {
+            let question = desk.operation(
+                "c-10",
+                .readBack(ReadRequest("rows", arguments: ["page": .integer(page), "pageSize": 10]))
+            )
+            try desk.world.read(question, from: "rows")
+            try desk.advance(2)
+            let answer = try #require(desk.outcome(question.id)?.answer)
+            found += answer["items"]?.array ?? []
+            #expect(answer["isLast"] == .bool(page == 3))
+            #expect(answer["count"] == 25)
+        }
+        #expect(found.count == 25)
+        #expect(found[0]["values"]?["city"] == "Turku")
+        #expect(RowsPage(["count": 0, "page": 1, "pageSize": 10])?.answer["items"] == [])
+        #expect(RowsPage(["items": []]) == nil)
+        for request in [
+            ReadRequest("profile"), ReadRequest("rows", arguments: ["page": 0]),
+            ReadRequest("rows", arguments: ["pageSize": 2501]), ReadRequest("rows", arguments: ["key": "x"]),
+        ] {
+            let finding = desk.adapter.examine(desk.operation("c-1", .readBack(request))).map(\.code)
+            #expect(finding == ["salesforce.server.question"])
+        }
+    }
+
+    @Test func `a question that has not left is not asked any more when its person wants to be forgotten`() throws {
+        let desk = try ServerDesk()
+        let question = desk.operation("c-1", .readBack(ReadRequest("rows")))
+        try desk.world.read(question, from: "rows")
+        try desk.say("c-1", .erase)
+        try desk.advance(60)
+        #expect(desk.endpoints == ["token", "deleteContacts"])
+        #expect(desk.outcome(question.id)?.term == .dropped)
+    }
+
+    // MARK: Settings and values
+
+    @Test(.shows("salesforce/V7", "salesforce/V19", of: SalesforceServer.self))
+    func `settings that do not fit together are all found`() throws {
+        let error = #expect(throws: SettingsError.self) {
+            try ServerFixture.adapter([
+                "dataExtension": .null, "attributeNames": ["a": "Same", "b": "same", "c": "contactkey"],
+                "contactAttributes": ["a": "NoSet"],
+            ])
+        }
+        let paths = error?.findings.map(\.path)
+        #expect(
+            paths == [
+                "settings.dataExtension", "settings.contactAttributes.a", "settings.attributeNames",
+                "settings.attributeNames",
+            ]
+        )
+        #expect(throws: SettingsError.self) { try ServerFixture.adapter(["accountId": "BU-1"]) }
+        #expect(throws: SettingsError.self) { try ServerFixture.adapter(["dataExtension": ".."]) }
+        #expect(throws: SettingsError.self) { try ServerFixture.adapter(["clientSecret": .null]) }
+    }
+
+    @Test(.shows("salesforce/V35", "salesforce/V38", "salesforce/V39", "salesforce/V42", of: SalesforceServer.self))
+    func `what a column can't hold stays out, and the rest goes`() throws {
+        let desk = try ServerDesk(["columns": ["City", "Visits", "Since"], "unset": "null"])
+        let rest = try desk.say(
+            "c-1",
+            .changeAttributes([
+                "city": .set("Turku"), "Visits": .set(7), "since": .unset, "colour": .set("blue"),
+                "contactkey": .set("c-9"),
+            ])
+        )
+        let examined = desk.adapter.examine(
+            desk.operation(
+                "c-1",
+                .changeAttributes([
+                    "city": .set(.string(String(repeating: "x", count: 4001))), "since": .set(.list(["a"])),
+                    "visits": .increment(ExactDecimal(1)), "CITY": .set(.choices(["a;b"])),
+                ])
+            )
+        )
+        try desk.advance(10)
+        #expect(desk.outcome(rest)?.term == .accepted)
+        #expect(desk.rows["c-1"] == ["city": "Turku", "visits": 7, "since": .null])
+        #expect(Set(examined.map(\.severity)) == [.error])
+        #expect(
+            Set(examined.map(\.code)) == [
+                "salesforce.server.value.long", "salesforce.server.value.nested", "salesforce.server.value.arithmetic",
+                "salesforce.server.value.separator",
+            ]
+        )
+    }
+
+    @Test(.shows("salesforce/V40", "salesforce/V41", "salesforce/V45", of: SalesforceServer.self))
+    func `tags and subscriptions are columns, and unknown is neither yes nor no`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", .changeTags(TagChange(replace: ["gold"])))
+        try desk.say(
+            "c-1",
+            .changeSubscription(Subscription(channel: .email, topic: "weekly_offers", state: .suspended))
+        )
+        try desk.advance(10)
+        #expect(desk.rows["c-1"]?["isgold"] == true)
+        #expect(desk.rows["c-1"]?["issports"] == false)
+        #expect(desk.rows["c-1"]?["mailweekly"] == false)
+        let refused: [(Action, String)] = [
+            (.changeSubscription(Subscription(channel: .email, state: .unknown)), "subscription.unknown"),
+            (.changeTags(TagChange(add: ["nowhere"])), "name.missing"),
+            (.identify([Identifier("loyalty_card", "7")]), "name.missing"),
+            (.identify([Identifier(.external, "c-2")]), "key.other"),
+            (.registerDevice(Corpus.phone), "device"),
+            (.setConsent(Consent(purpose: .tracking, state: .granted)), "consent"),
+        ]
+        for (action, code) in refused {
+            let findings = desk.adapter.examine(desk.operation("c-1", action))
+            #expect(findings.map(\.code) == ["salesforce.server.\(code)"])
+            #expect(findings.first?.severity == .error)
+        }
+    }
+
+    @Test(.shows("salesforce/V32", "salesforce/V33", of: SalesforceServer.self))
+    func `requests leave at the vendor's rate, refusals are final, and a web page is no answer`() throws {
+        let desk = try ServerDesk()
+        #expect(SalesforceServer.descriptor.rate == Rate(2500, per: .seconds(60)))
+        desk.instead = [
+            (
+                "/rowset",
+                .replied(
+                    WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html>".utf8))
+                )
+            ),
+            ("/rowset", .status(596)),
+        ]
+        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(60)
+        #expect(desk.sent("rows").count == 2)
+        #expect(desk.outcome(first)?.finding?.code == "salesforce.server.reply.refused")
+    }
+}

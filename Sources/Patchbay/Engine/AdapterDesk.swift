@@ -1,0 +1,281 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// An adapter as the engine speaks to it.
+///
+/// The engine is one piece of code, made once, and not one for each adapter: behind a desk, and only there, it matters which
+/// adapter it is. What belongs to the adapter alone crosses the desk in a wrapping that the engine does not open.
+protocol AdapterDesk: Sendable {
+    var descriptor: AdapterDescriptor { get }
+    func examine(_ operation: EngagementOperation) -> [Finding]
+    func place(_ operation: EngagementOperation) -> Place
+
+    /// An operation in the adapter's own form. `step` is one that this desk made.
+    func view(of pending: Waiting.Facts) -> any AnyObject & Sendable
+    /// What is to be done now.
+    func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent
+    /// What an exchange means, and what is remembered after it: the same memory if nothing was learnt.
+    func interpret(_ ended: Ended, memory: Memory) throws -> (Meaning, Memory)
+
+    /// The kind of request of that name; nil if the adapter knows none.
+    func endpoint(_ name: String) -> Endpoint?
+    /// What is remembered, as it was stored; nothing known without it.
+    func memory(_ stored: [UInt8]?) throws -> Memory
+    /// How far an operation got, as it was stored.
+    func step(_ stored: [UInt8]) throws -> Step
+    /// Turns stored state of an older version into the present form.
+    func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue
+}
+
+/// A kind of request.
+struct Endpoint: Hashable, Sendable {
+    let name: String
+    let isJournaled: Bool
+}
+
+/// What an adapter remembers.
+struct Memory: Equatable, Sendable {
+    fileprivate let form: any MemoryForm
+
+    /// As it is stored.
+    func bytes() throws -> [UInt8] { try form.bytes() }
+    /// What may be kept when the person is forgotten.
+    var afterErase: Memory { form.afterErase }
+
+    static func == (left: Memory, right: Memory) -> Bool { left.form === right.form || left.form.isEqual(to: right) }
+}
+
+private protocol MemoryForm: AnyObject, Sendable {
+    func bytes() throws -> [UInt8]
+    var afterErase: Memory { get }
+    func isEqual(to other: Memory) -> Bool
+}
+
+/// Held by reference: what has not changed is known at a glance.
+private final class Remembering<Value: AdapterMemory>: MemoryForm {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    func bytes() throws -> [UInt8] { try StateEncoder.bytes(of: value) }
+    var afterErase: Memory { Memory(value.afterErase) }
+    func isEqual(to other: Memory) -> Bool { (other.form as? Remembering)?.value == value }
+}
+
+extension Memory {
+    fileprivate init(_ value: some AdapterMemory) { form = Remembering(value) }
+}
+
+/// How far an operation got, in its adapter's words and as it is stored.
+struct Step: Sendable {
+    let bytes: [UInt8]
+    fileprivate let value: any Sendable
+}
+
+/// One operation that waits. A value that never changes; held by reference, because windows are long and are handed on at
+/// every plan.
+final class Waiting: Sendable {
+    /// What the engine knows of it.
+    struct Facts: Sendable {
+        let operation: EngagementOperation
+        let sequence: Int64
+        let since: Instant
+        let queue: String
+        var isImmediate = false
+        var step: Step?
+        var failures = 0
+        var refusals = 0
+        var credential: Secret?
+    }
+
+    let facts: Facts
+    /// The same in the adapter's form, made by its desk: a `Pending`, which never changes either.
+    let view: any AnyObject & Sendable
+
+    init(_ facts: Facts, _ desk: any AdapterDesk) { (self.facts, view) = (facts, desk.view(of: facts)) }
+
+    var id: OperationID { facts.operation.id }
+    var operation: EngagementOperation { facts.operation }
+    var sequence: Int64 { facts.sequence }
+    var queue: String { facts.queue }
+    var isImmediate: Bool { facts.isImmediate }
+    var step: Step? { facts.step }
+    var failures: Int { facts.failures }
+    var refusals: Int { facts.refusals }
+    var credential: Secret? { facts.credential }
+}
+
+/// What a plan is shown: operations, and beside each its view.
+struct Window {
+    var operations: ArraySlice<Waiting>
+    var views: ArraySlice<AnyObject>
+    /// Whether more wait than is shown.
+    var hasMore = false
+}
+
+/// What is to be done now, in the engine's words.
+enum Intent {
+    /// One request, and the operations that it carries; none is a chore.
+    case send(Endpoint, WireRequest, [OperationID])
+    /// These of the window end or go on without a request.
+    case settle(Meaning, [Waiting], remembering: Memory?)
+    case wait(until: Instant?, because: Finding)
+}
+
+/// A request that left.
+struct Flight: Sendable {
+    var ticket: Int
+    var endpoint: Endpoint
+    var operations: [Waiting]
+    var request: WireRequest
+    var startedAt: Instant
+}
+
+/// A finished exchange.
+struct Ended: Sendable {
+    var flight: Flight
+    var outcome: Outcome
+    var moment: Moment
+}
+
+/// What an exchange means, in the engine's words.
+struct Meaning: Sendable {
+    /// What became of each operation, in their order; nil where nothing is said.
+    var judgements: [Judgement?]
+    /// Whether something is said of an operation that was not meant.
+    var namesStrangers = false
+    var followUps: [FollowUp] = []
+    var incoming: [JSONValue] = []
+    var park: Finding?
+}
+
+/// What became of one operation.
+enum Judgement: Sendable {
+    case ended(OperationOutcome)
+    case underway(Step?, When)
+    case retry(When)
+
+    /// The outcome of an operation that ended; nil while it is pending.
+    var outcome: OperationOutcome? { if case .ended(let outcome) = self { outcome } else { nil } }
+    var isFinal: Bool { if case .ended = self { true } else { false } }
+}
+
+/// The desk of one kind of adapter.
+struct Desk<Adapter: VendorAdapter>: AdapterDesk {
+    private let adapter: Adapter
+    let descriptor = Adapter.descriptor
+
+    init(_ adapter: Adapter) { self.adapter = adapter }
+
+    func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
+    func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }
+
+    func view(of facts: Waiting.Facts) -> any AnyObject & Sendable {
+        Pending<Adapter>(
+            operation: facts.operation,
+            sequence: facts.sequence,
+            since: facts.since,
+            queue: facts.queue,
+            isImmediate: facts.isImmediate,
+            step: facts.step?.value as? Adapter.Step,
+            failures: facts.failures,
+            refusals: facts.refusals,
+            credential: facts.credential
+        )
+    }
+
+    /// Views in the adapter's form.
+    private func known(_ views: ArraySlice<AnyObject>) -> ArraySlice<Pending<Adapter>> {
+        // Every view that a runner has was made by `view(of:)` of its own desk, so each is a `Pending<Adapter>`; a slice of an
+        // array that Swift made looks the same whatever the class of its objects. To ask each would cost more than many a plan.
+        unsafeBitCast(views, to: ArraySlice<Pending<Adapter>>.self)
+    }
+
+    private func value(_ memory: Memory) -> Adapter.Memory {
+        (memory.form as? Remembering<Adapter.Memory>)?.value ?? Adapter.Memory()
+    }
+
+    func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
+        let window = PendingOperations<Adapter>(known(pending.views), hasMore: pending.hasMore)
+        switch adapter.plan(window, memory: value(memory), at: moment) {
+        case .wait(let until, let because): return .wait(until: until, because: because)
+        case .send(let transmission):
+            return .send(endpoint(transmission.endpoint), transmission.request, transmission.operations)
+        case .settle(let verdicts, let remembered):
+            var judgements: [OperationID: Judgement] = Dictionary(minimumCapacity: verdicts.count)
+            for (id, verdict) in verdicts { judgements[id] = try judgement(verdict) }
+            var meant: [Waiting] = []
+            for candidate in pending.operations where meant.count < judgements.count && judgements[candidate.id] != nil
+            {
+                meant.append(candidate)
+            }
+            let meaning = Meaning(
+                judgements: meant.map { judgements[$0.id] },
+                namesStrangers: meant.count != judgements.count
+            )
+            return .settle(meaning, meant, remembering: remembered.map { Memory($0) })
+        }
+    }
+
+    func interpret(_ ended: Ended, memory: Memory) throws -> (Meaning, Memory) {
+        let before = value(memory)
+        var after = before
+        let flight = ended.flight
+        guard let endpoint = Adapter.Endpoint(rawValue: flight.endpoint.name) else {
+            preconditionFailure("An endpoint of another adapter.")
+        }
+        let exchange = Exchange<Adapter>(
+            endpoint: endpoint,
+            operations: Array(known(flight.operations.map { $0.view as AnyObject }[...])),
+            request: flight.request,
+            outcome: ended.outcome,
+            startedAt: flight.startedAt,
+            moment: ended.moment
+        )
+        let said = adapter.interpret(exchange, memory: &after)
+            .naming(descriptor.replies.vendorReply(ended.outcome, to: flight.request))
+        var meaning = Meaning(judgements: [], followUps: said.followUps, incoming: said.incoming, park: said.park)
+        meaning.judgements.reserveCapacity(flight.operations.count)
+        var count = 0
+        for pending in flight.operations {
+            let judgement = try said.verdicts[pending.id].map(judgement)
+            if judgement != nil { count += 1 }
+            meaning.judgements.append(judgement)
+        }
+        meaning.namesStrangers = count != said.verdicts.count
+        return (meaning, after == before ? memory : Memory(after))
+    }
+
+    private func judgement(_ verdict: Verdict<Adapter>) throws -> Judgement {
+        switch verdict {
+        case .accepted(let finding, let answer): .ended(OperationOutcome(.accepted, finding: finding, answer: answer))
+        case .unchanged(let finding): .ended(OperationOutcome(.unchanged, finding: finding))
+        case .superseded: .ended(OperationOutcome(.superseded))
+        case .rejected(let finding, let answer): .ended(OperationOutcome(.rejected, finding: finding, answer: answer))
+        case .dropped(let finding): .ended(OperationOutcome(.dropped, finding: finding))
+        case .underway(let step, let when):
+            .underway(try step.map { Step(bytes: try StateEncoder.bytes(of: $0), value: $0) }, when)
+        case .retry(let when): .retry(when)
+        }
+    }
+
+    private func endpoint(_ endpoint: Adapter.Endpoint) -> Endpoint {
+        Endpoint(name: endpoint.rawValue, isJournaled: endpoint.isJournaled)
+    }
+
+    func endpoint(_ name: String) -> Endpoint? { Adapter.Endpoint(rawValue: name).map(endpoint) }
+
+    func memory(_ stored: [UInt8]?) throws -> Memory {
+        guard let stored else { return Memory(Adapter.Memory()) }
+        return Memory(try StateDecoder.value(Adapter.Memory.self, from: stored))
+    }
+
+    func step(_ stored: [UInt8]) throws -> Step {
+        Step(bytes: stored, value: try StateDecoder.value(Adapter.Step.self, from: stored))
+    }
+
+    func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
+        try Adapter.upgrade(state, of: part, from: version)
+    }
+}

@@ -1,0 +1,25 @@
+/// How many contacts a vendor takes in at once by one of its ways in, and how often, as its documents state it.
+public struct LoadDoor: Hashable, Sendable {
+    /// The way in: `profiles/import`.
+    public var name: String
+    /// Most contacts in a request, or in a file; nil where nothing is stated.
+    public var contacts: Int?
+    /// Most bytes in a request, or in a file; nil where nothing is stated.
+    public var bytes: Int?
+    /// How often; nil where the documents state no rate.
+    public var rate: Rate?
+    /// What else is stated, and where.
+    public var note: String
+
+    /// A way in.
+    public init(_ name: String, contacts: Int? = nil, bytes: Int? = nil, rate: Rate? = nil, note: String) {
+        (self.name, self.contacts, self.bytes, self.rate, self.note) = (name, contacts, bytes, rate, note)
+    }
+
+    /// How many requests so many contacts need.
+    public func requests(for contacts: Int, bytes: Int) -> Int {
+        let byCount = self.contacts.map { (contacts + $0 - 1) / $0 } ?? 0
+        let bySize = self.bytes.map { (bytes + $0 - 1) / $0 } ?? 0
+        return max(byCount, bySize, contacts > 0 ? 1 : 0)
+    }
+}

@@ -1,0 +1,119 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayMigration
+import PatchbayModel
+
+extension Command {
+    static let migratePlan = Command(
+        "migrate plan",
+        "tells what a migration would do: losses, collisions, consent, push tokens, work for the target",
+        details: """
+            One pass in constant memory; nothing is written. Counts are exact: what does not fit into memory goes to a
+            temporary file as marks of 16 bytes, without any key. --html writes a page for people, --json the same for
+            programs (Schemas/migration). --activity names the attribute that shows when a person was last seen, so that the
+            age of push tokens can be told; --rate is what your contract allows, where the vendor documents no rate.
+            """,
+        required: [.from, .to],
+        optional: [.settings, .config, .input, .html, .activity, .rate, .json]
+    ) { session in
+        try MigrationPlanRun(session).run()
+    }
+}
+
+/// One run of `migrate plan`.
+@MainActor private struct MigrationPlanRun {
+    private let session: Session
+    private let setup: MigrationSetup
+
+    init(_ session: Session) throws { (self.session, setup) = (session, try MigrationSetup(session)) }
+
+    func run() throws -> ExitStatus {
+        let invocation = session.invocation
+        var input = try session.source(invocation.text(.input))
+        var progress = ProgressLine(session.console, total: input.size)
+        let today = Timestamp(try session.host().date()).date
+        let plan = try setup.migration.plan(
+            &input,
+            loads: Vendors.modules.first { $0.formats.contains { $0.id == setup.target.id } }?.loads ?? [],
+            requestsPerSecond: invocation.number(.rate),
+            activity: invocation.text(.activity).map { (AttributeName(rawValue: $0), today) },
+            progress: { progress.show(records: $0.records, bytes: $0.bytes) },
+            isCancelled: { session.interruption.signalNumber != nil }
+        )
+        guard plan.report.isComplete else {
+            session.console.say("Stopped after \(plan.report.read) records: this is no plan.")
+            return .findings
+        }
+        if let path = invocation.text(.html) {
+            let page = try OutputFile(path: path, isPrivate: false)
+            try page.write(
+                Array(plan.page(of: invocation.text(.input).map { String($0.split(separator: "/").last ?? "") }).utf8)
+            )
+            try page.commit()
+            session.console.say("The page is \(path).")
+        }
+        if session.isJSON { try session.console.data(plan.json) } else { try tell(plan) }
+        return plan.losses.contains { $0.severity.matters } ? .findings : .fine
+    }
+
+    // MARK: The table
+
+    private func tell(_ plan: MigrationPlan) throws {
+        let report = plan.report
+        try head("\(plan.from.id) to \(plan.to.id)")
+        try rows([
+            ["contacts", "\(report.read)"], ["would be written", "\(report.written)"],
+            ["with findings", "\(report.writtenWithFindings)"], ["would be rejected", "\(report.rejected)"],
+            [
+                "billed contacts",
+                plan.billed.map { "\($0), by \(plan.billedKind ?? "")" } ?? "unknown: the format names no key",
+            ],
+        ])
+        try head("what does not survive")
+        try rows(plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] })
+        try head("attributes")
+        try rows(plan.attributes.map { [$0.name, "\($0.count)", $0.fate, $0.field ?? "-"] })
+        try head("keys")
+        try rows(
+            [["kind", "in all", "different", "only in case", "contradicting"]]
+                + plan.keys.map { [$0.kind, "\($0.total)", "\($0.distinct)", "\($0.caseVariants)", "\($0.torn)"] }
+        )
+        try head("subscriptions and consents")
+        try rows((plan.subscriptions + plan.consents).map { $0.what + ["\($0.count)"] })
+        if plan.torn > 0 {
+            try session.console.data("  \(plan.torn) contacts say yes and no about one channel; the no counts")
+        }
+        try head("push tokens")
+        try rows((plan.tokens + plan.ages).map { $0.what + ["\($0.count)"] })
+        try head("the target's format, tried part by part")
+        try rows(plan.parts.filter { $0.fate != "kept" }.map { [$0.name, $0.fate, $0.finding?.reason ?? ""] })
+        try head("work for the target")
+        try rows(
+            plan.loads.map { load in
+                [
+                    load.door.name, "\(load.requests) requests or files",
+                    load.seconds.map { "\($0) s" } ?? "no documented rate",
+                ]
+            }
+        )
+        try head("the way back")
+        try session.console.data("  \(plan.json["undo"]?.string ?? "")")
+    }
+
+    private func head(_ text: String) throws { try session.console.data(session.console.paint(text, .bold)) }
+
+    private func rows(_ rows: [[String]]) throws {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.map { $0.indices.contains(column) && column < $0.count - 1 ? $0[column].count : 0 }.max() ?? 0
+        }
+        for row in rows {
+            let cells = row.enumerated().map {
+                $0.offset == row.count - 1 ? $0.element : $0.element.padded(to: widths[$0.offset])
+            }
+            try session.console.data("  " + cells.joined(separator: "  "))
+        }
+        if rows.isEmpty { try session.console.data("  none") }
+    }
+}

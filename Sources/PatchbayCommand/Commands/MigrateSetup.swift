@@ -1,0 +1,63 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayMigration
+import PatchbayModel
+
+/// What the commands of a migration share: two formats, their settings, the types of attributes.
+@MainActor struct MigrationSetup {
+    let migration: Migration
+    let source: RecordFormat
+    let target: RecordFormat
+    /// Everything that decides what is written.
+    let identity: JSONValue
+
+    init(_ session: Session) throws {
+        let settings = try session.object(.settings)
+        let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
+        guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
+        (source, target) = (try session.format(.from), try session.format(.to))
+        let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
+        let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
+        identity = [
+            "version": .string(Command.version), "from": .string(source.id), "to": .string(target.id),
+            "settings": .object(settings), "configuration": .string(String(decoding: configuration, as: UTF8.self)),
+        ]
+        do {
+            migration = try Migration(
+                from: source,
+                to: target,
+                sourceSettings: settings["from"]?.object ?? [:],
+                targetSettings: settings["to"]?.object ?? [:],
+                catalogue: catalogue,
+                mapping: try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
+            )
+        } catch {
+            throw SettingsError(error.findings)
+        }
+    }
+
+    private static let unknownMember = FindingRow(
+        "settings.unknown",
+        .error,
+        .misconfigured,
+        reason: "The settings of a migration have no such member",
+        remedy: "Known are: from, to, mapping."
+    )
+}
+
+extension Session {
+    /// The file format that a flag names.
+    func format(_ flag: Flag) throws(UsageError) -> RecordFormat {
+        let formats = [.neutralContacts] + Vendors.modules.flatMap(\.formats)
+        let id = invocation.text(flag) ?? ""
+        if let format = formats.first(where: { $0.id == id }) { return format }
+        let known = formats.map(\.id)
+        let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
+        throw UsageError(
+            "--\(flag.name): there is no format \"\(id)\".\(guess) Known are: \(known.joined(separator: ", ")).",
+            command: invocation.command.name
+        )
+    }
+}

@@ -1,0 +1,156 @@
+import Dispatch
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What an unfinished migration left beside its output: where it stood, and of what. It holds no person's data.
+struct Checkpoint {
+    private static let version = 1
+
+    /// Digest of everything that decides what is written.
+    var settings: String
+    var input: InputIdentity
+    var place: Checkpoints.Place
+    /// Bytes of each output that belong to the place, in the order of the outputs.
+    var lengths: [Int]
+
+    init(settings: String, input: InputIdentity, place: Checkpoints.Place, lengths: [Int]) {
+        (self.settings, self.input, self.place, self.lengths) = (settings, input, place, lengths)
+    }
+
+    /// Where the checkpoint of an output stands.
+    static func path(of output: String) -> String { "\(OutputFile.resolved(output) ?? output).checkpoint" }
+
+    /// Reads a checkpoint; nil if there is none.
+    init?(of output: String) throws {
+        let path = Self.path(of: output)
+        guard access(path, F_OK) == 0 else { return nil }
+        let bytes = try FileSource.contents(of: path)
+        guard let json = try? JSONValue(parsing: bytes), json["version"]?.integer == Int64(Self.version),
+            let settings = json["settings"]?.string, let input = json["input"].flatMap(InputIdentity.init(json:)),
+            let place = json["place"].flatMap(Checkpoints.Place.init(json:)),
+            let lengths = json["lengths"]?.array?.compactMap({ $0.integer.map { Int($0) } })
+        else { throw Migration.Failure([Self.unreadable.at(path)]) }
+        self.init(settings: settings, input: input, place: place, lengths: lengths)
+    }
+
+    var bytes: [UInt8] {
+        let json: JSONValue = [
+            "version": .integer(Self.version), "settings": .string(settings), "input": input.json,
+            "place": place.json, "lengths": .array(lengths.map { .integer($0) }),
+        ]
+        return Array((json.text + "\n").utf8)
+    }
+
+    // MARK: What may be wrong
+
+    static let unreadable = FindingRow(
+        "migration.checkpoint.unreadable",
+        .error,
+        .invalid,
+        reason: "The checkpoint can't be read",
+        remedy: "Begin anew with --restart."
+    )
+    static let otherSettings = FindingRow(
+        "migration.checkpoint.settings",
+        .error,
+        .conflict,
+        reason: "An unfinished run had other formats, settings or files",
+        remedy: "Run it with the same ones to go on, or begin anew with --restart."
+    )
+    static let otherInput = FindingRow(
+        "migration.checkpoint.input",
+        .error,
+        .conflict,
+        reason: "The input is not the one that an unfinished run was reading",
+        remedy: "Give it that input to go on, or begin anew with --restart."
+    )
+    static let missingDraft = FindingRow(
+        "migration.checkpoint.draft",
+        .error,
+        .notFound,
+        reason: "What an unfinished run had written is gone, or shorter than its checkpoint says",
+        remedy: "Begin anew with --restart."
+    )
+    static let changedInput = FindingRow(
+        "migration.input.changed",
+        .error,
+        .conflict,
+        reason: "The input was changed while it was read; nothing was written",
+        remedy: "Wait until the input is complete, or read a copy of it."
+    )
+}
+
+/// Writes checkpoints on a thread of its own: first the outputs come to the disk, then the checkpoint, so that no
+/// checkpoint ever speaks of bytes that are not there.
+final class CheckpointWriter: Sendable {
+    private struct State {
+        var isBusy = false
+        var failure: FileError?
+    }
+
+    private let path: String
+    private let syncers: [@Sendable () -> Int32]
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "patchbay.checkpoint", qos: .utility)
+
+    init(path: String, syncing syncers: [@Sendable () -> Int32]) { (self.path, self.syncers) = (path, syncers) }
+
+    /// Whether one is being written.
+    var isBusy: Bool { state.withLock { $0.isBusy } }
+
+    /// Begins to write one.
+    ///
+    /// - Throws: what went wrong with the one before.
+    func write(_ checkpoint: Checkpoint) throws(FileError) {
+        let failure = state.withLock { state in
+            state.isBusy = true
+            return state.failure
+        }
+        if let failure { throw failure }
+        let (path, syncers, bytes) = (path, syncers, checkpoint.bytes)
+        queue.async { [self] in
+            let failure = Self.write(bytes, to: path, after: syncers)
+            state.withLock { state in
+                (state.isBusy, state.failure) = (false, state.failure ?? failure)
+            }
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String, after syncers: [@Sendable () -> Int32]) -> FileError? {
+        for sync in syncers {
+            let number = sync()
+            // What is no disk can't be synced, and needs none.
+            if number != 0, number != EINVAL { return FileError(path, .sync, number: number) }
+        }
+        do throws(FileError) {
+            let file = try OutputFile(path: path)
+            try file.write(bytes)
+            try file.commit()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Waits until the last one is written.
+    func finish() throws(FileError) {
+        queue.sync {}
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// Removes the checkpoint: the work is done, or begins anew.
+    func remove() {
+        queue.sync {}
+        unlink(path)
+    }
+}

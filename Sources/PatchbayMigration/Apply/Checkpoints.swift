@@ -1,0 +1,82 @@
+import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+
+/// Where a run begins, and who hears where it stands.
+public struct Checkpoints {
+    /// A place between two records: everything before it is settled, nothing behind it has begun.
+    public struct Place: Hashable, Sendable {
+        /// The numbers so far.
+        public internal(set) var report: MigrationReport
+        /// Bytes of the source before it.
+        public internal(set) var offset: Int
+        /// Line feeds among them.
+        var lines: Int
+        /// Whether a run can begin here. If not it begins at the start, and what was written already is passed over.
+        public internal(set) var isExact: Bool
+        /// Whether a record came before, and whether the lines end in CR LF.
+        var hasBegun = false
+        var hasReturns = false
+
+        init(report: MigrationReport, offset: Int, lines: Int, isExact: Bool) {
+            (self.report, self.offset, self.lines, self.isExact) = (report, offset, lines, isExact)
+        }
+
+        /// Reads what ``json`` wrote; nil if it is something else.
+        public init?(json: JSONValue) {
+            guard let report = json["report"].flatMap(MigrationReport.init(json:)),
+                let offset = json["offset"]?.integer, let lines = json["lines"]?.integer,
+                let isExact = json["exact"]?.bool, let hasBegun = json["begun"]?.bool,
+                let hasReturns = json["returns"]?.bool
+            else { return nil }
+            self.init(report: report, offset: Int(offset), lines: Int(lines), isExact: isExact)
+            (self.hasBegun, self.hasReturns) = (hasBegun, hasReturns)
+        }
+
+        /// The place as JSON.
+        public var json: JSONValue {
+            [
+                "offset": .integer(offset), "lines": .integer(lines), "exact": .bool(isExact),
+                "begun": .bool(hasBegun), "returns": .bool(hasReturns), "report": report.json,
+            ]
+        }
+    }
+
+    /// What a run needs to begin at a place: the source is at its offset already.
+    public struct Resumption: Sendable {
+        /// The place.
+        public let place: Place
+        /// The beginning of the source, with its header.
+        public let head: [UInt8]
+
+        /// Begins at an exact place.
+        public init(at place: Place, head: [UInt8]) { (self.place, self.head) = (place, head) }
+    }
+
+    /// Where to begin; nil is the start.
+    public var resumption: Resumption?
+    /// Whether it is time to say where the run stands; asked after each chunk.
+    public var isDue: () -> Bool
+    /// Hears where the run stands, once everything before is written.
+    public var save: (Place) throws -> Void
+
+    /// Checkpoints.
+    public init(
+        resumption: Resumption? = nil,
+        isDue: @escaping () -> Bool,
+        save: @escaping (Place) throws -> Void
+    ) {
+        (self.resumption, self.isDue, self.save) = (resumption, isDue, save)
+    }
+
+    static let otherWay = FindingRow(
+        "migration.checkpoint.way",
+        .error,
+        .conflict,
+        reason: "The checkpoint belongs to another way of reading this input",
+        remedy: "Begin anew with --restart."
+    )
+}
+
+@available(*, unavailable)
+extension Checkpoints: Sendable {}

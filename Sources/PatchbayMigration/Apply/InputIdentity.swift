@@ -1,0 +1,61 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Which bytes an input is made of, as far as its size, its time of change and its beginning tell.
+struct InputIdentity: Equatable {
+    private static let sample = 64 << 10
+
+    let size: Int
+    /// When it was changed last, in nanoseconds since 1970.
+    let changed: Int
+    /// Digest of its first bytes.
+    let head: String
+
+    init(_ source: FileSource, path: String) throws(FileError) {
+        let status = try source.status()
+        (size, changed) = (Int(status.st_size), status.changed)
+        var reader = try FileSource(path: path, chunk: Self.sample)
+        head = Self.text(SHA256.digest(of: try reader.next() ?? []))
+    }
+
+    init?(json: JSONValue) {
+        guard let size = json["size"]?.integer, let changed = json["changed"]?.integer,
+            let head = json["head"]?.string
+        else { return nil }
+        (self.size, self.changed, self.head) = (Int(size), Int(changed), head)
+    }
+
+    var json: JSONValue { ["size": .integer(size), "changed": .integer(changed), "head": .string(head)] }
+
+    /// Whether the file is still what it was, by its size and time.
+    func holds(for source: FileSource) throws(FileError) -> Bool {
+        let status = try source.status()
+        return Int(status.st_size) == size && status.changed == changed
+    }
+
+    /// Bytes as lower-case hexadecimal text.
+    static func text(_ digest: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+extension stat {
+    /// When the file was changed last, in nanoseconds since 1970.
+    var changed: Int {
+        #if canImport(Darwin)
+        st_mtimespec.tv_sec * 1_000_000_000 + st_mtimespec.tv_nsec
+        #else
+        st_mtim.tv_sec * 1_000_000_000 + st_mtim.tv_nsec
+        #endif
+    }
+}

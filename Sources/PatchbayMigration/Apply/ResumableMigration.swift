@@ -1,0 +1,293 @@
+import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A migration from a file to files that may be killed at any moment: run again, it goes on where it stood, and the files
+/// become what they would have been.
+///
+/// Outputs are written under names of their own, `<file>.partial`, and get theirs at the end. Beside the first stands
+/// `<file>.checkpoint` until then.
+public struct ResumableMigration: Sendable {
+    /// The files of a migration.
+    public struct Files: Sendable {
+        /// What is read: a plain file.
+        public var input: String
+        /// What is written.
+        public var output: String
+        /// The list of rejects, and their rows to mend.
+        public var rejects: (list: String, replay: String)?
+        /// The evidence of what became of consents.
+        public var evidence: String?
+        /// Where the way back is kept.
+        public var journal: String?
+
+        /// An input and an output.
+        public init(input: String, output: String) { (self.input, self.output) = (input, output) }
+
+        var outputs: [String] {
+            [output] + (rejects.map { [$0.list, $0.replay] } ?? []) + (evidence.map { [$0] } ?? [])
+        }
+    }
+
+    /// How a run ended.
+    public struct Outcome: Sendable {
+        /// The numbers of the whole, with those of earlier runs.
+        public let report: MigrationReport
+        /// Records that an earlier run had settled.
+        public let resumed: Int
+        /// Whether the outputs have their names; if not, the next run goes on.
+        public let isCommitted: Bool
+    }
+
+    private let migration: Migration
+    private let files: Files
+    private let settings: String
+    private let workers: Int?
+    private let interval: Duration
+
+    /// A migration between files.
+    ///
+    /// - Parameters:
+    ///   - migration: what is done with each record.
+    ///   - files: what is read and written.
+    ///   - settings: everything that decides what is written, so that no run goes on with other settings.
+    ///   - interval: the time between two checkpoints.
+    ///   - workers: as for ``Migration/run(_:to:rejects:workers:checkpoints:witness:progress:isCancelled:)``.
+    public init(_ migration: Migration, _ files: Files, settings: JSONValue, interval: Duration, workers: Int?) {
+        (self.migration, self.files, self.interval, self.workers) = (migration, files, interval, workers)
+        let outputs = JSONValue.array(files.outputs.map { .string($0) })
+        self.settings = InputIdentity.text(SHA256.digest(of: Array(JSONValue.array([settings, outputs]).text.utf8)))
+    }
+
+    /// Whether these files can be gone on with: the input and what stands at the outputs are plain files.
+    public static func canResume(_ files: Files) -> Bool {
+        func kind(_ path: String) -> mode_t? {
+            var status = stat()
+            return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+        }
+        return kind(files.input) == S_IFREG && files.outputs.allSatisfy { [nil, S_IFREG].contains(kind($0)) }
+    }
+
+    /// Bytes of the input.
+    public static func size(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    /// Runs it to its end, or until it is cancelled.
+    ///
+    /// - Parameters:
+    ///   - restarts: whether what an earlier run left is thrown away.
+    ///   - progress: called after each chunk.
+    ///   - isCancelled: asked before each chunk.
+    /// - Returns: the numbers, and whether the files are complete.
+    /// - Throws: ``Migration/Failure`` and ``FileError``; what was written until the last checkpoint stays to be gone on
+    ///   with.
+    public func run(
+        restarts: Bool,
+        progress: @escaping (Migration.Progress) -> Void,
+        isCancelled: @escaping () -> Bool
+    ) throws -> Outcome {
+        var source = try FileSource(path: files.input)
+        let input = try InputIdentity(source, path: files.input)
+        let checkpoint = restarts ? nil : try usable(input)
+        if checkpoint?.place.report.isComplete == true, let checkpoint { return try finish(checkpoint) }
+        let outputs = try Run.open(files.outputs, checkpoint)
+        let run = Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
+        var checkpoints = run.checkpoints(watching: source)
+        if let checkpoint, checkpoint.place.isExact {
+            let head = try source.next() ?? []
+            source = try FileSource(path: files.input, at: checkpoint.place.offset)
+            checkpoints.resumption = .init(at: checkpoint.place, head: head)
+        }
+        do {
+            let report = try migration.run(
+                &source,
+                to: run.output,
+                rejects: run.rejects,
+                workers: workers,
+                checkpoints: checkpoints,
+                witness: files.evidence == nil ? nil : try migration.makeWitness(to: run.evidence, salt: input.head),
+                progress: progress,
+                isCancelled: isCancelled
+            )
+            guard try input.holds(for: source) else {
+                throw Migration.Failure([Checkpoint.changedInput.at(files.input)])
+            }
+            if report.isComplete { try run.commit(report) }
+            try run.writer.finish()
+            return Outcome(
+                report: report,
+                resumed: checkpoint?.place.report.read ?? 0,
+                isCommitted: report.isComplete
+            )
+        } catch {
+            run.leave(after: error)
+            throw error
+        }
+    }
+
+    /// The checkpoint of an earlier run with the same settings and the same input; nil if there is none.
+    private func usable(_ input: InputIdentity) throws -> Checkpoint? {
+        guard let checkpoint = try Checkpoint(of: files.output) else { return nil }
+        let path = Checkpoint.path(of: files.output)
+        guard checkpoint.settings == settings, checkpoint.lengths.count == files.outputs.count else {
+            throw Migration.Failure([Checkpoint.otherSettings.at(path)])
+        }
+        guard checkpoint.input == input else { throw Migration.Failure([Checkpoint.otherInput.at(files.input)]) }
+        return checkpoint
+    }
+
+    /// Gives the outputs of a run that was killed at its very end their names.
+    private func finish(_ checkpoint: Checkpoint) throws -> Outcome {
+        func hasDraft(_ path: String) -> Bool {
+            access(OutputFile.draft(of: OutputFile.resolved(path) ?? path), F_OK) == 0
+        }
+        if let journal = files.journal, files.outputs.allSatisfy(hasDraft) {
+            let drafts = try zip(files.outputs, checkpoint.lengths).map { path, length in
+                let file = try OutputFile(path: path, from: length)
+                file.isKept = true
+                return file
+            }
+            try Journal.write(journal, for: drafts)
+        }
+        for (path, length) in zip(files.outputs, checkpoint.lengths) {
+            let target = OutputFile.resolved(path) ?? path
+            if hasDraft(path) {
+                try OutputFile(path: path, from: length).commit()
+            } else if Self.size(of: target) != length {
+                throw Migration.Failure([Checkpoint.missingDraft.at(path)])
+            }
+        }
+        unlink(Checkpoint.path(of: files.output))
+        let report = checkpoint.place.report
+        return Outcome(report: report, resumed: report.read, isCommitted: true)
+    }
+}
+
+/// The open files of a run.
+private final class Run {
+    let writer: CheckpointWriter
+    private let outputs: [OutputFile]
+    private let files: ResumableMigration.Files
+    private let settings: String
+    private let input: InputIdentity
+    private let interval: Duration
+    /// Bytes of each output that an earlier run wrote and this one makes again.
+    private let repeated: [Int]
+    private let clock = ContinuousClock()
+    private var saved: ContinuousClock.Instant
+    /// The last place that was handed to the writer.
+    private var last: Checkpoint?
+
+    init(
+        _ files: ResumableMigration.Files,
+        _ outputs: [OutputFile],
+        settings: String,
+        input: InputIdentity,
+        _ checkpoint: Checkpoint?,
+        interval: Duration
+    ) {
+        (self.files, self.outputs, self.settings, self.input) = (files, outputs, settings, input)
+        self.interval = interval
+        (saved, last) = (clock.now, checkpoint)
+        let isRepeated = checkpoint.map { !$0.place.isExact } ?? false
+        repeated = outputs.map { isRepeated ? $0.count : 0 }
+        writer = CheckpointWriter(path: Checkpoint.path(of: files.output), syncing: outputs.map(\.syncer))
+        if checkpoint == nil { writer.remove() }
+    }
+
+    /// Begins the outputs, or goes on with them.
+    static func open(_ paths: [String], _ checkpoint: Checkpoint?) throws -> [OutputFile] {
+        var outputs: [OutputFile] = []
+        for (index, path) in paths.enumerated() {
+            do throws(FileError) {
+                let file = try OutputFile(path: path, from: checkpoint?.lengths[index])
+                file.isKept = checkpoint != nil
+                outputs.append(file)
+            } catch {
+                guard checkpoint != nil, [ENOENT, ENODATA].contains(error.number) else { throw error }
+                throw Migration.Failure([Checkpoint.missingDraft.at(path)])
+            }
+        }
+        return outputs
+    }
+
+    private func sink(_ index: Int) -> any ByteSink {
+        repeated[index] == 0 ? outputs[index] : PassingSink(repeated[index], outputs[index])
+    }
+
+    var output: any ByteSink { sink(0) }
+    var rejects: Rejects? { files.rejects.map { _ in Rejects(list: sink(1), replay: sink(2)) } }
+    var evidence: any ByteSink { sink(outputs.count - 1) }
+
+    func checkpoints(watching source: FileSource) -> Checkpoints {
+        Checkpoints(
+            isDue: { [self] in clock.now - saved >= interval && !writer.isBusy },
+            save: { [self] place in
+                guard try input.holds(for: source) else {
+                    throw Migration.Failure([Checkpoint.changedInput.at(files.input)])
+                }
+                try save(place)
+            }
+        )
+    }
+
+    private func save(_ place: Checkpoints.Place) throws(FileError) {
+        // An earlier run was further: its checkpoint stays until this one is as far.
+        guard place.report.read > last?.place.report.read ?? 0 else { return }
+        let checkpoint = Checkpoint(settings: settings, input: input, place: place, lengths: outputs.map(\.count))
+        try writer.write(checkpoint)
+        for output in outputs { output.isKept = true }
+        (last, saved) = (checkpoint, clock.now)
+    }
+
+    /// Gives every file its name; killed in between, the next run does the rest.
+    func commit(_ report: MigrationReport) throws {
+        var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
+        place.report.isComplete = true
+        try writer.finish()
+        try writer.write(Checkpoint(settings: settings, input: input, place: place, lengths: outputs.map(\.count)))
+        try writer.finish()
+        for output in outputs { output.isKept = true }
+        if let journal = files.journal { try Journal.write(journal, for: outputs) }
+        for output in outputs.reversed() { try output.commit() }
+        writer.remove()
+    }
+
+    /// Ends a run that failed: what stands behind the last checkpoint is given back, so that a full disk has room for it.
+    func leave(after error: any Error) {
+        try? writer.finish()
+        let isMixed =
+            (error as? Migration.Failure)?.findings.contains { $0.code == Checkpoint.changedInput.code } ?? false
+        guard let last, !isMixed else {
+            for output in outputs { output.isKept = false }
+            return writer.remove()
+        }
+        for (output, length) in zip(outputs, last.lengths) { try? output.shorten(to: length) }
+    }
+}
+
+/// Passes over what is written already.
+private final class PassingSink: ByteSink {
+    private var left: Int
+    private var sink: any ByteSink
+
+    init(_ left: Int, _ sink: any ByteSink) { (self.left, self.sink) = (left, sink) }
+
+    func write(_ bytes: [UInt8]) throws(FileError) { try write(bytes[...]) }
+
+    func write(_ bytes: ArraySlice<UInt8>) throws(FileError) {
+        let passed = min(left, bytes.count)
+        left -= passed
+        if passed < bytes.count { try sink.write(bytes.dropFirst(passed)) }
+    }
+}

@@ -1,0 +1,294 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// Counts views as ``Survey`` counts contacts: numbers at places in an arena, told by name once a job is done.
+///
+/// A view with a word that the lexicon does not know, or a key with an escape, is not admitted and goes the slow way.
+struct BulkSurvey: BitwiseCopyable {
+    private enum Total {
+        static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6
+    }
+
+    private static let kindCount = 16
+    private static let channels = Lexicon.channelNames.count
+    private static let identifierKinds = 64
+    /// Most marks between two tellings, and most of one view.
+    private static let markLimit = 8192
+    private static let marksOfView = RecordView.identifierLimit + RecordView.deviceLimit
+    /// The kind of a mark that is of a push token.
+    private static let tokenKind = identifierKinds
+
+    // Each pointer has room for all values of its indexes, which come from tables of the same size. `ranks` and `kinds`
+    // hold the attributes of the view that was admitted last, `attributeCount` of them. `markCount` is at most `markLimit`.
+    private let ranks: UnsafeMutablePointer<UInt8>
+    private let kinds: UnsafeMutablePointer<UInt8>
+    private let attributeCount: UnsafeMutablePointer<Int>
+    private let attributes: UnsafeMutablePointer<Int>
+    private let identifiers: UnsafeMutablePointer<Int>
+    private let wishes: UnsafeMutablePointer<Int>
+    private let answers: UnsafeMutablePointer<Int>
+    private let tokens: UnsafeMutablePointer<Int>
+    private let totals: UnsafeMutablePointer<Int>
+    private let marks: UnsafeMutablePointer<KeyMark>
+    private let markKinds: UnsafeMutablePointer<UInt8>
+    private let markCount: UnsafeMutablePointer<Int>
+
+    private static let wishCount = channels * 2 * Lexicon.states.count
+    private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
+    private static let tokenCount = Lexicon.serviceNames.count * 3 * 2 * 2
+
+    init(in arena: Arena) {
+        ranks = arena.make(RecordView.attributeLimit, of: 0)
+        kinds = arena.make(RecordView.attributeLimit, of: 0)
+        attributeCount = arena.make(1, of: 0)
+        attributes = arena.make(RecordView.attributeLimit * Self.kindCount, of: 0)
+        identifiers = arena.make(Self.identifierKinds, of: 0)
+        wishes = arena.make(Self.wishCount, of: 0)
+        answers = arena.make(Self.answerCount, of: 0)
+        tokens = arena.make(Self.tokenCount, of: 0)
+        totals = arena.make(8, of: 0)
+        marks = arena.make(Self.markLimit, of: KeyMark(.nothing, opinion: 0))
+        markKinds = arena.make(Self.markLimit, of: 0)
+        markCount = arena.make(1, of: 0)
+    }
+
+    /// Whether another view fits.
+    @inline(__always) var hasRoom: Bool { markCount.pointee &+ Self.marksOfView <= Self.markLimit }
+
+    /// Whether every word of a view is known; remembers what writing it may change.
+    @inline(__always) func admits(_ view: RecordView) -> Bool {
+        for index in 0..<view.identifierCount {
+            let identifier = view.identifiers[index]
+            guard identifier.kind >= 0, identifier.kind < Self.identifierKinds, !identifier.value.isEscaped else {
+                return false
+            }
+        }
+        for index in 0..<view.subscriptionCount where view.subscriptions[index].channel < 0 { return false }
+        for index in 0..<view.consentCount {
+            let consent = view.consents[index]
+            guard consent.purpose >= 0, consent.channel != Lexicon.unknown else { return false }
+        }
+        for index in 0..<view.deviceCount where view.devices[index].hasToken && view.devices[index].service < 0 {
+            return false
+        }
+        var count = 0
+        for word in 0..<RecordView.presentWords {
+            var bits = view.present[word]
+            while bits != 0 {
+                let rank = word &* 64 &+ bits.trailingZeroBitCount
+                bits &= bits &- 1
+                ranks[count] = UInt8(truncatingIfNeeded: rank)
+                kinds[count] = view.attributes[rank].kind.rawValue
+                count &+= 1
+            }
+        }
+        attributeCount.pointee = count
+        return true
+    }
+
+    /// Counts the view that was admitted last.
+    @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+        totals[Total.contacts] &+= 1
+        for index in 0..<attributeCount.pointee {
+            attributes[Int(ranks[index]) &* Self.kindCount &+ Int(kinds[index])] &+= 1
+        }
+        if view.tagCount > 0 { totals[Total.withTags] &+= 1 }
+        totals[Total.tags] &+= view.tagCount
+        if view.hasLocale { totals[Total.locale] &+= 1 }
+        if view.hasTimeZone { totals[Total.timeZone] &+= 1 }
+        var opinion: UInt64 = 0
+        for index in 0..<view.subscriptionCount {
+            let each = view.subscriptions[index]
+            let topic = each.topic == Lexicon.none ? 0 : 1
+            wishes[(each.channel &* 2 &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
+            let isYes = each.state == lexicon.pointee.subscribed
+            // A no to a topic is none to its channel.
+            guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
+            opinion |= KeyMark.Opinion.bits(isYes ? KeyMark.Opinion.yes : KeyMark.Opinion.no, channel: each.channel)
+        }
+        for index in 0..<view.consentCount {
+            let each = view.consents[index]
+            let channel = each.channel == Lexicon.none ? Self.channels : each.channel
+            answers[(each.purpose &* (Self.channels &+ 1) &+ channel) &* Lexicon.answers.count &+ each.state] &+= 1
+            // Messaging is the first of the lexicon's purposes.
+            guard each.purpose == 0, each.state == lexicon.pointee.refused else { continue }
+            opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
+        }
+        if KeyMark.Opinion.isTorn(opinion) { totals[Total.torn] &+= 1 }
+        for index in 0..<view.identifierCount {
+            let identifier = view.identifiers[index]
+            identifiers[identifier.kind] &+= 1
+            add(KeyMark(identifier.value.text, opinion: opinion), kind: identifier.kind)
+        }
+        if view.deviceCount > 0 { note(devicesOf: view) }
+    }
+
+    @inline(__always) private func add(_ mark: KeyMark, kind: Int) {
+        marks[markCount.pointee] = mark
+        markKinds[markCount.pointee] = UInt8(truncatingIfNeeded: kind)
+        markCount.pointee &+= 1
+    }
+
+    private func note(devicesOf view: RecordView) {
+        totals[Total.devices] &+= view.deviceCount
+        for index in 0..<view.deviceCount where view.devices[index].hasToken {
+            let device = view.devices[index]
+            let bytes = UnsafeBufferPointer(start: device.token.text.start, count: device.token.text.count)
+            let isWellFormed = TokenForm.fits(Lexicon.serviceNames[device.service], bytes)
+            let place = (device.service &* 3 &+ device.environment &+ 1) &* 4
+            tokens[place &+ (device.hasAppID ? 2 : 0) &+ (isWellFormed ? 1 : 0)] &+= 1
+            add(KeyMark(device.token.text, opinion: 0), kind: Self.tokenKind)
+        }
+    }
+
+    // MARK: Telling
+
+    /// Adds everything to a survey, and begins anew.
+    func tell(_ survey: inout Survey, _ plan: CompiledPlan) {
+        survey.contacts += take(totals + Total.contacts)
+        survey.withTags += take(totals + Total.withTags)
+        survey.tags += take(totals + Total.tags)
+        survey.withLocale += take(totals + Total.locale)
+        survey.withTimeZone += take(totals + Total.timeZone)
+        survey.devices += take(totals + Total.devices)
+        survey.torn += take(totals + Total.torn)
+        tellAttributes(&survey, plan)
+        for (index, name) in plan.kindNames.enumerated() {
+            let count = take(identifiers + index)
+            if count > 0 { survey.identifiers[name, default: 0] += count }
+        }
+        tellWords(&survey)
+        tellTokens(&survey)
+        for index in 0..<markCount.pointee {
+            let kind = Int(markKinds[index])
+            survey.marks[kind == Self.tokenKind ? Survey.tokenKey : plan.kindNames[kind], default: []].append(
+                marks[index]
+            )
+        }
+        markCount.pointee = 0
+    }
+
+    private func take(_ place: UnsafeMutablePointer<Int>) -> Int {
+        defer { place.pointee = 0 }
+        return place.pointee
+    }
+
+    private func tellAttributes(_ survey: inout Survey, _ plan: CompiledPlan) {
+        let book = plan.plan.pointee.attributes
+        let converted =
+            plan.notes.indices.contains(plan.plan.pointee.converted) ? plan.notes[plan.plan.pointee.converted] : nil
+        for (rank, name) in plan.attributeNames.enumerated() {
+            for raw in 0..<Self.kindCount {
+                let count = take(attributes + (rank * Self.kindCount + raw))
+                guard count > 0, let kind = ValueView.Kind(rawValue: UInt8(raw)) else { continue }
+                survey.note(name, kind.type, count)
+                let entry = book.entries[rank]
+                let final = entry.type.kind ?? kind
+                if let converted, entry.notedKinds >> UInt16(final.rawValue) & 1 == 1 {
+                    survey.note(Survey.AttributeFinding(name: name, code: converted.code), count)
+                }
+            }
+        }
+    }
+
+    private func tellWords(_ survey: inout Survey) {
+        for (channel, name) in Lexicon.channelNames.enumerated() {
+            for topic in 0..<2 {
+                for (state, word) in Lexicon.states.enumerated() {
+                    let count = take(wishes + ((channel * 2 + topic) * Lexicon.states.count + state))
+                    guard count > 0 else { continue }
+                    survey.wishes[.init(channel: name, hasTopic: topic == 1, state: word.rawValue), default: 0] += count
+                }
+            }
+        }
+        for (purpose, name) in Lexicon.purposeNames.enumerated() {
+            for channel in 0...Self.channels {
+                for (state, word) in Lexicon.answers.enumerated() {
+                    let place = (purpose * (Self.channels + 1) + channel) * Lexicon.answers.count + state
+                    let count = take(answers + place)
+                    guard count > 0 else { continue }
+                    let on = channel == Self.channels ? nil : Lexicon.channelNames[channel]
+                    survey.answers[.init(purpose: name, channel: on, state: word.rawValue), default: 0] += count
+                }
+            }
+        }
+    }
+
+    private func tellTokens(_ survey: inout Survey) {
+        let environments: [String?] = [nil] + PushToken.Environment.allCases.map(\.rawValue)
+        for (service, name) in Lexicon.serviceNames.enumerated() {
+            for (environment, word) in environments.enumerated() {
+                for rest in 0..<4 {
+                    let count = take(tokens + ((service * 3 + environment) * 4 + rest))
+                    guard count > 0 else { continue }
+                    let token = Survey.Token(
+                        service: name,
+                        environment: word,
+                        hasAppID: rest & 2 != 0,
+                        isWellFormed: rest & 1 != 0
+                    )
+                    survey.tokens[token, default: 0] += count
+                }
+            }
+        }
+    }
+}
+
+/// What a mapper counts until its job is done.
+final class SurveyBook {
+    private var survey = Survey()
+    private let activity: Activity?
+
+    init(activity: Activity?) { self.activity = activity }
+
+    /// Counts what went the slow way.
+    func note(_ record: SourceRecord, _ findings: [Finding]) {
+        if let contact = record.contact { survey.note(contact, activity: activity) }
+        survey.note(findings)
+    }
+
+    func note(_ bulk: BulkSurvey, _ plan: CompiledPlan) { bulk.tell(&survey, plan) }
+
+    func take() -> Survey {
+        defer { survey = Survey() }
+        return survey
+    }
+}
+
+extension ValueView.Kind {
+    /// The model's type.
+    var type: AttributeType {
+        switch self {
+        case .string: .string
+        case .integer: .integer
+        case .decimal: .decimal
+        case .yes, .no: .boolean
+        case .date: .date
+        case .time: .time
+        case .timestamp: .timestamp
+        case .country: .country
+        case .choices: .choices
+        case .list: .list
+        }
+    }
+}
+
+extension TypeCode {
+    /// A kind of value of that type; nil for any.
+    var kind: ValueView.Kind? {
+        switch self {
+        case .any, .object: nil
+        case .string: .string
+        case .integer: .integer
+        case .decimal: .decimal
+        case .boolean: .yes
+        case .date: .date
+        case .time: .time
+        case .timestamp: .timestamp
+        case .country: .country
+        case .choices: .choices
+        case .list: .list
+        }
+    }
+}

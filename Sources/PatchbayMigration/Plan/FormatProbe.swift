@@ -1,0 +1,228 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Finds out what a format holds by writing samples with it: what it claims matters less than what it does.
+struct FormatProbe {
+    /// What becomes of a part of a contact.
+    enum Fate: String, Sendable {
+        /// It is written, and nothing is said.
+        case kept
+        /// It is written, and something is said.
+        case changed
+        /// It is not written.
+        case lost
+        /// A contact with it is not written at all.
+        case refused
+    }
+
+    /// What became of a sample.
+    struct Answer: Sendable {
+        var fate: Fate
+        var finding: Finding?
+    }
+
+    private let header: [UInt8]
+    private let write: (Contact) -> (bytes: [UInt8], findings: [Finding])
+    private let base: (bytes: [UInt8], findings: [Finding])
+
+    /// A person whom every format should be able to hold.
+    private static let person = Contact(identifiers: [
+        Identifier(.external, "c-480013"), Identifier(.email, "ana@mail.example"), Identifier(.phone, "358401234567"),
+    ])
+
+    /// A probe of a format with its settings; the samples go the way of the slow records.
+    init(_ migration: Migration) throws(SettingsError) {
+        let make = migration.makeWriter
+        header = try make().header()
+        write = { contact in
+            // Made once already, so it can be made.
+            guard var writer = try? make() else { return ([], []) }
+            var bytes: [UInt8] = []
+            let findings = writer.write(contact, to: &bytes)
+            return (bytes, findings)
+        }
+        base = write(Self.person)
+    }
+
+    func ask(_ change: (inout Contact) -> Void) -> Answer {
+        var contact = Self.person
+        change(&contact)
+        let (bytes, findings) = write(contact)
+        let known = Set(base.findings.map(\.code))
+        let finding =
+            findings.first { $0.severity == .error } ?? findings.first { !known.contains($0.code) } ?? findings.first
+        if findings.contains(where: { $0.severity == .error }) { return Answer(fate: .refused, finding: finding) }
+        let isWritten = bytes != base.bytes
+        let isSaid = findings.count > base.findings.count
+        if !isWritten { return Answer(fate: .lost, finding: isSaid ? finding : nil) }
+        return Answer(fate: isSaid ? .changed : .kept, finding: isSaid ? finding : nil)
+    }
+
+    // MARK: Fields
+
+    /// Values that some field takes, the plainest first.
+    private static func samples(_ type: AttributeType) -> [AttributeValue] {
+        switch type {
+        case .string:
+            ["Sample", "12345", "1990-04-01", "FI", "female", "ana@other.example", "2029-05-17T06:00:00Z", "true"]
+                .map(AttributeValue.string)
+        case .integer: [.integer(7)]
+        case .decimal: [ExactDecimal(text: "49.5").map(AttributeValue.decimal)].compactMap { $0 }
+        case .boolean: [.boolean(true)]
+        case .date: [CalendarDate(text: "1990-04-01").map(AttributeValue.date)].compactMap { $0 }
+        case .time: [LocalTime(text: "07:40").map(AttributeValue.time)].compactMap { $0 }
+        case .timestamp: [Timestamp(text: "2029-05-17T06:00:00Z").map(AttributeValue.timestamp)].compactMap { $0 }
+        case .country: [CountryCode(text: "FI").map(AttributeValue.country)].compactMap { $0 }
+        case .choices: [.choices(["poetry", "nature"])]
+        case .list: [.list([.string("poetry"), .integer(2)])]
+        case .object: [.object(["city": .string("Oulu")])]
+        }
+    }
+
+    /// The field in which an attribute arrives; nil if no sample of that type does.
+    func field(of name: AttributeName, _ type: AttributeType) -> String? {
+        for sample in Self.samples(type) {
+            var contact = Self.person
+            contact.attributes[name] = sample
+            let (bytes, findings) = write(contact)
+            guard !findings.contains(where: { $0.severity == .error }), bytes != base.bytes else { continue }
+            if let field = Self.difference(base.bytes, bytes, header) { return field }
+        }
+        return nil
+    }
+
+    /// The name of the place at which two records differ.
+    private static func difference(_ old: [UInt8], _ new: [UInt8], _ header: [UInt8]) -> String? {
+        if header.isEmpty {
+            guard let old = try? JSONValue(parsing: old), let new = try? JSONValue(parsing: new) else { return nil }
+            return difference(old, new)?.last
+        }
+        let (before, after) = (rows(header + old), rows(header + new))
+        guard before.count == 2, after.count == 2 else { return nil }
+        return zip(before[0], zip(before[1], after[1])).first { $0.1.0 != $0.1.1 }?.0
+    }
+
+    private static func difference(_ old: JSONValue, _ new: JSONValue) -> [String]? {
+        guard let object = new.object else { return nil }
+        for member in object where old[member.name] != member.value {
+            return [member.name] + (old[member.name].flatMap { difference($0, member.value) } ?? [])
+        }
+        return nil
+    }
+
+    /// Rows of delimited text, by the delimiter that its header has most of.
+    private static func rows(_ bytes: [UInt8]) -> [[String]] {
+        let line = bytes.prefix { $0 != 0x0A }
+        let delimiter = [0x2C, 0x09, 0x7C, 0x3B].max { one, two in
+            line.count { $0 == one } < line.count { $0 == two }
+        }
+        var reader = DelimitedReader(dialect: DelimitedDialect(delimiter: delimiter ?? 0x2C, hasHeader: false))
+        reader.append(bytes)
+        reader.finish()
+        var rows: [[String]] = []
+        while case .success(let row)? = reader.next() { rows.append(row.fields) }
+        return rows
+    }
+
+    // MARK: Everything that a contact may have
+
+    /// A part of the model: what becomes of it, and how often a source has it.
+    struct Trial {
+        let part: String
+        let answer: Answer
+        let count: (Survey) -> Int
+    }
+
+    /// What the format does with each part of the model, in the model's order.
+    func everything() -> [Trial] {
+        identifierTrials + attributeTrials
+            + [Trial(part: "tags", answer: ask { $0.tags = ["poetry"] }) { $0.withTags }]
+            + subscriptionTrials + otherTrials
+    }
+
+    private var identifierTrials: [Trial] {
+        let known = [IdentifierKind.external, .email, .phone]
+        let other = ask { $0.identifiers.append(Identifier("loyalty", "L-7")) }
+        return known.map { kind in
+            Trial(part: "identifier \(kind.rawValue)", answer: identifier(kind)) { $0.identifiers[kind.rawValue] ?? 0 }
+        } + [
+            Trial(part: "identifier of another kind", answer: other) { survey in
+                survey.identifiers.filter { !known.map(\.rawValue).contains($0.key) }.values.reduce(0, +)
+            }
+        ]
+    }
+
+    private var attributeTrials: [Trial] {
+        AttributeType.allCases.compactMap { type in
+            guard let sample = Self.samples(type).first else { return nil }
+            let answer = ask { $0.attributes["sample_attribute"] = sample }
+            return Trial(part: "attribute of type \(type.rawValue)", answer: answer) { survey in
+                survey.attributes.filter { $0.key.type == type }.values.reduce(0, +)
+            }
+        }
+    }
+
+    private var subscriptionTrials: [Trial] {
+        [Channel.email, .push, .sms, .inApp].flatMap { channel in
+            Subscription.State.allCases.map { state in
+                let answer = ask { contact in
+                    contact.subscriptions = [Subscription(channel: channel, state: state)]
+                    if channel == .push { contact.devices = [Device(pushToken: Self.device.pushToken)] }
+                }
+                return Trial(part: "\(channel.rawValue) subscription, \(state.rawValue)", answer: answer) { survey in
+                    survey.wishes.filter { $0.key.channel == channel.rawValue && $0.key.state == state.rawValue }.values
+                        .reduce(0, +)
+                }
+            }
+        }
+    }
+
+    private var otherTrials: [Trial] {
+        let topic = ask {
+            $0.subscriptions = [Subscription(channel: .email, topic: "news", state: .subscribed)]
+        }
+        // An unknown consent is none.
+        let consents = [Consent.State.denied, .granted].map { state in
+            let answer = ask { $0.consents = [Consent(purpose: .messaging, state: state)] }
+            return Trial(part: "consent, \(state.rawValue)", answer: answer) { survey in
+                survey.answers.filter { $0.key.state == state.rawValue }.values.reduce(0, +)
+            }
+        }
+        let token = ask { $0.devices = [Device(pushToken: Self.device.pushToken)] }
+        return [
+            Trial(part: "subscription to a topic", answer: topic) { survey in
+                survey.wishes.filter(\.key.hasTopic).values.reduce(0, +)
+            }
+        ] + consents + [
+            Trial(part: "push token without a subscription", answer: token) { _ in 0 },
+            Trial(part: "what a device says of itself", answer: ask { $0.devices = [Self.device] }) { $0.devices },
+            Trial(part: "locale", answer: ask { $0.locale = "fi_FI" }) { $0.withLocale },
+            Trial(part: "time zone", answer: ask { $0.timeZone = "Europe/Helsinki" }) { $0.withTimeZone },
+        ]
+    }
+
+    private func identifier(_ kind: IdentifierKind) -> Answer {
+        let text = Self.person.identifiers.first(kind) ?? ""
+        let place = Array(text.utf8)
+        guard !base.bytes.isEmpty else {
+            return Answer(fate: .refused, finding: base.findings.first { $0.severity == .error })
+        }
+        let isWritten = base.bytes.indices.contains { base.bytes[$0...].starts(with: place) }
+        return Answer(
+            fate: isWritten ? .kept : .lost,
+            finding: isWritten ? nil : base.findings.first { $0.path.hasPrefix("identifiers") }
+        )
+    }
+
+    private static let device = Device(
+        pushToken: PushToken(String(repeating: "7c1f3ad09be24c55", count: 4), service: .apns),
+        facts: DeviceFacts(
+            platform: "iOS",
+            platformVersion: "19.3",
+            model: "iPhone17,3",
+            locale: "fi_FI",
+            appVersion: "5.2.0"
+        )
+    )
+}

@@ -1,0 +1,75 @@
+/// A key of a contact without its text: two digests, and what its record says of channels.
+///
+/// Two different keys have one mark with a chance below one in a thousand for a thousand million keys.
+struct KeyMark: BitwiseCopyable, Sendable {
+    /// Digest of the key with its ASCII letters in lower case.
+    var folded: UInt64
+    /// Digest of the key as it stands, in the upper 56 bits; below them the ``Opinion``.
+    var exact: UInt64
+
+    /// What a record says of each channel, two bits each: a yes, and a no.
+    enum Opinion {
+        static let yes: UInt64 = 0b01
+        static let no: UInt64 = 0b10
+        static let all: UInt64 = 0xFF
+        private static let lows: UInt64 = 0b0101_0101
+
+        /// Bits of an answer on a channel of the lexicon; every channel for ``Lexicon/none``.
+        @inline(__always) static func bits(_ answer: UInt64, channel: Int) -> UInt64 {
+            if channel == Lexicon.none { return answer &* lows }
+            return channel < 0 ? 0 : answer &<< UInt64(2 &* channel)
+        }
+
+        /// Whether some channel has a yes and a no.
+        @inline(__always) static func isTorn(_ bits: UInt64) -> Bool { bits & bits &>> 1 & lows != 0 }
+    }
+
+    init(folded: UInt64, exact: UInt64) { (self.folded, self.exact) = (folded, exact) }
+
+    /// The mark of bytes that have padding behind them.
+    @inline(__always) init(_ bytes: Stretch, opinion: UInt64) {
+        var (upper, lower) = (Self.seed, Self.seed)
+        var (place, left) = (bytes.start, bytes.count)
+        while left >= 8 {
+            let word = Word.load(place)
+            upper = Self.mix(upper ^ word)
+            lower = Self.mix(lower ^ Self.lowered(word))
+            (place, left) = (place + 8, left - 8)
+        }
+        if left > 0 {
+            let word = Word.load(place) & Word.mask(left)
+            upper = Self.mix(upper ^ word)
+            lower = Self.mix(lower ^ Self.lowered(word))
+        }
+        let length = UInt64(truncatingIfNeeded: bytes.count)
+        folded = Self.mix(lower ^ length &* Self.factor)
+        exact = Self.mix(upper ^ length &* Self.factor) & ~Opinion.all | opinion
+    }
+
+    /// The mark of a text.
+    init(_ text: String, opinion: UInt64) {
+        let bytes = Array(text.utf8)
+        let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
+        self = padded.withUnsafeBufferPointer { buffer in
+            // Never empty, because of the padding.
+            KeyMark(buffer.baseAddress.map { Stretch($0, bytes.count) } ?? .nothing, opinion: opinion)
+        }
+    }
+
+    private static let seed: UInt64 = 0x243F_6A88_85A3_08D3
+    private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    @inline(__always) private static func mix(_ word: UInt64) -> UInt64 {
+        let product = (word ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: factor)
+        return product.high ^ product.low
+    }
+
+    /// Eight bytes with their ASCII letters in lower case.
+    @inline(__always) private static func lowered(_ word: UInt64) -> UInt64 {
+        let low = word & (Word.ones &* 0x7F)
+        let fromA = low &+ Word.ones &* (0x80 - 0x41)
+        let overZ = low &+ Word.ones &* (0x7F - 0x5A)
+        let isUpper = (fromA ^ overZ) & ~word & Word.highs
+        return word | isUpper &>> 2
+    }
+}

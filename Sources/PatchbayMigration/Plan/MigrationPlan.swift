@@ -1,0 +1,381 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What a migration would do with a source, known before anything is written: what is there, what does not survive, what
+/// collides, and how much work the target has with it.
+public struct MigrationPlan: Sendable {
+    /// A part of a contact, and what the target's format does with it whatever the data is.
+    public struct Part: Sendable {
+        /// The part: `attribute of type list`.
+        public let name: String
+        /// `kept`, `changed`, `lost` or `refused`.
+        public let fate: String
+        /// What the format says about it, if it does.
+        public let finding: Finding?
+        /// How often the source has it; nil where there is no source.
+        public let count: Int?
+    }
+
+    /// A finding, and how often it came.
+    public struct Loss: Hashable, Sendable {
+        /// Its code.
+        public let code: String
+        /// How much it matters.
+        public let severity: Finding.Severity
+        /// How often it came.
+        public let count: Int
+        /// What is the case.
+        public let reason: String
+        /// What to do about it.
+        public let remedy: String
+    }
+
+    /// An attribute of the source.
+    public struct Attribute: Hashable, Sendable {
+        /// Its neutral name.
+        public let name: String
+        /// Contacts that have it.
+        public let count: Int
+        /// The types of its values.
+        public let types: [AttributeType: Int]
+        /// The target's field that takes it; nil if none does.
+        public let field: String?
+        /// How often each finding came that names it.
+        public let findings: [String: Int]
+        /// `kept`, `renamed`, `changed` or `lost`.
+        public let fate: String
+    }
+
+    /// Keys of a kind.
+    public struct Keys: Hashable, Sendable {
+        /// The kind of identifier, or `push token`.
+        public let kind: String
+        /// How often one stands.
+        public let total: Int
+        /// How many differ.
+        public let distinct: Int
+        /// How many of those differ from another in the case of ASCII letters alone.
+        public let caseVariants: Int
+        /// How many stand in records that contradict each other about a channel.
+        public let torn: Int
+
+        /// How often a key stands that stood before.
+        public var repeats: Int { total - distinct }
+    }
+
+    /// A number of something.
+    public struct Count: Hashable, Sendable {
+        /// What is counted, as members of a JSON object.
+        public let what: [String]
+        /// How many.
+        public let count: Int
+    }
+
+    /// A way into the vendor.
+    public struct Load: Hashable, Sendable {
+        /// The way and its limits.
+        public let door: LoadDoor
+        /// How many requests, or files.
+        public let requests: Int
+        /// How long at the documented rate, or at the rate that was given; nil where none is known.
+        public let seconds: Int?
+    }
+
+    /// The formats' ids and titles.
+    public let from: (id: String, title: String)
+    /// The formats' ids and titles.
+    public let to: (id: String, title: String)
+    /// The numbers of a run that writes nothing.
+    public let report: MigrationReport
+    /// What the target's format does with each part of a contact.
+    public let parts: [Part]
+    /// What was found, the worst and the most frequent first.
+    public let losses: [Loss]
+    /// The source's attributes, by name.
+    public let attributes: [Attribute]
+    /// The keys, by kind.
+    public let keys: [Keys]
+    /// The kind of identifier that the target counts contacts by, if the format says one.
+    public let billedKind: String?
+    /// Channel, whether there is a topic, state.
+    public let subscriptions: [Count]
+    /// Purpose, channel, state.
+    public let consents: [Count]
+    /// Contacts that say yes and no about one channel.
+    public let torn: Int
+    /// Service, environment, whether the app is named, whether the form is right.
+    public let tokens: [Count]
+    /// How long ago the owners of push tokens were last seen: empty if nobody said how to tell.
+    public let ages: [Count]
+    /// Contacts with tags, and tags in all.
+    public let tags: (contacts: Int, total: Int)
+    /// Contacts with a locale, and with a time zone; devices in all.
+    public let places: (locale: Int, timeZone: Int, devices: Int)
+    /// The ways into the vendor.
+    public let loads: [Load]
+
+    /// Contacts that the target will count: the different keys by which it knows them.
+    public var billed: Int? { billedKind.flatMap { kind in keys.first { $0.kind == kind }?.distinct } }
+}
+
+extension Migration {
+    /// Reads the source to its end and says what a migration would do; nothing is written but marks of keys to a temporary
+    /// file without a name, if they are many.
+    ///
+    /// - Parameters:
+    ///   - source: the bytes to read.
+    ///   - loads: the ways into the target's vendor.
+    ///   - requestsPerSecond: the rate of the account, where the documents state none.
+    ///   - activity: the attribute that shows when a person was last seen, and today's date; every record goes the slow way
+    ///     then.
+    ///   - workers: as for a run.
+    ///   - progress: called after each chunk.
+    ///   - isCancelled: asked before each chunk; a plan that was cancelled is not complete.
+    /// - Returns: the plan.
+    /// - Throws: ``Failure`` if the source as a whole can't be read, ``FileError`` if reading or spilling fails.
+    public func plan(
+        _ source: inout some ByteSource,
+        loads: [LoadDoor] = [],
+        requestsPerSecond: Int? = nil,
+        activity: (attribute: AttributeName, today: CalendarDate)? = nil,
+        workers: Int? = nil,
+        progress: @escaping (Progress) -> Void = { _ in },
+        isCancelled: @escaping () -> Bool = { false }
+    ) throws -> MigrationPlan {
+        let surveyor = Surveyor(activity: activity.map { Activity(attribute: $0.attribute, today: $0.today) })
+        let company = Company(checkpoints: nil, witness: nil, surveyor: surveyor)
+        let report = try run(&source, to: nil, nil, workers, company, progress, isCancelled)
+        let counts = try surveyor.finish()
+        do {
+            let probe = try FormatProbe(self)
+            return MigrationPlan(self, report, surveyor.survey, counts, probe, loads, requestsPerSecond)
+        } catch {
+            throw Failure(error.findings)
+        }
+    }
+
+    /// What the target's format does with each part of a contact, whatever the data is.
+    ///
+    /// - Throws: ``Failure`` with every problem of the settings.
+    public func staticLoss() throws(Failure) -> [MigrationPlan.Part] {
+        do {
+            return MigrationPlan.parts(try FormatProbe(self), nil)
+        } catch {
+            throw Failure(error.findings)
+        }
+    }
+
+    /// The kind of identifier by which the target knows a contact, if its layout says one.
+    var keyKind: IdentifierKind? {
+        guard case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
+        for case .key(_, let kind, _) in layout.parts { return kind }
+        return nil
+    }
+}
+
+extension MigrationPlan {
+    static func parts(_ probe: FormatProbe, _ survey: Survey?) -> [Part] {
+        probe.everything().map { trial in
+            Part(
+                name: trial.part,
+                fate: trial.answer.fate.rawValue,
+                finding: trial.answer.finding,
+                count: survey.map(trial.count)
+            )
+        }
+    }
+
+    /// The parts of the source that a finding may be about.
+    func concerns(_ code: String) -> [Part] { parts.filter { $0.finding?.code == code && $0.count ?? 0 > 0 } }
+
+    init(
+        _ migration: Migration,
+        _ report: MigrationReport,
+        _ survey: Survey,
+        _ counts: [String: KeyCounter.Counts],
+        _ probe: FormatProbe,
+        _ loads: [LoadDoor],
+        _ requestsPerSecond: Int?
+    ) {
+        from = (migration.source.id, migration.source.title)
+        to = (migration.target.id, migration.target.title)
+        self.report = report
+        parts = Self.parts(probe, survey)
+        losses = Self.losses(report, survey)
+        attributes = Self.attributes(survey, probe)
+        keys = counts.sorted { $0.key < $1.key }.map { kind, counts in
+            Keys(
+                kind: kind,
+                total: counts.total,
+                distinct: counts.distinct,
+                caseVariants: counts.distinct - counts.distinctFolded,
+                torn: counts.torn
+            )
+        }
+        // Who says nothing else counts contacts by the organisation's own key, and so do we.
+        billedKind = (migration.keyKind ?? (survey.identifiers["external"] == nil ? nil : .external))?.rawValue
+        subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
+        consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
+        torn = survey.torn
+        tokens = Self.counts(survey.tokens) {
+            [
+                $0.service, $0.environment ?? "unknown", $0.hasAppID ? "named" : "unnamed",
+                $0.isWellFormed ? "good" : "bad",
+            ]
+        }
+        ages = Survey.Age.allCases.compactMap { age in survey.ages[age].map { Count(what: [age.rawValue], count: $0) } }
+        tags = (survey.withTags, survey.tags)
+        places = (survey.withLocale, survey.withTimeZone, survey.devices)
+        self.loads = loads.map { door in
+            let requests = door.requests(for: report.written, bytes: report.bytesWritten)
+            let seconds =
+                requestsPerSecond.map { (requests + $0 - 1) / $0 } ?? door.rate.map { $0.seconds(for: requests) }
+            return Load(door: door, requests: requests, seconds: seconds)
+        }
+    }
+
+    private static func losses(_ report: MigrationReport, _ survey: Survey) -> [Loss] {
+        let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
+        return report.findings.map { code, tally in
+            let remark = survey.remarks[code]
+            return Loss(
+                code: code,
+                severity: tally.severity,
+                count: tally.count,
+                reason: remark?.reason ?? "",
+                remedy: remark?.remedy ?? ""
+            )
+        }
+        .sorted { one, other in
+            let ranks = [one, other].map { severities.firstIndex(of: $0.severity) ?? 0 }
+            return (ranks[0], -one.count, one.code) < (ranks[1], -other.count, other.code)
+        }
+    }
+
+    private static func attributes(_ survey: Survey, _ probe: FormatProbe) -> [Attribute] {
+        let byName = Dictionary(grouping: survey.attributes, by: \.key.name)
+        return byName.sorted { $0.key < $1.key }.map { name, kinds in
+            let types = Dictionary(kinds.map { ($0.key.type, $0.value) }, uniquingKeysWith: +)
+            let common = types.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key ?? .string
+            let isOne = name != Survey.otherNames
+            let field = isOne ? probe.field(of: AttributeName(rawValue: name), common) : name
+            let findings = survey.attributeFindings.filter { $0.key.name == name }
+            let told = Dictionary(findings.map { ($0.key.code, $0.value) }, uniquingKeysWith: +)
+            let fate = field == nil ? "lost" : !told.isEmpty ? "changed" : field == name ? "kept" : "renamed"
+            return Attribute(
+                name: name,
+                count: types.values.reduce(0, +),
+                types: types,
+                field: field,
+                findings: told,
+                fate: fate
+            )
+        }
+    }
+
+    private static func counts<Key>(_ counts: [Key: Int], _ words: (Key) -> [String]) -> [Count] {
+        counts.map { Count(what: words($0.key), count: $0.value) }
+            .sorted { $0.what.lexicographicallyPrecedes($1.what) }
+    }
+}
+
+extension Rate {
+    /// Whole seconds that so many requests take.
+    fileprivate func seconds(for requests: Int) -> Int {
+        let whole = interval * max(0, requests - burst)
+        return Int(whole.components.seconds) + (whole.components.attoseconds > 0 ? 1 : 0)
+    }
+}
+
+extension MigrationPlan {
+    /// The plan as JSON (`Schemas/migration/plan`).
+    public var json: JSONValue {
+        func object(_ names: [String], _ count: Count) -> JSONValue {
+            let members = zip(names, count.what).map { ($0, JSONValue.string($1)) }
+            return .object(JSONObject(members + [("count", .integer(count.count))]))
+        }
+        return [
+            "from": ["format": .string(from.id), "title": .string(from.title)],
+            "to": ["format": .string(to.id), "title": .string(to.title)],
+            "report": report.json,
+            "losses": .array(losses.map(\.json)),
+            "parts": .array(parts.map(\.json)),
+            "attributes": .array(attributes.map(\.json)),
+            "keys": .array(keys.map(\.json)),
+            "billing": [
+                "key": billedKind.map(JSONValue.string) ?? .null, "contacts": billed.map { .integer($0) } ?? .null,
+            ],
+            "subscriptions": .array(subscriptions.map { object(["channel", "about", "state"], $0) }),
+            "consents": .array(consents.map { object(["purpose", "channel", "state"], $0) }),
+            "contradictions": .integer(torn),
+            "tokens": .array(tokens.map { object(["service", "environment", "app", "form"], $0) }),
+            "tokenAges": .array(ages.map { object(["age"], $0) }),
+            "tags": ["contacts": .integer(tags.contacts), "total": .integer(tags.total)],
+            "locales": .integer(places.locale),
+            "timeZones": .integer(places.timeZone),
+            "devices": .integer(places.devices),
+            "loads": .array(loads.map(\.json)),
+            "undo": .string(Self.undo),
+        ]
+    }
+
+    /// What can be taken back, and what can't.
+    static let undo =
+        "The files can be taken back with --journal and `patchbay migrate undo`. What a vendor has loaded from them can't: keep an export of the target from before."
+}
+
+extension MigrationPlan.Loss {
+    fileprivate var json: JSONValue {
+        [
+            "code": .string(code), "severity": .string(severity.rawValue), "count": .integer(count),
+            "reason": .string(reason), "remedy": .string(remedy),
+        ]
+    }
+}
+
+extension MigrationPlan.Part {
+    /// The part as JSON.
+    public var json: JSONValue {
+        var object: JSONObject = ["part": .string(name), "fate": .string(fate)]
+        if let count { object["count"] = .integer(count) }
+        if let finding {
+            object["code"] = .string(finding.code)
+            object["reason"] = .string(finding.reason)
+            object["remedy"] = .string(finding.remedy)
+        }
+        return .object(object)
+    }
+}
+
+extension MigrationPlan.Attribute {
+    fileprivate var json: JSONValue {
+        let types = self.types.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            ($0.key.rawValue, JSONValue.integer($0.value))
+        }
+        let findings = self.findings.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer($0.value)) }
+        return [
+            "name": .string(name), "count": .integer(count), "fate": .string(fate),
+            "field": field.map(JSONValue.string) ?? .null, "types": .object(JSONObject(types)),
+            "findings": .object(JSONObject(findings)),
+        ]
+    }
+}
+
+extension MigrationPlan.Keys {
+    fileprivate var json: JSONValue {
+        [
+            "kind": .string(kind), "total": .integer(total), "distinct": .integer(distinct),
+            "repeats": .integer(repeats), "caseVariants": .integer(caseVariants), "contradictions": .integer(torn),
+        ]
+    }
+}
+
+extension MigrationPlan.Load {
+    fileprivate var json: JSONValue {
+        [
+            "door": .string(door.name), "requests": .integer(requests),
+            "seconds": seconds.map { .integer($0) } ?? .null, "note": .string(door.note),
+        ]
+    }
+}

@@ -1,0 +1,248 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What a source holds, counted while it is read. Both ways of reading count the same.
+struct Survey: Sendable {
+    /// An attribute, with the type of its values.
+    struct AttributeKind: Hashable, Comparable, Sendable {
+        var name: String
+        var type: AttributeType
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.name, left.type.rawValue) < (right.name, right.type.rawValue)
+        }
+    }
+
+    /// A word of a subscription.
+    struct Wish: Hashable, Sendable {
+        var channel: String
+        var hasTopic: Bool
+        var state: String
+    }
+
+    /// A word of consent; without a channel it is for all.
+    struct Answer: Hashable, Sendable {
+        var purpose: String
+        var channel: String?
+        var state: String
+    }
+
+    /// A push token, by what decides whether it can be used.
+    struct Token: Hashable, Sendable {
+        var service: String
+        var environment: String?
+        var hasAppID: Bool
+        var isWellFormed: Bool
+    }
+
+    /// How long ago the owner of a push token showed a sign of life.
+    enum Age: String, CaseIterable, Sendable {
+        case fresh, quarter, stale, unknown
+    }
+
+    /// What a finding is, without where it was found.
+    struct Remark: Hashable, Sendable {
+        var severity: Finding.Severity
+        var reason: String
+        var remedy: String
+    }
+
+    /// A finding about an attribute.
+    struct AttributeFinding: Hashable, Sendable {
+        var name: String
+        var code: String
+    }
+
+    var contacts = 0
+    var attributes: [AttributeKind: Int] = [:]
+    var attributeFindings: [AttributeFinding: Int] = [:]
+    var identifiers: [String: Int] = [:]
+    var withTags = 0
+    var tags = 0
+    var withLocale = 0
+    var withTimeZone = 0
+    var devices = 0
+    var wishes: [Wish: Int] = [:]
+    var answers: [Answer: Int] = [:]
+    /// Contacts that say yes and no about one channel.
+    var torn = 0
+    var tokens: [Token: Int] = [:]
+    var ages: [Age: Int] = [:]
+    var remarks: [String: Remark] = [:]
+    /// The marks of identifiers by their kind, and of push tokens by ``tokenKey``.
+    var marks: [String: [KeyMark]] = [:]
+
+    static let tokenKey = "push token"
+    /// More names of attributes than these are counted together.
+    static let mostNames = 1000
+    static let otherNames = "(further names)"
+
+    init() {}
+
+    // MARK: A contact
+
+    mutating func note(_ contact: Contact, activity: Activity?) {
+        contacts += 1
+        for (name, value) in contact.attributes { note(name.rawValue, value.type, 1) }
+        if !contact.tags.isEmpty { withTags += 1 }
+        tags += contact.tags.count
+        if contact.locale != nil { withLocale += 1 }
+        if contact.timeZone != nil { withTimeZone += 1 }
+        devices += contact.devices.count
+        let opinion = Self.opinion(contact)
+        if KeyMark.Opinion.isTorn(opinion) { torn += 1 }
+        for each in contact.subscriptions {
+            wishes[
+                Wish(channel: each.channel.rawValue, hasTopic: each.topic != nil, state: each.state.rawValue),
+                default: 0
+            ] += 1
+        }
+        for each in contact.consents {
+            let answer = Answer(
+                purpose: each.purpose.rawValue,
+                channel: each.channel?.rawValue,
+                state: each.state.rawValue
+            )
+            answers[answer, default: 0] += 1
+        }
+        for each in contact.identifiers {
+            identifiers[each.kind.rawValue, default: 0] += 1
+            marks[each.kind.rawValue, default: []].append(KeyMark(each.value, opinion: opinion))
+        }
+        for token in contact.devices.compactMap(\.pushToken) {
+            note(token)
+            if let activity { ages[activity.age(of: contact), default: 0] += 1 }
+        }
+    }
+
+    mutating func note(_ name: String, _ type: AttributeType, _ count: Int) {
+        let kind = AttributeKind(name: name, type: type)
+        let isNew = attributes[kind] == nil && attributes.count >= Self.mostNames
+        attributes[isNew ? AttributeKind(name: Self.otherNames, type: type) : kind, default: 0] += count
+    }
+
+    private mutating func note(_ token: PushToken) {
+        let bytes = Array(token.value.utf8)
+        let isWellFormed = bytes.withUnsafeBufferPointer { TokenForm.fits(token.service.rawValue, $0) }
+        tokens[
+            Token(
+                service: token.service.rawValue,
+                environment: token.environment?.rawValue,
+                hasAppID: token.appID != nil,
+                isWellFormed: isWellFormed
+            ),
+            default: 0
+        ] += 1
+        marks[Self.tokenKey, default: []].append(KeyMark(token.value, opinion: 0))
+    }
+
+    /// What a contact says of the channels that the lexicon knows: a yes to any topic is one to its channel, a no to a topic
+    /// is not, and neither is a consent that allows messages.
+    private static func opinion(_ contact: Contact) -> UInt64 {
+        func place(_ channel: Channel?) -> Int {
+            guard let channel else { return Lexicon.none }
+            return Lexicon.channelNames.firstIndex(of: channel.rawValue) ?? Lexicon.unknown
+        }
+        var bits: UInt64 = 0
+        for each in contact.subscriptions
+        where each.state == .subscribed || each.topic == nil && each.state != .unknown {
+            let answer = each.state == .subscribed ? KeyMark.Opinion.yes : KeyMark.Opinion.no
+            bits |= KeyMark.Opinion.bits(answer, channel: place(each.channel))
+        }
+        for each in contact.consents where each.purpose == .messaging && each.state == .denied {
+            bits |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: place(each.channel))
+        }
+        return bits
+    }
+
+    // MARK: Findings
+
+    mutating func note(_ findings: [Finding]) {
+        for finding in findings {
+            note(finding.code, finding.severity, Self.withoutDetail(finding.reason), finding.remedy)
+            guard finding.path.hasPrefix("attributes.") else { continue }
+            let name = String(finding.path.dropFirst("attributes.".count))
+            note(AttributeFinding(name: name, code: finding.code), 1)
+        }
+    }
+
+    mutating func note(_ finding: AttributeFinding, _ count: Int) {
+        let isNew = attributeFindings[finding] == nil && attributeFindings.count >= 4 * Self.mostNames
+        guard !isNew else { return }
+        attributeFindings[finding, default: 0] += count
+    }
+
+    mutating func note(_ code: String, _ severity: Finding.Severity, _ reason: String, _ remedy: String) {
+        // One finding may have several remedies; the same one stays, whoever came first.
+        let remark = Remark(severity: severity, reason: reason, remedy: remedy)
+        if let known = remarks[code], (known.reason, known.remedy) <= (reason, remedy) { return }
+        remarks[code] = remark
+    }
+
+    /// A reason without the sizes and names of one case.
+    static func withoutDetail(_ reason: String) -> String {
+        guard reason.hasSuffix(")."), let place = reason.firstRange(of: " (") else { return reason }
+        return reason[..<place.lowerBound] + "."
+    }
+
+    // MARK: Together
+
+    mutating func add(_ other: Survey) {
+        contacts += other.contacts
+        for (kind, count) in other.attributes { note(kind.name, kind.type, count) }
+        for (finding, count) in other.attributeFindings { note(finding, count) }
+        identifiers.merge(other.identifiers, uniquingKeysWith: +)
+        (withTags, tags) = (withTags + other.withTags, tags + other.tags)
+        (withLocale, withTimeZone) = (withLocale + other.withLocale, withTimeZone + other.withTimeZone)
+        (devices, torn) = (devices + other.devices, torn + other.torn)
+        wishes.merge(other.wishes, uniquingKeysWith: +)
+        answers.merge(other.answers, uniquingKeysWith: +)
+        tokens.merge(other.tokens, uniquingKeysWith: +)
+        ages.merge(other.ages, uniquingKeysWith: +)
+        for (code, remark) in other.remarks { note(code, remark.severity, remark.reason, remark.remedy) }
+    }
+}
+
+/// What a push token must look like.
+enum TokenForm {
+    /// Whether the bytes may be a token of that service. Only what is surely wrong is told apart.
+    static func fits(_ service: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch service {
+        case "apns":
+            // 32 bytes as hexadecimal text for long, up to 100 allowed.
+            return bytes.count >= 64 && bytes.count <= 200 && bytes.count % 2 == 0
+                && bytes.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
+        default:
+            return bytes.count >= 16
+                && bytes.allSatisfy { $0 &- 0x21 < 0x5E }
+        }
+    }
+}
+
+/// Which attribute shows when a person was last seen, and when today is.
+struct Activity: Sendable {
+    let attribute: AttributeName
+    /// `2031-03-09`.
+    let today: CalendarDate
+
+    /// How long ago the contact was last seen. A service that hears nothing of an app for 270 days forgets its token.
+    func age(of contact: Contact) -> Survey.Age {
+        let text: String? =
+            switch contact.attributes[attribute] {
+            case .date(let date): date.text
+            case .timestamp(let instant): instant.text
+            case .string(let text): text
+            default: nil
+            }
+        guard let text, let day = CalendarDate(text: String(text.prefix(10))) else { return .unknown }
+        let days = Self.number(of: today) - Self.number(of: day)
+        return days <= 90 ? .fresh : days <= 270 ? .quarter : .stale
+    }
+
+    /// The day's number in the proleptic Gregorian calendar.
+    private static func number(of date: CalendarDate) -> Int {
+        let year = date.month > 2 ? date.year : date.year - 1
+        let month = (date.month + 9) % 12
+        return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + date.day
+    }
+}

@@ -1,0 +1,49 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// Gathers a survey over a whole run, and counts the keys.
+final class Surveyor {
+    private(set) var survey = Survey()
+    let activity: Activity?
+    private var counters: [String: KeyCounter] = [:]
+    /// Kinds of identifiers that are counted; further ones are only told of.
+    private static let mostKinds = 16
+    /// Records that were surveyed alone, to be added together.
+    private static let batch = 512
+    private var pending = Survey()
+
+    init(activity: Activity?) { self.activity = activity }
+
+    func add(_ part: Survey) throws(FileError) {
+        survey.add(part)
+        for (kind, marks) in part.marks where counters[kind] != nil || counters.count < Self.mostKinds {
+            let counter = counters[kind] ?? KeyCounter()
+            counters[kind] = counter
+            try counter.add(marks)
+        }
+    }
+
+    /// A note of the fast way was made.
+    func note(_ row: FindingRow) {
+        survey.note(row.code, row.severity, Survey.withoutDetail("\(row.reason)."), row.remedy)
+    }
+
+    func note(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
+        if let contact = record.contact { pending.note(contact, activity: activity) }
+        pending.note(findings)
+        if pending.contacts >= Self.batch { try settle() }
+    }
+
+    private func settle() throws(FileError) {
+        try add(pending)
+        pending = Survey()
+    }
+
+    /// What was counted, by kind of key.
+    func finish() throws(FileError) -> [String: KeyCounter.Counts] {
+        try settle()
+        var counts: [String: KeyCounter.Counts] = [:]
+        for (kind, counter) in counters { counts[kind] = try counter.finish() }
+        return counts
+    }
+}

@@ -1,0 +1,159 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The way back from a migration: what stood before at each place that it wrote.
+///
+/// What stood there keeps its bytes under a second name, so keeping it costs no copy. The journal comes to the disk before
+/// the first file gets its name.
+public enum Journal: Sendable {
+    /// What undoing did at a place.
+    public enum Deed: String, Sendable {
+        /// What stood before stands there again.
+        case restored
+        /// Nothing had stood there, and nothing does again.
+        case removed
+        /// The migration had not come so far.
+        case untouched
+    }
+
+    private static let version = 1
+
+    /// A place that a migration wrote.
+    private struct Entry {
+        let path: String
+        /// Where that stands which stood there before.
+        let before: String?
+        let inode: Int64
+        let size: Int64
+        let changed: Int64
+    }
+
+    // MARK: Writing
+
+    static func write(_ path: String, for outputs: [OutputFile]) throws(FileError) {
+        var entries: [JSONValue] = []
+        for (index, output) in outputs.enumerated() {
+            let target = OutputFile.resolved(output.path) ?? absolute(output.path)
+            let kept = "\(absolute(path)).\(index + 1).before"
+            unlink(kept)
+            var before = JSONValue.null
+            if access(target, F_OK) == 0 {
+                guard link(target, kept) == 0 else { throw FileError(kept, .open) }
+                before = .string(kept)
+            }
+            let status = try output.status()
+            entries.append([
+                "path": .string(target), "before": before, "inode": .integer(status.st_ino),
+                "size": .integer(status.st_size), "changed": .integer(status.changed),
+            ])
+        }
+        let file = try OutputFile(path: path)
+        let json: JSONValue = ["version": .integer(version), "files": .array(entries)]
+        try file.write(Array((json.text + "\n").utf8))
+        try file.commit()
+    }
+
+    private static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return "\(String(cString: folder))/\(path)"
+    }
+
+    // MARK: Going back
+
+    /// Puts everything back as it was, and removes the journal.
+    ///
+    /// Nothing is touched if any file was changed since. Ended in the middle, it can be called again.
+    /// - Parameter path: the journal.
+    /// - Returns: what was done at each place.
+    /// - Throws: ``Migration/Failure`` if the journal can't be read or a file was changed since; ``FileError``.
+    public static func undo(_ path: String) throws -> [(path: String, deed: Deed)] {
+        let entries = try entries(of: path)
+        let deeds = try entries.map { entry in (entry, try deed(at: entry)) }
+        for (entry, deed) in deeds {
+            switch deed {
+            case .restored:
+                guard let before = entry.before, rename(before, entry.path) == 0 else {
+                    throw FileError(entry.path, .rename)
+                }
+            case .removed: guard unlink(entry.path) == 0 else { throw FileError(entry.path, .rename) }
+            case .untouched: if let before = entry.before { unlink(before) }
+            }
+        }
+        unlink(path)
+        return deeds.map { ($0.0.path, $0.1) }
+    }
+
+    private static func entries(of path: String) throws -> [Entry] {
+        let bytes = try FileSource.contents(of: path)
+        guard let json = try? JSONValue(parsing: bytes), json["version"]?.integer == Int64(version),
+            let files = json["files"]?.array
+        else { throw Migration.Failure([unreadable.at(path)]) }
+        return try files.map { file in
+            guard let target = file["path"]?.string, let inode = file["inode"]?.integer,
+                let size = file["size"]?.integer, let changed = file["changed"]?.integer
+            else { throw Migration.Failure([unreadable.at(path)]) }
+            return Entry(
+                path: target,
+                before: file["before"]?.string,
+                inode: inode,
+                size: size,
+                changed: changed
+            )
+        }
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+
+    private static func deed(at entry: Entry) throws -> Deed {
+        let now = status(entry.path)
+        let before = entry.before.flatMap(status)
+        if let now, Int64(now.st_ino) == entry.inode {
+            guard now.st_size == entry.size, now.changed == entry.changed else {
+                throw Migration.Failure([changed.at(entry.path)])
+            }
+            if entry.before != nil, before == nil { throw Migration.Failure([lost.at(entry.path)]) }
+            return entry.before == nil ? .removed : .restored
+        }
+        // The migration was ended before it came here, or an earlier undo has been here.
+        guard entry.before == nil ? now == nil : before == nil || now?.st_ino == before?.st_ino else {
+            throw Migration.Failure([changed.at(entry.path)])
+        }
+        return .untouched
+    }
+
+    private static let unreadable = FindingRow(
+        "migration.journal.unreadable",
+        .error,
+        .invalid,
+        reason: "The file is no journal of a migration",
+        remedy: "Name the file that --journal named."
+    )
+    private static let changed = FindingRow(
+        "migration.journal.changed",
+        .error,
+        .conflict,
+        reason: "The file was changed since it was migrated; nothing was undone",
+        remedy: "Move it to another place first; what stood before is beside the journal."
+    )
+    private static let lost = FindingRow(
+        "migration.journal.lost",
+        .error,
+        .notFound,
+        reason: "What stood before is no longer beside the journal; nothing was undone",
+        remedy: "Bring it back to its place beside the journal."
+    )
+}

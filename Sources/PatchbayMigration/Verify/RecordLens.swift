@@ -1,0 +1,168 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Looks at the records of a target file: whose each is, and what stands in each field, in neutral terms.
+struct RecordLens {
+    /// A record: a key, and digests of what its fields hold.
+    struct Sight {
+        var key: String
+        var fields: [(name: String, digest: UInt64)]
+    }
+
+    private enum Way {
+        /// The format can be read: fields of contacts.
+        case contacts(make: () throws -> any ContactReader, key: IdentifierKind?)
+        /// Objects, one a line, by their layout: names of members by the path in the file.
+        case lines(keys: [String], names: [String: String])
+        /// Objects of which nothing is known.
+        case objects
+    }
+
+    private let way: Way
+    private let header: [UInt8]
+
+    init(_ migration: Migration) throws {
+        let (target, settings) = (migration.target, migration.targetSettings)
+        header = try migration.makeWriter().header()
+        if let make = target.makeReader, let chosen = [settings, [:]].first(where: { (try? make($0)) != nil }) {
+            way = .contacts(make: { try make(chosen) }, key: migration.keyKind)
+        } else if case .lines(let layout)? = try? target.makeTargetLayout?(settings) {
+            var names: [String: String] = [:]
+            var keys: [String] = []
+            Self.name(layout.parts, at: "", &names, &keys)
+            way = .lines(keys: keys, names: names)
+        } else if header.isEmpty {
+            way = .objects
+        } else {
+            throw Migration.Failure([Self.unreadable.at("to", detail: target.id)])
+        }
+    }
+
+    private static let unreadable = FindingRow(
+        "migration.verify.format",
+        .error,
+        .unsupported,
+        reason: "Files of this format can't be read back, so there is nothing to compare",
+        remedy: "Export the contacts from the target in a format that can be read, and verify that file."
+    )
+
+    private static func name(
+        _ parts: [LineLayout.Part],
+        at path: String,
+        _ names: inout [String: String],
+        _ keys: inout [String]
+    ) {
+        for part in parts {
+            switch part {
+            case .key(let name, let kind, _):
+                keys.append(path.dot(name))
+                names[path.dot(name)] = "identifiers".dot(kind.rawValue)
+            case .object(let name, let parts): self.name(parts, at: path.dot(name), &names, &keys)
+            case .identifiers(let fields, _, _):
+                for (kind, field) in fields { names[path.dot(field.name)] = "identifiers".dot(kind.rawValue) }
+            case .attributes(let attributes):
+                for (attribute, field) in attributes.names {
+                    names[path.dot(field)] = "attributes".dot(attribute.rawValue)
+                }
+                // Any other member of the object is an attribute of that name.
+                names[path.dot("*")] = "attributes"
+            case .timeZone(let name): names[path.dot(name)] = "timeZone"
+            case .tags(let name): names[path.dot(name)] = "tags"
+            case .subscriptions(let layout): names[path.dot(layout.name)] = "subscriptions"
+            case .constant, .dropped: continue
+            }
+        }
+    }
+
+    /// Looks at every record of a file, with its number.
+    func each(_ source: inout some ByteSource, _ sight: (Int, Sight) throws -> Void) throws {
+        switch way {
+        case .contacts(let make, let key):
+            var reader = try make()
+            func take(_ record: SourceRecord) throws {
+                try sight(record.number, record.contact.map { Self.look($0, key) } ?? Sight(key: "", fields: []))
+            }
+            while let chunk = try source.next() { try reader.read(chunk, take) }
+            try reader.finish(take)
+        case .lines, .objects:
+            var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
+            var number = 0
+            func drain() throws {
+                while let line = lines.next() {
+                    guard case .success(let line) = line, !line.bytes.isEmpty else { continue }
+                    number += 1
+                    try sight(number, look(Array(line.bytes)))
+                }
+            }
+            while let chunk = try source.next() {
+                lines.append(chunk)
+                try drain()
+            }
+            lines.finish()
+            try drain()
+        }
+    }
+
+    /// Looks at what was written for one record.
+    func look(_ written: [UInt8]) throws -> Sight {
+        switch way {
+        case .contacts(let make, let key):
+            var reader = try make()
+            var sight = Sight(key: "", fields: [])
+            try reader.read(header + written) { if let contact = $0.contact { sight = Self.look(contact, key) } }
+            try reader.finish { if let contact = $0.contact { sight = Self.look(contact, key) } }
+            return sight
+        case .lines(let keys, let names): return Self.look(written, keys, names)
+        case .objects: return Self.look(written, [], [:])
+        }
+    }
+
+    private static func digest(_ text: String) -> UInt64 { KeyMark(text, opinion: 0).exact }
+
+    // MARK: Contacts
+
+    private static func look(_ contact: Contact, _ kind: IdentifierKind?) -> Sight {
+        let order = [kind, .external, .email, .phone].compactMap { $0 }
+        let key =
+            order.lazy.compactMap { contact.identifiers.first($0) }.first ?? contact.identifiers.first?.value ?? ""
+        var fields: [(String, String)] = contact.identifiers.map { ("identifiers".dot($0.kind.rawValue), $0.value) }
+        fields += contact.attributes.map { ("attributes".dot($0.key.rawValue), $0.value.json.text) }
+        if !contact.tags.isEmpty {
+            fields.append(("tags", contact.tags.map(\.rawValue).sorted().joined(separator: "\u{0}")))
+        }
+        for each in contact.subscriptions {
+            let name = "subscriptions".dot(each.channel.rawValue)
+            fields.append((each.topic.map(name.dot) ?? name, each.json.text))
+        }
+        fields += contact.consents.map { ("consents".dot($0.scope.description), $0.state.rawValue) }
+        fields += contact.devices.map { ("devices", $0.json.text) }
+        if let locale = contact.locale { fields.append(("locale", locale)) }
+        if let zone = contact.timeZone { fields.append(("timeZone", zone)) }
+        return Sight(key: key, fields: fields.map { ($0, digest($1)) })
+    }
+
+    // MARK: Objects
+
+    private static func look(_ line: [UInt8], _ keys: [String], _ names: [String: String]) -> Sight {
+        guard let json = try? JSONValue(parsing: line) else { return Sight(key: "", fields: []) }
+        var fields: [(path: String, text: String)] = []
+        flatten(json, at: "", &fields)
+        let key = keys.lazy.compactMap { key in fields.first { $0.path == key }?.text }.first
+        let named = fields.map { path, text -> (String, UInt64) in
+            if let name = names[path] { return (name, digest(text)) }
+            let parts = path.split(separator: ".", maxSplits: 1)
+            if parts.count == 2, let group = names["\(parts[0]).*"] {
+                return (group.dot(String(parts[1])), digest(text))
+            }
+            return (path, digest(text))
+        }
+        return Sight(key: key ?? json.text, fields: named)
+    }
+
+    /// Members of objects by their path; a list counts as one value.
+    private static func flatten(_ json: JSONValue, at path: String, _ fields: inout [(path: String, text: String)]) {
+        guard let object = json.object else { return fields.append((path, json.string ?? json.text)) }
+        for member in object { flatten(member.value, at: path.dot(member.name), &fields) }
+    }
+}

@@ -1,0 +1,90 @@
+import PatchbayModel
+
+/// Keeps what was seen of many records, shared out by their keys, so that each share fits into memory: records of both
+/// files with one key lie in one share.
+final class SightStore {
+    /// A record, as it is kept: which one, and what its fields held.
+    struct Entry {
+        var key: KeyMark
+        var number: Int
+        /// The key itself, if it is to be shown.
+        var text: String
+        var fields: [(name: Int, digest: UInt64)]
+    }
+
+    static let shares = 256
+    private let bufferSize: Int
+
+    private var buffers = [[UInt8]](repeating: [], count: shares)
+    private var pieces = [[(offset: Int, count: Int)]](repeating: [], count: shares)
+    private var file: SpillFile?
+    private let keepsKeys: Bool
+
+    /// A store that keeps so many bytes of each share in memory.
+    init(keepsKeys: Bool, bufferSize: Int = 16 << 10) { (self.keepsKeys, self.bufferSize) = (keepsKeys, bufferSize) }
+
+    func add(_ sight: RecordLens.Sight, number: Int, _ names: NameBook) throws(FileError) {
+        let key = KeyMark(sight.key, opinion: 0)
+        let share = Int(truncatingIfNeeded: key.exact &>> 56)
+        var bytes: [UInt8] = []
+        let text = keepsKeys ? Array(sight.key.utf8) : []
+        for word in [key.folded, key.exact, UInt64(number), UInt64(text.count), UInt64(sight.fields.count)] {
+            bytes.append(word)
+        }
+        bytes += text
+        for field in sight.fields {
+            bytes.append(UInt64(names.index(of: field.name)))
+            bytes.append(field.digest)
+        }
+        buffers[share] += bytes
+        guard buffers[share].count >= bufferSize else { return }
+        let spill: SpillFile
+        if let file { spill = file } else { spill = try SpillFile() }
+        file = spill
+        pieces[share].append((try spill.append(bytes: buffers[share]), buffers[share].count))
+        buffers[share].removeAll(keepingCapacity: true)
+    }
+
+    /// The records of a share, in the order in which they came.
+    func entries(_ share: Int) throws(FileError) -> [Entry] {
+        var bytes: [UInt8] = []
+        for piece in pieces[share] { bytes += try file?.read(bytes: piece.count, at: piece.offset) ?? [] }
+        bytes += buffers[share]
+        var (entries, place) = ([Entry](), 0)
+        func word() -> UInt64 {
+            defer { place += 8 }
+            return (0..<8).reduce(0) { $0 | UInt64(bytes[place + $1]) << UInt64(8 * $1) }
+        }
+        while place < bytes.count {
+            let (folded, exact, number, length, count) = (word(), word(), Int(word()), Int(word()), Int(word()))
+            let text = String(decoding: bytes[place..<(place + length)], as: UTF8.self)
+            place += length
+            let fields = (0..<count).map { _ in (name: Int(word()), digest: word()) }
+            entries.append(
+                Entry(key: KeyMark(folded: folded, exact: exact), number: number, text: text, fields: fields)
+            )
+        }
+        return entries
+    }
+}
+
+/// Names of fields as numbers.
+final class NameBook {
+    private(set) var names: [String] = []
+    private var places: [String: Int] = [:]
+
+    init() {}
+
+    func index(of name: String) -> Int {
+        if let place = places[name] { return place }
+        names.append(name)
+        places[name] = names.count - 1
+        return names.count - 1
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ word: UInt64) {
+        for shift in 0..<8 { append(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
+    }
+}

@@ -1,0 +1,288 @@
+import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+
+/// What a comparison of a source with its target found.
+public struct Verification: Sendable {
+    /// Which contacts are looked at.
+    public enum Extent: Hashable, Sendable {
+        /// All.
+        case full
+        /// At most so many of each stratum: those who said no to something, those with a push token, those of whom
+        /// something did not survive, and all others. The seed decides who.
+        case sample(Int, seed: UInt64)
+    }
+
+    /// Something that is otherwise than it should be.
+    public struct Difference: Hashable, Sendable {
+        /// What is the case.
+        public enum Kind: String, Sendable {
+            /// The target does not have the contact.
+            case missing
+            /// The target has a contact that the source does not have.
+            case extra
+            /// The target holds another value in a field.
+            case changed
+            /// The target holds nothing in a field.
+            case absent
+            /// The target holds something in a field that should be empty.
+            case added
+        }
+
+        /// What is the case.
+        public let kind: Kind
+        /// The field, in neutral terms; empty for a whole contact.
+        public let field: String
+        /// The contact's key, or a digest of it.
+        public let contact: String
+        /// The number of the record in the source, and in the target; 0 where there is none.
+        public let records: (source: Int, target: Int)
+
+        public static func == (left: Difference, right: Difference) -> Bool {
+            (left.kind, left.field, left.contact) == (right.kind, right.field, right.contact)
+                && left.records == right.records
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(kind)
+            hasher.combine(field)
+            hasher.combine(contact)
+        }
+
+        /// The difference as JSON (`Schemas/migration/difference`).
+        public var json: JSONValue {
+            [
+                "difference": .string(kind.rawValue), "field": .string(field), "contact": .string(contact),
+                "sourceRecord": records.source > 0 ? .integer(records.source) : .null,
+                "targetRecord": records.target > 0 ? .integer(records.target) : .null,
+            ]
+        }
+    }
+
+    /// What the migration does by itself: records that it rejects, and what it says of the others. That loss is expected.
+    public internal(set) var expected = MigrationReport()
+    /// Contacts that were compared.
+    public internal(set) var compared = 0
+    /// Contacts that are as they should be.
+    public internal(set) var equal = 0
+    /// How often each difference came in each field.
+    public internal(set) var differences: [String: [Difference.Kind: Int]] = [:]
+    /// Which contacts were looked at.
+    public internal(set) var extent = Extent.full
+    /// How many of each stratum were looked at, and how many there are.
+    public internal(set) var strata: [String: (looked: Int, all: Int)] = [:]
+
+    /// How many differences there are.
+    public var count: Int { differences.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
+
+    /// The verification as JSON (`Schemas/migration/verification`).
+    public var json: JSONValue {
+        let fields = differences.sorted { $0.key < $1.key }.map { field, kinds -> JSONValue in
+            let counts = kinds.sorted { $0.key.rawValue < $1.key.rawValue }
+            return .object(
+                JSONObject([("field", .string(field))] + counts.map { ($0.key.rawValue, .integer($0.value)) })
+            )
+        }
+        let strata = self.strata.sorted { $0.key < $1.key }.map { name, numbers -> JSONValue in
+            ["stratum": .string(name), "looked": .integer(numbers.looked), "all": .integer(numbers.all)]
+        }
+        return [
+            "compared": .integer(compared), "equal": .integer(equal), "differences": .integer(count),
+            "fields": .array(fields), "strata": .array(strata), "expected": expected.json,
+        ]
+    }
+}
+
+extension Migration {
+    /// Compares a source with the target that was made of it, contact by contact, whatever their order.
+    ///
+    /// Each source record is mapped anew; what comes of it is expected, and everything that the target holds otherwise is a
+    /// difference. Memory is bounded; what does not fit goes to a temporary file without a name, as digests.
+    /// - Parameters:
+    ///   - source: makes the source; a sample reads it twice.
+    ///   - target: makes the target.
+    ///   - extent: which contacts are looked at.
+    ///   - showsKeys: whether differences name contacts by their keys instead of digests.
+    ///   - difference: hears each difference.
+    /// - Returns: the numbers.
+    /// - Throws: ``Failure`` if one of them can't be read; ``FileError``.
+    public func verify(
+        _ source: () throws -> some ByteSource,
+        against target: () throws -> some ByteSource,
+        extent: Verification.Extent = .full,
+        showsKeys: Bool = false,
+        difference: (Verification.Difference) throws -> Void
+    ) throws -> Verification {
+        do {
+            var verification = Verification()
+            verification.extent = extent
+            let lens = try RecordLens(self)
+            let names = NameBook()
+            let chosen = try choose(extent, source, lens, &verification)
+            let (wanted, found) = (SightStore(keepsKeys: showsKeys), SightStore(keepsKeys: showsKeys))
+            var input = try source()
+            verification.expected = try eachWritten(&input) { record, written, _ in
+                let sight = try lens.look(Array(written))
+                if chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true {
+                    try wanted.add(sight, number: record.number, names)
+                }
+            }
+            var output = try target()
+            try lens.each(&output) { number, sight in
+                if chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true {
+                    try found.add(sight, number: number, names)
+                }
+            }
+            for share in 0..<SightStore.shares {
+                let judge = Judge(names: names, showsKeys: showsKeys)
+                try judge.compare(try wanted.entries(share), try found.entries(share), &verification, difference)
+            }
+            return verification
+        } catch let error as SettingsError {
+            throw Failure(error.findings)
+        }
+    }
+
+    /// Maps every record, with what is written of it.
+    private func witness(_ source: inout some ByteSource, _ take: @escaping Witness) throws -> MigrationReport {
+        let company = Company(checkpoints: nil, witness: take, surveyor: nil)
+        return try run(&source, to: nil, nil, nil, company, { _ in }, { false })
+    }
+
+    private func eachWritten(
+        _ source: inout some ByteSource,
+        _ take: (SourceRecord, ArraySlice<UInt8>, [Finding]) throws -> Void
+    ) throws -> MigrationReport {
+        try withoutActuallyEscaping(take) { take in
+            try witness(&source) { record, written, findings in
+                try take(record, written, findings)
+                return []
+            }
+        }
+    }
+
+    /// The keys of a sample: of each stratum those whose digests with the seed are the smallest.
+    private func choose(
+        _ extent: Verification.Extent,
+        _ source: () throws -> some ByteSource,
+        _ lens: RecordLens,
+        _ verification: inout Verification
+    ) throws -> Set<UInt64>? {
+        guard case .sample(let most, let seed) = extent else { return nil }
+        var strata: [String: Stratum] = [:]
+        var input = try source()
+        _ = try eachWritten(&input) { record, written, findings in
+            guard let contact = record.contact else { return }
+            let name = Stratum.name(of: contact, findings)
+            let key = try lens.look(Array(written)).key
+            strata[name, default: Stratum(most: most)].add(KeyMark(key, opinion: 0).exact, seed: seed)
+        }
+        for (name, stratum) in strata { verification.strata[name] = (stratum.chosen.count, stratum.all) }
+        return strata.values.reduce(into: []) { $0.formUnion($1.chosen.map(\.key)) }
+    }
+}
+
+/// Contacts of one sort, of which some are looked at.
+private struct Stratum {
+    let most: Int
+    var all = 0
+    /// Sorted by rank.
+    var chosen: [(rank: UInt64, key: UInt64)] = []
+
+    init(most: Int) { self.most = most }
+
+    static func name(of contact: Contact, _ findings: [Finding]) -> String {
+        let isNo =
+            contact.subscriptions.contains { $0.state != .subscribed }
+            || contact.consents.contains { $0.state == .denied }
+        if isNo { return "said no" }
+        if contact.devices.contains(where: { $0.pushToken != nil }) { return "push token" }
+        return findings.contains { $0.severity == .warning } ? "in part" : "whole"
+    }
+
+    mutating func add(_ key: UInt64, seed: UInt64) {
+        all += 1
+        let rank = KeyMark("\(seed):\(key)", opinion: 0).folded
+        let place = chosen.partitioningIndex { $0.rank >= rank }
+        if chosen.indices.contains(place), chosen[place].rank == rank { return }
+        guard place < most else { return }
+        chosen.insert((rank, key), at: place)
+        if chosen.count > most { chosen.removeLast() }
+    }
+}
+
+extension Array {
+    /// The first index whose element fulfils a condition that all behind it fulfil, too.
+    fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+/// Compares the records of a share.
+private struct Judge {
+    private struct Key: Hashable { let folded, exact: UInt64 }
+
+    let names: NameBook
+    let showsKeys: Bool
+
+    func compare(
+        _ wanted: [SightStore.Entry],
+        _ found: [SightStore.Entry],
+        _ verification: inout Verification,
+        _ tell: (Verification.Difference) throws -> Void
+    ) throws {
+        func key(_ entry: SightStore.Entry) -> Key { Key(folded: entry.key.folded, exact: entry.key.exact) }
+        // Records with one key meet in the order in which they stand.
+        var waiting = Dictionary(grouping: found, by: key).mapValues { $0.reversed() as [SightStore.Entry] }
+        func note(
+            _ kind: Verification.Difference.Kind,
+            _ field: String,
+            _ entry: SightStore.Entry,
+            _ source: Int,
+            _ target: Int
+        ) throws {
+            verification.differences[field, default: [:]][kind, default: 0] += 1
+            let contact = showsKeys ? entry.text : "#\(String(entry.key.exact, radix: 16))"
+            try tell(.init(kind: kind, field: field, contact: contact, records: (source, target)))
+        }
+        for entry in wanted {
+            verification.compared += 1
+            guard let other = waiting[key(entry)]?.popLast() else {
+                try note(.missing, "", entry, entry.number, 0)
+                continue
+            }
+            let differences = differences(entry, other)
+            for (kind, field) in differences { try note(kind, field, entry, entry.number, other.number) }
+            if differences.isEmpty { verification.equal += 1 }
+        }
+        for entry in waiting.values.joined().sorted(by: { $0.number < $1.number }) {
+            try note(.extra, "", entry, 0, entry.number)
+        }
+    }
+
+    private func differences(
+        _ wanted: SightStore.Entry,
+        _ found: SightStore.Entry
+    ) -> [(Verification.Difference.Kind, String)] {
+        func byName(_ entry: SightStore.Entry) -> [Int: [UInt64]] {
+            Dictionary(entry.fields.map { ($0.name, [$0.digest]) }, uniquingKeysWith: +).mapValues { $0.sorted() }
+        }
+        let (old, new) = (byName(wanted), byName(found))
+        return Set(old.keys).union(new.keys).map { name -> (Verification.Difference.Kind?, String) in
+            let kind: Verification.Difference.Kind? =
+                switch (old[name], new[name]) {
+                case (_?, nil): .absent
+                case (nil, _?): .added
+                case (let one, let other): one == other ? nil : .changed
+                }
+            return (kind, names.names[name])
+        }
+        .compactMap { kind, name in kind.map { ($0, name) } }
+        .sorted { $0.1 < $1.1 }
+    }
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Kills `patchbay migrate apply` with -9 at random moments, runs it again, and holds its files against an uninterrupted run.
+
+    kill_resume.py ROUNDS [--seed N] [--keep]
+
+A round is one migration, killed up to six times on its way; at the end every output has the bytes that it has without
+a kill, nothing half stands beside, and what stood there before can be brought back.
+"""
+
+import collections
+import json
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import processes
+import scene
+import vendors
+
+DATA = processes.ROOT / "Examples/Data/salesforce-contacts.csv"
+BAD_LINES = ['{"oops', '{"identifiers":[],"tags":"none"}', '{"identifiers":[{"kind":"loyalty","value":"7"}]}']
+Way = collections.namedtuple("Way", "name source target ending more")
+TARGET = vendors.ALL["altcraft"].TARGET
+# The bulk way from rows and from lines, and ways that begin at the start again and pass over what is written.
+WAYS = [
+    Way("rows", "salesforce.contacts", TARGET, "csv", []),
+    Way("lines", "neutral.contacts", TARGET, "ndjson", []),
+    Way("slow", "salesforce.contacts", ("neutral.contacts", {}), "csv", []),
+    Way("evidence", "neutral.contacts", TARGET, "ndjson", ["--evidence", "evidence.ndjson"]),
+]
+OUTPUTS = ["out.ndjson", "rejected.json", "evidence.ndjson"]
+MOST_KILLS = 6
+
+
+class Shop:
+    """The inputs, and what each way makes of them when nobody kills it."""
+
+    def __init__(self, folder, chance):
+        self.folder, self.chance = folder, chance
+        self.inputs = {"csv": folder / "contacts.csv", "ndjson": folder / "contacts.ndjson"}
+        self.inputs["csv"].write_bytes(DATA.read_bytes())
+        self.settings = folder / "settings.json"
+        self.write_lines()
+        self.expected = {way.name: self.undisturbed(way) for way in WAYS}
+
+    def write_lines(self):
+        self.settings.write_text(json.dumps({"from": {}, "to": {}}))
+        done = processes.run(
+            "migrate", "apply", "--from", "salesforce.contacts", "--to", "neutral.contacts", "--settings", self.settings,
+            "--in", self.inputs["csv"], "--out", self.inputs["ndjson"],
+        )
+        if done.returncode not in (0, 1):
+            raise RuntimeError(done.stderr.decode())
+        lines = self.inputs["ndjson"].read_text(encoding="utf-8").splitlines()
+        for place in range(0, len(lines), 97):
+            lines[place] = self.chance.choice(BAD_LINES)
+        self.inputs["ndjson"].write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def words(self, way, folder):
+        settings = folder / "settings.json"
+        settings.write_text(json.dumps({"from": {}, "to": way.target[1]}))
+        return [
+            str(processes.COMMAND), "migrate", "apply", "--from", way.source, "--to", way.target[0], "--settings", str(settings),
+            "--in", str(self.inputs[way.ending]), "--out", "out.ndjson", "--rejects", "rejected.json", "--checkpoint", "0", *way.more,
+        ]
+
+    def undisturbed(self, way):
+        folder = self.folder / f"expected-{way.name}"
+        folder.mkdir()
+        begun = time.monotonic()
+        done = subprocess.run(self.words(way, folder), cwd=folder, capture_output=True)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"{way.name}: {done.stderr.decode()}")
+        return files(folder), time.monotonic() - begun
+
+
+def files(folder):
+    """Every file but the settings, by its name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "settings.json"}
+
+
+def play_round(shop, way, number, tally):
+    folder = shop.folder / f"round-{number}"
+    folder.mkdir()
+    expected, seconds = shop.expected[way.name]
+    words = shop.words(way, folder) + ["--journal", "journal.json"]
+    (folder / "out.ndjson").write_text("what stood there before\n")
+    kills = resumed = 0
+    while True:
+        process = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if kills < MOST_KILLS:
+            try:
+                process.wait(shop.chance.random() * seconds * 0.8)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+        talk = process.communicate()[1].decode(errors="replace")
+        resumed += "had settled" in talk
+        if process.returncode != -signal.SIGKILL:
+            break
+        kills += 1
+        if (folder / "out.ndjson").read_bytes() not in (b"what stood there before\n", expected["out.ndjson"]):
+            tally.problems.append(f"{way.name}: a half file has the name of a whole one")
+    tally.met += kills > 0
+    tally.promised += kills
+    tally.recovered += resumed
+    if process.returncode not in (0, 1):
+        return tally.problems.append(f"{way.name}: ended with {process.returncode}: {talk[-300:]}")
+    found = files(folder)
+    for name in expected:
+        if found.get(name) != expected[name]:
+            tally.lost += 1
+            tally.problems.append(f"{way.name}: {name} differs after {kills} kills, {resumed} of them gone on from")
+    strangers = set(found) - set(expected) - {"journal.json", "journal.json.1.before"}
+    if strangers:
+        tally.problems.append(f"{way.name}: {sorted(strangers)} are left behind")
+    undone = subprocess.run([str(processes.COMMAND), "migrate", "undo", "journal.json"], cwd=folder, capture_output=True)
+    if undone.returncode != 0 or files(folder) != {"out.ndjson": b"what stood there before\n"}:
+        tally.problems.append(f"{way.name}: undo left {sorted(files(folder))}: {undone.stderr.decode()[-300:]}")
+    shutil.rmtree(folder)
+
+
+def play(folder, rounds, seed):
+    """All rounds, the ways in turn."""
+    tally, chance = scene.Tally(rounds=rounds), random.Random(seed)
+    shop = Shop(pathlib.Path(folder), chance)
+    for number in range(rounds):
+        play_round(shop, WAYS[number % len(WAYS)], number, tally)
+    if rounds >= 8 and not tally.recovered:
+        tally.problems.append("no run ever went on where a killed one stood")
+    return tally
+
+
+if __name__ == "__main__":
+    scene.main("kill_resume", "Kills migrations and goes on with them.", play)

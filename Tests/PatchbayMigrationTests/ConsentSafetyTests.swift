@@ -1,0 +1,205 @@
+import Patchbay
+import PatchbayAcoustic
+import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAltcraft
+import PatchbayDES
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforce
+import Testing
+
+@testable import PatchbayMigration
+
+@Suite("Consent in migrations") struct ConsentSafetyTests {
+    private static let formats =
+        [RecordFormat.neutralContacts]
+        + [AdapterModule.acoustic, .adobe, .altcraft, .des, .salesforce].flatMap(\.formats)
+
+    private static func settings(_ format: RecordFormat) -> JSONObject {
+        format.id == RecordFormat.altcraftProfiles.id ? ["dbId": 7, "resourceId": 3, "resources": ["news": "4"]] : [:]
+    }
+
+    /// People who say anything about anything.
+    private static func people(_ count: Int, seed: UInt64) -> [Contact] {
+        var chance = SeededGenerator(seed: seed)
+        return (0..<count).map { number in
+            var contact = Contact(identifiers: [
+                Identifier(.external, "c-\(number)"), Identifier(.email, "p\(number)@x.example"),
+                Identifier(.phone, "358401\(100000 + number)"),
+            ])
+            let channels = [Channel.email, .push, .sms, .inApp]
+            for _ in 0..<Int.random(in: 0...3, using: &chance) {
+                contact.subscriptions.append(
+                    Subscription(
+                        channel: channels.randomElement(using: &chance) ?? .email,
+                        topic: Bool.random(using: &chance) ? nil : "news",
+                        state: Subscription.State.allCases.randomElement(using: &chance) ?? .unknown
+                    )
+                )
+            }
+            for _ in 0..<Int.random(in: 0...2, using: &chance) {
+                contact.consents.append(
+                    Consent(
+                        purpose: [.messaging, .tracking, .profile].randomElement(using: &chance) ?? .messaging,
+                        channel: Bool.random(using: &chance) ? nil : channels.randomElement(using: &chance),
+                        state: Consent.State.allCases.randomElement(using: &chance) ?? .unknown
+                    )
+                )
+            }
+            if Bool.random(using: &chance) {
+                contact.devices = [Device(pushToken: PushToken(String(repeating: "ab", count: 32)))]
+            }
+            return contact
+        }
+    }
+
+    @Test func `no pair of formats makes a yes of a no or of an unknown`() throws {
+        var pairs = 0
+        for source in Self.formats where source.makeReader != nil {
+            for target in Self.formats where target.makeWriter != nil {
+                // What a source can write, it can be given; any other source is shown by its own tests.
+                guard source.makeWriter != nil else { continue }
+                guard
+                    let there = try? Migration(
+                        from: .neutralContacts,
+                        to: source,
+                        targetSettings: Self.settings(source)
+                    ),
+                    let onward = try? Migration(from: source, to: target, targetSettings: Self.settings(target))
+                else { continue }
+                let people = Self.people(120, seed: UInt64(pairs + 1))
+                var input = ChunkedSource(people.flatMap { $0.jsonBytes + [0x0A] }, chunk: 4096)
+                let file = MemorySink()
+                _ = try there.run(&input, to: file)
+                var rows = ChunkedSource(file.bytes, chunk: 4096)
+                let evidence = MemorySink()
+                let report = try onward.run(
+                    &rows,
+                    to: MemorySink(),
+                    witness: try onward.makeWitness(to: evidence, salt: "s")
+                )
+                #expect(report.findings["migration.consent.raised"] == nil, "\(source.id) to \(target.id)")
+                #expect(!evidence.text.contains("\"rule\":\"refused\""))
+                pairs += 1
+            }
+        }
+        #expect(pairs >= 2)
+    }
+
+    @Test(arguments: 0..<20) func `merging duplicates never allows more than each of them`(_ seed: UInt64) {
+        let people = Self.people(40, seed: 100 + seed)
+        for (one, other) in zip(people, people.dropFirst()) {
+            let merged = ConsentWords(Contact(consents: Consent.merged([one.consents, other.consents])))
+            for source in [one, other] {
+                let words = ConsentWords(Contact(consents: source.consents))
+                #expect(words.raised(in: merged).isEmpty)
+            }
+        }
+    }
+
+    // MARK: The guard
+
+    /// A writer that turns every subscription into a yes, and forgets consents.
+    private struct Optimist: ContactWriter {
+        mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
+            var contact = contact
+            for place in contact.subscriptions.indices { contact.subscriptions[place].state = .subscribed }
+            contact.consents = []
+            bytes += contact.jsonBytes + [0x0A]
+            return []
+        }
+    }
+
+    private static let optimist = RecordFormat(
+        id: "toy.optimist",
+        title: "Optimist",
+        fileExtension: "ndjson",
+        makeReader: RecordFormat.neutralContacts.makeReader,
+        makeWriter: { _ throws(SettingsError) in Optimist() }
+    )
+
+    private func evidence(
+        of contact: Contact,
+        to format: RecordFormat,
+        _ settings: JSONObject = [:]
+    ) throws -> (report: MigrationReport, lines: [JSONValue], output: String) {
+        let migration = try Migration(from: .neutralContacts, to: format, targetSettings: settings)
+        var input = ChunkedSource(contact.jsonBytes + [0x0A], chunk: 100)
+        let (output, evidence) = (MemorySink(), MemorySink())
+        let witness = try migration.makeWitness(to: evidence, salt: "pepper")
+        let report = try migration.run(&input, to: output, witness: witness)
+        let lines = try evidence.text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        return (report, lines, output.text)
+    }
+
+    @Test(arguments: [Subscription.State.unsubscribed, .suspended, .unknown])
+    func `a record that would allow more is refused, and the evidence says so`(_ state: Subscription.State) throws {
+        let contact = Contact(
+            identifiers: [Identifier(.external, "c-1")],
+            subscriptions: [Subscription(channel: .email, state: state)]
+        )
+        let (report, lines, output) = try evidence(of: contact, to: Self.optimist)
+        #expect((report.written, report.rejected) == (0, 1))
+        #expect(report.findings.keys.sorted() == ["migration.consent.raised"])
+        #expect(output.isEmpty)
+        #expect(lines.last?["rule"]?.string == "refused")
+        #expect(lines.last?["before"]?.string == state.rawValue)
+        #expect(lines.last?["after"]?.string == "subscribed")
+    }
+
+    @Test func `a no to a channel counts against its subscriptions`() throws {
+        let contact = Contact(
+            identifiers: [Identifier(.external, "c-1")],
+            subscriptions: [Subscription(channel: .email, state: .subscribed)],
+            consents: [Consent(purpose: .messaging, channel: .email, state: .denied)]
+        )
+        let settings: JSONObject = [
+            "dbId": 7, "resourceId": 3, "matching": "custom", "identifierFields": ["external": "id", "email": "email"],
+        ]
+        var reachable = contact
+        reachable.identifiers.append(Identifier(.email, "a@x.example"))
+        let (report, lines, output) = try evidence(of: reachable, to: .altcraftProfiles, settings)
+        #expect(report.written == 1)
+        #expect(output.contains("\"status\":\"unsubscribed\""))
+        #expect(lines[1]["rule"]?.string == "lowered")
+        #expect(lines[2]["about"]?.string == "consent")
+        #expect(lines[2]["after"]?.string == "absent")
+        #expect(try evidence(of: reachable, to: Self.optimist).report.rejected == 1)
+    }
+
+    @Test func `of two words about one thing the least permissive one is written, on every way`() throws {
+        let contact = Contact(
+            identifiers: [Identifier(.email, "a@x.example")],
+            subscriptions: [.subscribed, .unsubscribed, .subscribed].map { Subscription(channel: .email, state: $0) }
+                + [Subscription(channel: .email, topic: "news", state: .subscribed)]
+        )
+        for workers in [0, 1] {
+            var input = ChunkedSource(contact.jsonBytes + [0x0A], chunk: 4096)
+            let output = MemorySink()
+            let migration = try Migration(
+                from: .neutralContacts,
+                to: .altcraftProfiles,
+                targetSettings: ["dbId": 7, "resourceId": 3, "resources": ["news": "4"]]
+            )
+            let report = try migration.run(&input, to: output, workers: workers)
+            #expect(report.findings["migration.consent.contradiction"]?.count == 1)
+            let subscriptions = try JSONValue(parsing: output.text)["data"]?["subscriptions"]?.array ?? []
+            #expect(subscriptions.map { $0["status"]?.string } == ["unsubscribed", "subscribed"])
+        }
+    }
+
+    @Test func `evidence names nobody, and whoever knows a person finds the lines`() throws {
+        let contact = Contact(
+            identifiers: [Identifier(.email, "aino@x.example")],
+            subscriptions: [Subscription(channel: .email, state: .subscribed, source: "shop")]
+        )
+        let (_, lines, _) = try evidence(of: contact, to: .neutralContacts)
+        #expect(lines[0]["salt"]?.string == "pepper")
+        let digest = InputIdentity.text(SHA256.digest(of: Array("pepper:email:aino@x.example".utf8)))
+        #expect(lines[1]["contact"]?.string == digest)
+        #expect(lines[1]["rule"]?.string == "kept")
+        #expect(lines[1]["source"]?.string == "shop")
+        #expect(!lines.contains { $0.text.contains("aino") })
+    }
+}

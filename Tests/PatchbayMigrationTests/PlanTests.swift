@@ -1,0 +1,219 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforce
+import Testing
+
+@testable import PatchbayMigration
+
+@Suite("Migration plan") struct PlanTests {
+    private static func plan(
+        _ bytes: [UInt8],
+        from source: RecordFormat = .neutralContacts,
+        to target: RecordFormat = .altcraftProfiles,
+        _ settings: JSONObject = ["dbId": 7],
+        sourceSettings: JSONObject = [:],
+        types: [AttributeName: AttributeType] = [:],
+        activity: (attribute: AttributeName, today: CalendarDate)? = nil,
+        loads: [LoadDoor] = [],
+        requestsPerSecond: Int? = nil,
+        chunk: Int = 1 << 16,
+        workers: Int = 1
+    ) throws -> MigrationPlan {
+        var input = ChunkedSource(bytes, chunk: chunk)
+        let catalogue = AttributeCatalogue(types.mapValues { AttributeCatalogue.Entry(type: $0) })
+        let settings = target.id == RecordFormat.altcraftProfiles.id ? settings : [:]
+        return try Migration(
+            from: source,
+            to: target,
+            sourceSettings: sourceSettings,
+            targetSettings: settings,
+            catalogue: catalogue
+        )
+        .plan(&input, loads: loads, requestsPerSecond: requestsPerSecond, activity: activity, workers: workers)
+    }
+
+    private static func lines(_ contacts: Contact...) -> [UInt8] { contacts.flatMap { $0.jsonBytes + [0x0A] } }
+
+    private static func person(_ email: String, _ change: (inout Contact) -> Void = { _ in }) -> Contact {
+        var contact = Contact(identifiers: [Identifier(.email, email)])
+        change(&contact)
+        return contact
+    }
+
+    // MARK: Every way counts the same
+
+    @Test(arguments: Array(BulkTests.settings.enumerated())) func `every way gives the same plan`(
+        _ place: Int,
+        _ settings: JSONObject
+    ) throws {
+        var noise = ContactNoise(seed: UInt64(900 + place), mutated: place % 2 == 0 ? 20 : 0)
+        let bytes = noise.file(60)
+        let types = place < 3 ? [:] : BulkTests.types
+        let slow = try Self.plan(bytes, settings, types: types, workers: 0).json
+        for (chunk, workers) in [(150, 1), (5000, 3)] {
+            let bulk = try Self.plan(bytes, settings, types: types, chunk: chunk, workers: workers).json
+            #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
+        }
+    }
+
+    @Test func `rows give the same plan on every way`() throws {
+        var noise = RowNoise(seed: 5, mutated: 10)
+        let (bytes, settings) = noise.file(80)
+        let source = try #require(AdapterModule.salesforce.formats.first { $0.makeReader != nil })
+        let slow = try Self.plan(bytes, from: source, sourceSettings: settings, workers: 0).json
+        let bulk = try Self.plan(bytes, from: source, sourceSettings: settings, chunk: 700, workers: 2).json
+        #expect(bulk == slow)
+    }
+
+    // MARK: What is counted
+
+    @Test func `attributes are kept, renamed, changed or lost`() throws {
+        let bytes = Self.lines(
+            Self.person("a@x.example") { $0.attributes = ["city": .string("Oulu"), "shoe_size": .integer(41)] },
+            Self.person("b@x.example") {
+                $0.attributes = ["city": .string("Ii"), "likes": .list([.string("tea")]), "gender": .string("yes")]
+            }
+        )
+        let attributes = try Self.plan(bytes).attributes
+        #expect(attributes.map(\.name) == ["city", "gender", "likes", "shoe_size"])
+        #expect(attributes.map(\.fate) == ["renamed", "changed", "changed", "kept"])
+        #expect(attributes.map(\.field) == ["_city", "_sex", "likes", "shoe_size"])
+        #expect(attributes[0].count == 2)
+        #expect(attributes[2].types == [.list: 1])
+        let rows = try Self.plan(bytes, to: .toy).attributes
+        #expect(rows.map(\.fate) == ["kept", "lost", "lost", "lost"])
+    }
+
+    @Test func `keys that stand again, differ in case alone, or contradict each other are told apart`() throws {
+        let yes = Subscription(channel: .email, state: .subscribed)
+        let no = Subscription(channel: .email, state: .unsubscribed)
+        let bytes = Self.lines(
+            Self.person("a@x.example") { $0.subscriptions = [yes] },
+            Self.person("a@x.example") { $0.subscriptions = [no] },
+            Self.person("A@X.example"),
+            Self.person("b@x.example") { $0.subscriptions = [yes] },
+            Self.person("B@x.example"),
+            Self.person("ä@x.example"),
+            Self.person("c@x.example") { $0.subscriptions = [yes, no] }
+        )
+        for workers in [0, 1] {
+            let plan = try Self.plan(bytes, workers: workers)
+            let keys = try #require(plan.keys.first { $0.kind == "email" })
+            #expect((keys.total, keys.distinct, keys.repeats, keys.caseVariants, keys.torn) == (7, 6, 1, 2, 1))
+            #expect(plan.torn == 1)
+            #expect(plan.billed == 6)
+            #expect(plan.billedKind == "email")
+        }
+    }
+
+    @Test func `push tokens are told apart by service, build, app and form`() throws {
+        let hex = String(repeating: "ab", count: 32)
+        let tokens = [
+            PushToken(hex, environment: .production, appID: "x.shop"), PushToken(hex, environment: .sandbox),
+            PushToken("not a token", service: .apns), PushToken(String(repeating: "k", count: 40), service: .fcm),
+        ]
+        let bytes = tokens.enumerated().flatMap { place, token in
+            Self.lines(Self.person("p\(place)@x.example") { $0.devices = [Device(pushToken: token)] })
+        }
+        for workers in [0, 1] {
+            let plan = try Self.plan(bytes, workers: workers)
+            #expect(
+                plan.tokens.map(\.what) == [
+                    ["apns", "production", "named", "good"], ["apns", "sandbox", "unnamed", "good"],
+                    ["apns", "unknown", "unnamed", "bad"], ["fcm", "unknown", "unnamed", "good"],
+                ]
+            )
+            #expect(plan.keys.first { $0.kind == "push token" }?.repeats == 1)
+        }
+    }
+
+    @Test func `the age of push tokens goes by an attribute`() throws {
+        let seen: [AttributeValue?] = [
+            .string("2031-03-01"), .timestamp(try #require(Timestamp(text: "2030-10-01T00:00:00Z"))),
+            .date(try #require(CalendarDate(text: "2029-01-01"))), nil,
+        ]
+        let bytes = seen.enumerated().flatMap { place, seen in
+            Self.lines(
+                Self.person("p\(place)@x.example") { contact in
+                    contact.attributes["last_seen"] = seen
+                    contact.devices = [Device(pushToken: PushToken(String(repeating: "ab", count: 32)))]
+                }
+            )
+        }
+        let today = try #require(CalendarDate(text: "2031-03-09"))
+        let plan = try Self.plan(bytes, activity: ("last_seen", today))
+        #expect(plan.ages.map(\.what) == [["fresh"], ["quarter"], ["stale"], ["unknown"]])
+        #expect(plan.ages.allSatisfy { $0.count == 1 })
+        #expect(try Self.plan(bytes).ages.isEmpty)
+    }
+
+    @Test func `the target's format is tried part by part`() throws {
+        let bytes = Self.lines(Self.person("a@x.example") { $0.locale = "fi_FI" })
+        let parts = try Self.plan(bytes).parts
+        func fate(_ name: String) -> String? { parts.first { $0.name == name }?.fate }
+        #expect(fate("identifier email") == "kept")
+        #expect(fate("attribute of type list") == "changed")
+        #expect(fate("tags") == "lost")
+        #expect(fate("locale") == "lost")
+        #expect(parts.first { $0.name == "locale" }?.count == 1)
+        #expect(try Self.plan(bytes, to: .neutralContacts, [:]).parts.allSatisfy { $0.fate == "kept" })
+        #expect(
+            try Self.plan(bytes, to: .toy, [:]).parts.first { $0.name == "attribute of type string" }?.fate == "lost"
+        )
+    }
+
+    @Test func `requests follow from count and size, and time from a rate`() throws {
+        let bytes = (0..<25).flatMap { Self.lines(Self.person("p\($0)@x.example")) }
+        let doors = [
+            LoadDoor("ten", contacts: 10, note: ""), LoadDoor("small", bytes: 100, note: ""),
+            LoadDoor("paced", contacts: 1, rate: Rate(5, per: .seconds(1)), note: ""), LoadDoor("any", note: ""),
+        ]
+        let plan = try Self.plan(bytes, loads: doors)
+        #expect(plan.loads.map(\.requests) == [3, (plan.report.bytesWritten + 99) / 100, 25, 1])
+        #expect(plan.loads.map(\.seconds) == [nil, nil, 5, nil])
+        #expect(try Self.plan(bytes, loads: doors, requestsPerSecond: 10).loads.map(\.seconds)[2] == 3)
+    }
+
+    // MARK: Memory
+
+    @Test func `counting is the same when marks are spilled`() throws {
+        let (small, large) = (KeyCounter(), KeyCounter(limit: 64))
+        for round in 0..<3 {
+            let marks = (0..<1500).map { number in
+                KeyMark(number % 3 == 0 ? "KEY-\(number)" : "key-\(number % 700)", opinion: UInt64(round % 2 + 1))
+            }
+            for part in stride(from: 0, to: marks.count, by: 100) {
+                try small.add(Array(marks[part..<(part + 100)]))
+                try large.add(Array(marks[part..<(part + 100)]))
+            }
+        }
+        let counts = try small.finish()
+        #expect(try large.finish() == counts)
+        #expect(counts.total == 4500)
+        #expect(counts.distinct == 1200)
+        #expect(counts.distinctFolded == 966)
+        #expect(counts.torn == 966)
+    }
+
+    // MARK: The page
+
+    @Test func `the page asks nobody for anything, and shows names as text`() throws {
+        let plan = try Self.plan(Self.lines(Self.person("a@x.example") { $0.attributes["<script>"] = .string("x") }))
+        let page = plan.page(of: "<b>.ndjson")
+        #expect(!page.contains("<script"))
+        #expect(!page.contains("://"))
+        #expect(page.contains("&lt;b&gt;.ndjson"))
+        #expect(page.contains("data-figure=\"report.read\" data-value=\"1\">1<"))
+        #expect(!page.contains("a@x.example"))
+    }
+
+    @Test(arguments: [
+        (0, 0, "0 %"), (1, 3000, "under 0.1 %"), (2999, 3000, "over 99.9 %"), (1, 8, "12.5 %"), (3, 3, "100 %"),
+    ])
+    func `shares are never nothing for something`(_ value: Int, _ whole: Int, _ text: String) {
+        #expect(Page.share(value, of: whole) == text)
+    }
+}

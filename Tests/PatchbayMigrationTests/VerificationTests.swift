@@ -1,0 +1,155 @@
+import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+@testable import PatchbayMigration
+
+@Suite("Verification") struct VerificationTests {
+    private static func people(_ count: Int) -> [Contact] {
+        (0..<count).map { number in
+            var contact = Contact(identifiers: [Identifier(.email, "p\(number)@x.example")])
+            contact.attributes = ["city": .string("Oulu"), "points": .integer(Int64(number))]
+            if number % 3 == 0 { contact.subscriptions = [Subscription(channel: .email, state: .unsubscribed)] }
+            return contact
+        }
+    }
+
+    private static func file(_ contacts: [Contact]) -> [UInt8] { contacts.flatMap { $0.jsonBytes + [0x0A] } }
+
+    private struct Run {
+        var verification: Verification
+        var differences: [Verification.Difference] = []
+
+        init(
+            _ source: [UInt8],
+            against target: [UInt8],
+            to format: RecordFormat = .neutralContacts,
+            extent: Verification.Extent = .full,
+            showsKeys: Bool = false
+        ) throws {
+            let settings: JSONObject =
+                format.id == RecordFormat.altcraftProfiles.id ? ["dbId": 7, "resourceId": 3] : [:]
+            let migration = try Migration(from: .neutralContacts, to: format, targetSettings: settings)
+            var differences: [Verification.Difference] = []
+            verification = try migration.verify(
+                { ChunkedSource(source, chunk: 999) },
+                against: { ChunkedSource(target, chunk: 500) },
+                extent: extent,
+                showsKeys: showsKeys,
+                difference: { differences.append($0) }
+            )
+            self.differences = differences
+        }
+
+        var words: Set<String> { Set(differences.map { "\($0.kind.rawValue) \($0.field) \($0.contact)" }) }
+    }
+
+    private static func migrated(_ source: [UInt8], to format: RecordFormat) throws -> [UInt8] {
+        var input = ChunkedSource(source, chunk: 4096)
+        let output = MemorySink()
+        _ = try Migration(from: .neutralContacts, to: format, targetSettings: ["dbId": 7, "resourceId": 3])
+            .run(&input, to: output)
+        return output.bytes
+    }
+
+    @Test func `what was migrated is equal, in any order`() throws {
+        let source = Self.file(Self.people(300))
+        let run = try Run(source, against: Self.file(Self.people(300).reversed()))
+        #expect((run.verification.compared, run.verification.equal, run.verification.count) == (300, 300, 0))
+        let lines = try Self.migrated(source, to: .altcraftProfiles)
+        #expect(try Run(source, against: lines, to: .altcraftProfiles).verification.equal == 300)
+    }
+
+    @Test func `missing, extra, changed, absent and added are told apart`() throws {
+        var target = Self.people(12)
+        target.remove(at: 5)
+        target[0].attributes["city"] = .string("Ii")
+        target[1].attributes["points"] = nil
+        target[2].tags = ["vip"]
+        target[3].subscriptions = [Subscription(channel: .email, state: .subscribed)]
+        let run = try Run(Self.file(Self.people(11)), against: Self.file(target), showsKeys: true)
+        #expect(
+            run.words == [
+                "missing  p5@x.example", "extra  p11@x.example", "changed attributes.city p0@x.example",
+                "absent attributes.points p1@x.example", "added tags p2@x.example",
+                "changed subscriptions.email p3@x.example",
+            ]
+        )
+        #expect(run.verification.equal == 6)
+        let missing = try #require(run.differences.first { $0.kind == .missing })
+        #expect((missing.records.source, missing.records.target) == (6, 0))
+    }
+
+    @Test func `a file that can't be read as contacts is told in neutral terms, too`() throws {
+        let source = Self.file(Self.people(4))
+        let lines = String(decoding: try Self.migrated(source, to: .altcraftProfiles), as: UTF8.self)
+        let changed = lines.replacing("\"_city\":\"Oulu\",\"points\":2", with: "\"_city\":\"Ii\"")
+            .replacing("unsubscribed", with: "subscribed")
+        let run = try Run(source, against: Array(changed.utf8), to: .altcraftProfiles, showsKeys: true)
+        #expect(
+            run.words == [
+                "changed attributes.city p2@x.example", "absent attributes.points p2@x.example",
+                "changed subscriptions p0@x.example", "changed subscriptions p3@x.example",
+            ]
+        )
+    }
+
+    @Test func `records with one key meet in their order`() throws {
+        var twins = [Self.people(1)[0], Self.people(1)[0]]
+        twins[1].attributes["city"] = .string("Ii")
+        #expect(try Run(Self.file(twins), against: Self.file(twins)).verification.equal == 2)
+        let run = try Run(Self.file(twins), against: Self.file([twins[0]]))
+        #expect(run.differences.map(\.kind) == [.missing])
+    }
+
+    @Test func `what the migration rejects is expected`() throws {
+        let source = Self.file(Self.people(5)) + Array("{\"oops\n".utf8)
+        let run = try Run(source, against: Self.file(Self.people(5)))
+        #expect(run.verification.count == 0)
+        #expect(run.verification.expected.rejected == 1)
+    }
+
+    @Test func `nobody is named unless it is asked for`() throws {
+        let run = try Run(Self.file(Self.people(3)), against: Self.file(Self.people(2)))
+        #expect(run.differences.map(\.contact).allSatisfy { $0.hasPrefix("#") && !$0.contains("@") })
+    }
+
+    @Test func `a sample has some of each sort, the same ones for the same seed`() throws {
+        let source = Self.file(Self.people(300))
+        var target = Self.people(300)
+        for place in target.indices { target[place].attributes["city"] = .string("Ii") }
+        func looked(_ seed: UInt64) throws -> Run {
+            try Run(source, against: Self.file(target), extent: .sample(10, seed: seed), showsKeys: true)
+        }
+        let (one, again, other) = (try looked(1), try looked(1), try looked(2))
+        #expect(one.verification.compared == 20)
+        #expect(one.verification.strata["said no"]?.looked == 10)
+        #expect(one.verification.strata["said no"]?.all == 100)
+        #expect(one.verification.strata["whole"]?.all == 200)
+        #expect(one.words == again.words)
+        #expect(one.words != other.words)
+    }
+
+    @Test func `what does not fit into memory is kept as well`() throws {
+        let (small, large, names) = (
+            SightStore(keepsKeys: true, bufferSize: 64), SightStore(keepsKeys: true), NameBook()
+        )
+        for number in 1...2000 {
+            let fields = (0..<(number % 5)).map { ("field-\($0)", UInt64(number)) }
+            for store in [small, large] {
+                try store.add(.init(key: "p\(number)@x.example", fields: fields), number: number, names)
+            }
+        }
+        var count = 0
+        for share in 0..<SightStore.shares {
+            let (spilled, kept) = (try small.entries(share), try large.entries(share))
+            count += spilled.count
+            #expect(spilled.map(\.text) == kept.map(\.text))
+            #expect(spilled.map(\.number) == kept.map(\.number))
+            #expect(spilled.flatMap { $0.fields.map(\.digest) } == kept.flatMap { $0.fields.map(\.digest) })
+        }
+        #expect(count == 2000)
+    }
+}

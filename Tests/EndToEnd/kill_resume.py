@@ -130,6 +130,8 @@ def play(folder, rounds, seed):
         play_round(shop, WAYS[number % len(WAYS)], number, tally)
     if rounds >= 8 and not tally.recovered:
         tally.problems.append("no run ever went on where a killed one stood")
+    for problem in tally.problems:
+        print(f"  DIFFERENCE: {problem}")
     return tally
 
 

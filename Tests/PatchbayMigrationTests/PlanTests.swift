@@ -180,7 +180,7 @@ import Testing
     // MARK: Memory
 
     @Test func `counting is the same when marks are spilled`() throws {
-        let (small, large) = (KeyCounter(), KeyCounter(limit: 64))
+        let (small, large) = (KeyCounter(), KeyCounter(limit: 64, shareLimit: 5))
         for round in 0..<3 {
             let marks = (0..<1500).map { number in
                 KeyMark(number % 3 == 0 ? "KEY-\(number)" : "key-\(number % 700)", opinion: UInt64(round % 2 + 1))

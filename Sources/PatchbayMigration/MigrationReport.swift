@@ -82,5 +82,9 @@ public struct MigrationReport: Hashable, Sendable {
             else { return nil }
             findings[name] = Tally(severity: severity, count: Int(count))
         }
+        guard let mapping = json["mapping"] else { return }
+        let effects = (mapping.array ?? [.null]).map(MappingEffect.init(json:))
+        guard effects.allSatisfy({ $0 != nil }) else { return nil }
+        self.mapping = effects.compactMap { $0 }
     }
 }

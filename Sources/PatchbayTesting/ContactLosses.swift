@@ -99,9 +99,9 @@ struct ContactLosses: Sendable {
     private mutating func devices() {
         for (place, device) in written.devices.enumerated() {
             let path = "devices[\(place)]"
-            // A device without a token that does not come back has lost what is not usual of it.
+            // A device without a token that does not come back has lost what is not usual of it; another one's is not it.
             let known = read.devices.first { $0.pushToken?.value == device.pushToken?.value }
-            guard let other = known ?? (device.pushToken == nil ? read.devices.first ?? Device() : nil) else {
+            guard let other = known ?? (device.pushToken == nil ? Device() : nil) else {
                 expect(false, "\(path).pushToken")
                 continue
             }

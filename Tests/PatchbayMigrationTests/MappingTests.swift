@@ -185,6 +185,8 @@ import Testing
         #expect(report.mapping.map(\.applied) == [1, 1])
         #expect(report.mapping.map(\.idle) == [2, 1] && report.mapping.map(\.failed) == [0, 1])
         #expect(report.json["mapping"]?.array?.count == 2)
+        #expect(MigrationReport(json: report.json) == report)
+        #expect(MigrationReport(json: try JSONValue(parsing: report.json.text.replacing("idle", with: "late"))) == nil)
         #expect(output.text.contains(#""gender":"female""#) && output.text.contains(#""loyalty_tier":"gold""#))
     }
 }

@@ -345,18 +345,16 @@ private struct ProfileComposer {
     /// The vendor's word, never more than the person allowed; nil if nobody knows.
     private mutating func status(of subscription: Subscription, _ path: String) -> String? {
         let state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
-        if state != subscription.state { findings.append(FindingRow.recordDenied.at(path.dot("state"))) }
-        guard let status = state.status else {
-            findings.append(FindingRow.recordUnknown.at(path.dot("state")))
-            return nil
-        }
         let isDenied = contact.consents.contains { consent in
             consent.purpose == .messaging && consent.state == .denied
                 && (consent.channel == nil || consent.channel == subscription.channel)
         }
-        guard isDenied, state != .unsubscribed else { return status }
-        findings.append(FindingRow.recordDenied.at(path.dot("state")))
-        return Subscription.State.unsubscribed.rawValue
+        if state != subscription.state || isDenied && state != .unsubscribed {
+            findings.append(FindingRow.recordDenied.at(path.dot("state")))
+        }
+        if isDenied { return Subscription.State.unsubscribed.rawValue }
+        if state.status == nil { findings.append(FindingRow.recordUnknown.at(path.dot("state"))) }
+        return state.status
     }
 
     private func resource(of subscription: Subscription) -> Int? {

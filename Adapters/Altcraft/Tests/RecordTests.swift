@@ -88,11 +88,14 @@ import Testing
         )
         #expect(
             findings.map { "\($0.code) \($0.path)" } == [
-                "altcraft.record.consent consents[0]", "altcraft.record.stateUnknown subscriptions[0].state",
-                "altcraft.record.denied subscriptions[1].state", "altcraft.record.nested subscriptions[2].fields.days",
+                "altcraft.record.consent consents[0]", "altcraft.record.denied subscriptions[0].state",
+                "altcraft.record.second subscriptions[1]", "altcraft.record.nested subscriptions[2].fields.days",
                 "altcraft.record.resource subscriptions[3]", "altcraft.record.address.missing subscriptions[4]",
             ]
         )
+        var unasked = contact
+        (unasked.subscriptions, unasked.consents) = ([Subscription(channel: .email, state: .unknown)], [])
+        #expect(try write(unasked).findings.map(\.code) == ["altcraft.record.stateUnknown"])
     }
 
     @Test(.shows("altcraft/T7", "altcraft/X3", of: AltcraftDevice.self))

@@ -228,11 +228,11 @@ private struct RowComposer {
         rules.wishes.fire()
         var state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
         if state != subscription.state { note(rows.denied, path.dot("state"), "the contact says two things of it") }
-        guard state != .unknown else { return note(rows.stateUnknown, path.dot("state")) }
         if state != .unsubscribed, denied.contains(where: { $0.channel == nil || $0.channel == subscription.channel }) {
             note(rows.denied, path.dot("state"))
             state = .unsubscribed
         }
+        guard state != .unknown else { return note(rows.stateUnknown, path.dot("state")) }
         let key = subscription.key
         let isSaid: Bool
         var holdsTime = table.places[.changedAt(key)] != nil

@@ -12,12 +12,14 @@ import PatchbayModel
     let target: RecordFormat
     /// Everything that decides what is written.
     let identity: JSONValue
+    private let targetSettings: JSONObject
 
     init(_ session: Session) throws {
         let settings = try session.object(.settings)
         let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
         guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
         (source, target) = (try session.format(.from), try session.format(.to))
+        targetSettings = settings["to"]?.object ?? [:]
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
         let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
         identity = [
@@ -29,7 +31,7 @@ import PatchbayModel
                 from: source,
                 to: target,
                 sourceSettings: settings["from"]?.object ?? [:],
-                targetSettings: settings["to"]?.object ?? [:],
+                targetSettings: targetSettings,
                 catalogue: catalogue,
                 mapping: try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
             )
@@ -37,6 +39,9 @@ import PatchbayModel
             throw SettingsError(error.findings)
         }
     }
+
+    /// What the target's vendor wants beside the file with the contacts.
+    func companions() throws(SettingsError) -> [CompanionFile] { try target.makeCompanions?(targetSettings) ?? [] }
 
     private static let unknownMember = FindingRow(
         "settings.unknown",

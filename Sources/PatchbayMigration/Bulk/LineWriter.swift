@@ -298,15 +298,15 @@ struct LineWriter: BitwiseCopyable {
         _ reachesDevices: inout Bool,
         _ pen: inout Pen
     ) -> Bool {
-        guard subscription.state != plan.pointee.lexicon.pointee.unknownState else {
-            return note(plan.pointee.subscriptions.unknown)
-        }
         // Two unknown channels may be the same one.
         guard subscription.channel >= 0 || view.consentCount == 0 else { return false }
         var state = subscription.state
         if state != plan.pointee.lexicon.pointee.unsubscribed, isDenied(subscription.channel, view, plan) {
             guard note(plan.pointee.subscriptions.denied) else { return false }
             state = plan.pointee.lexicon.pointee.unsubscribed
+        }
+        guard state != plan.pointee.lexicon.pointee.unknownState else {
+            return note(plan.pointee.subscriptions.unknown)
         }
         let resource =
             subscription.topic == Lexicon.none

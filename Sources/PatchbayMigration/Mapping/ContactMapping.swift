@@ -12,7 +12,7 @@ public import PatchbayModel
 /// ```
 public struct ContactMapping: Hashable, Sendable {
     /// The rules, in the order in which they are applied.
-    public let rules: [MappingRule]
+    public private(set) var rules: [MappingRule]
     private let types: [AttributeName: AttributeType]
 
     /// A mapping of these rules.
@@ -31,6 +31,15 @@ public struct ContactMapping: Hashable, Sendable {
             },
             uniquingKeysWith: { first, _ in first }
         )
+    }
+
+    /// The same rules with tables that keep what they do not know: a sample must not be kept out for its value.
+    var keepingUnknown: ContactMapping {
+        var mapping = self
+        mapping.rules = rules.map { rule in
+            if case .replace(let place, let table, _) = rule { .replace(place, table, otherwise: .keep) } else { rule }
+        }
+        return mapping
     }
 
     /// Whether it changes nothing.

@@ -31,6 +31,24 @@ public enum MappingRule: Hashable, Sendable {
     }
 }
 
+extension MappingRule: CustomStringConvertible {
+    /// The rule in words, without the values that it writes.
+    public var description: String {
+        func list(_ places: [MappingPlace]) -> String { places.map(\.text).joined(separator: ", ") }
+        return switch self {
+        case .rename(let source, let target): "rename \(source.text) to \(target.text)"
+        case .constant(let target, _): "set \(target.text)"
+        case .fallback(let target, _): "default \(target.text)"
+        case .split(let source, _, let targets): "split \(source.text) to \(list(targets))"
+        case .join(let sources, _, let target): "join \(list(sources)) to \(target.text)"
+        case .replace(let place, let table, let otherwise):
+            "map \(place.text) by \(table.count) values, otherwise \(otherwise.rawValue)"
+        case .convert(let place, let type): "type \(place.text) as \(type?.rawValue ?? "the catalogue says")"
+        case .remove(let place): "remove \(place.text)"
+        }
+    }
+}
+
 /// How often a rule of a mapping did what.
 public struct MappingEffect: Hashable, Sendable {
     /// It changed the contact.
@@ -51,6 +69,15 @@ public struct MappingEffect: Hashable, Sendable {
             "applied": .integer(applied), "idle": .integer(idle), "replaced": .integer(replaced),
             "failed": .integer(failed),
         ]
+    }
+
+    /// Reads what ``json`` wrote; nil if it is something else.
+    init?(json: JSONValue) {
+        func number(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
+        guard let applied = number("applied"), let idle = number("idle"), let replaced = number("replaced"),
+            let failed = number("failed")
+        else { return nil }
+        (self.applied, self.idle, self.replaced, self.failed) = (applied, idle, replaced, failed)
     }
 
     /// The sum of two counts.

@@ -46,7 +46,7 @@ public struct Migration: Sendable {
     let targetSettings: JSONObject
     /// What is changed of every contact on the way.
     public let mapping: ContactMapping
-    /// What to run where both formats are known as data.
+    /// What to run where records have nothing to do with each other.
     let bulk: BulkPlan?
 
     /// A migration between two formats.
@@ -77,22 +77,39 @@ public struct Migration: Sendable {
         makeWriter = { () throws(SettingsError) in try write(targetSettings) }
         (self.catalogue, self.mapping) = (catalogue, mapping)
         (self.source, self.target, self.targetSettings) = (source, target, targetSettings)
-        // A mapping's rules are run on whole contacts.
-        if mapping.isEmpty, let rows = try? source.makeSourceLayout?(sourceSettings),
-            case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings)
-        {
-            bulk = BulkPlan(
-                source: rows,
-                layout: layout,
-                catalogue: catalogue,
-                makeReader: makeReader,
-                makeWriter: makeWriter
-            )
-        } else {
-            bulk = nil
-        }
+        bulk = Self.bulk(
+            (source, sourceSettings),
+            (target, targetSettings),
+            catalogue,
+            mapping,
+            makeReader,
+            makeWriter
+        )
         let problems = Self.problems(makeReader, at: "from") + Self.problems(makeWriter, at: "to")
         if !problems.isEmpty { throw Failure(problems) }
+    }
+
+    /// What to run on several threads; nil if the records have to do with each other, or may have.
+    private static func bulk(
+        _ source: (format: RecordFormat, settings: JSONObject),
+        _ target: (format: RecordFormat, settings: JSONObject),
+        _ catalogue: AttributeCatalogue,
+        _ mapping: ContactMapping,
+        _ makeReader: @escaping @Sendable () throws(SettingsError) -> any ContactReader,
+        _ makeWriter: @escaping @Sendable () throws(SettingsError) -> any ContactWriter
+    ) -> BulkPlan? {
+        guard let records = try? source.format.makeSourceLayout?(source.settings) else { return nil }
+        var layout: LineLayout?
+        if case .lines(let lines)? = try? target.format.makeTargetLayout?(target.settings) { layout = lines }
+        guard layout != nil || (try? makeWriter()) is any RecordWriter else { return nil }
+        return BulkPlan(
+            source: records,
+            layout: layout,
+            catalogue: catalogue,
+            mapping: mapping,
+            makeReader: makeReader,
+            makeWriter: makeWriter
+        )
     }
 
     private static let oneWay = FindingRow(
@@ -123,8 +140,8 @@ public struct Migration: Sendable {
     ///   - source: the bytes to read.
     ///   - output: where contacts go; nil is a dry run, which counts and finds the same and writes nothing.
     ///   - rejects: where records go that can't be written; nil counts them only.
-    ///   - workers: the threads that map, where both formats are known as data; nil is one for each processor, 1 maps on
-    ///     the calling thread, and 0 sends every record the slow way, with the same result.
+    ///   - workers: the threads that map, where records have nothing to do with each other; nil is one for each processor, 1
+    ///     maps on the calling thread, and 0 sends every record the slow way there, with the same result.
     ///   - checkpoints: where the run begins, and who hears where it stands; nil begins at the start and tells nobody.
     ///   - witness: looks at each record that would be written and may still refuse it; every record goes the slow way then.
     ///   - progress: called after each chunk.

@@ -109,7 +109,7 @@ enum NeutralContacts {
     }
 
     /// Writes each contact as one line.
-    struct Writer: ContactWriter {
+    struct Writer: RecordWriter {
         private var json = JSONWriter()
 
         mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {

@@ -181,9 +181,9 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
             }
         },
         RecordCheck("an error leaves no bytes, and none comes without them") { harness in
-            try harness.allContacts.compactMap { name, contact in
+            let plain = try harness.write([])
+            return try harness.allContacts.compactMap { name, contact in
                 let written = try harness.write([contact])
-                let plain = try harness.write([])
                 let isEmpty = written.bytes.count == plain.bytes.count
                 return isEmpty == written.isRefused || harness.format.makeWriter == nil
                     ? nil
@@ -225,9 +225,23 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
             }
         },
         RecordCheck("a row can be read alone, where the format says so") { harness in
-            guard case .columns? = try harness.format.makeSourceLayout?(harness.settings) else { return [] }
-            return try harness.format.makeReader?(harness.settings) is any RowReader
-                ? [] : ["the reader is no RowReader."]
+            let reader = try harness.format.makeReader?(harness.settings)
+            let isFit =
+                switch try harness.format.makeSourceLayout?(harness.settings) {
+                case .columns?: reader is any RowReader
+                case .lines?, .neutralLines?: reader is any RecordReader
+                case nil: true
+                }
+            return isFit ? [] : ["the reader can't read a record alone."]
+        },
+        RecordCheck("a contact is written the same whoever came before, where the writer says so") { harness in
+            guard var writer = try harness.format.makeWriter?(harness.settings) as? any RecordWriter else { return [] }
+            return try harness.contacts.flatMap { name, contact -> [String] in
+                guard var other = try harness.format.makeWriter?(harness.settings) else { return [] }
+                var (bytes, alone) = ([UInt8](), [UInt8]())
+                let findings = (writer.write(contact, to: &bytes), other.write(contact, to: &alone))
+                return bytes == alone && findings.0 == findings.1 ? [] : ["\(name) differs."]
+            }
         },
         RecordCheck("the header may stand in another case and order") { harness in
             guard let file = try harness.sampleFile(), let dialect = harness.dialect else { return [] }

@@ -23,6 +23,8 @@ import Testing
             _ types: [AttributeName: AttributeType] = [:],
             from source: RecordFormat = .neutralContacts,
             _ sourceSettings: JSONObject = [:],
+            to format: RecordFormat = .altcraftProfiles,
+            mapping: ContactMapping = ContactMapping(),
             chunk: Int,
             workers: Int
         ) throws {
@@ -30,10 +32,11 @@ import Testing
             var input = ChunkedSource(bytes, chunk: chunk)
             let migration = try Migration(
                 from: source,
-                to: .altcraftProfiles,
+                to: format,
                 sourceSettings: sourceSettings,
                 targetSettings: target,
-                catalogue: AttributeCatalogue(types.mapValues { AttributeCatalogue.Entry(type: $0) })
+                catalogue: AttributeCatalogue(types.mapValues { AttributeCatalogue.Entry(type: $0) }),
+                mapping: mapping
             )
             let rejects = Rejects(list: list, replay: replay)
             let report = try migration.run(&input, to: written, rejects: rejects, workers: workers)
@@ -91,7 +94,35 @@ import Testing
         }
     }
 
-    @Test(arguments: ConversionTests.End.all.filter { $0.module.id != "altcraft" })
+    @Test(arguments: ConversionTests.End.all, [false, true])
+    func `every way gives the same to every vendor, by a mapping too`(_ end: ConversionTests.End, _ isMapped: Bool)
+        throws
+    {
+        let format = end.module.formats[0]
+        let mapping = try ContactMapping(
+            json: isMapped
+                ? [
+                    ["rename": "attributes.city", "to": "attributes.town"], ["remove": "tags"],
+                    ["map": "attributes.gender", "values": ["female": "f"], "otherwise": "reject"],
+                ] : []
+        )
+        var noise = ContactNoise(seed: isMapped ? 5 : 6, mutated: 15)
+        let bytes = noise.file(30)
+        let slow = try Outcome(bytes, end.full, to: format, mapping: mapping, chunk: 1 << 20, workers: 0)
+        #expect(slow.output.count > 100 && slow.list.isEmpty == false)
+        for (chunk, workers) in [(1 << 20, 1), (700, 3)] {
+            let bulk = try Outcome(bytes, end.full, to: format, mapping: mapping, chunk: chunk, workers: workers)
+            #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
+        }
+    }
+
+    @Test func `a writer that may remember is given its contacts in order, on one thread`() throws {
+        let migration = try Migration(from: .neutralContacts, to: .toy)
+        #expect(migration.bulk == nil)
+        #expect(try Migration(from: .neutralContacts, to: .neutralContacts).bulk?.layout == nil)
+    }
+
+    @Test(arguments: ConversionTests.End.all)
     func `every way gives the same of every vendor's files`(_ end: ConversionTests.End) throws {
         let harness = end.harness(true)
         let people = harness.contacts.map(\.contact)
@@ -170,6 +201,7 @@ import Testing
             source: source,
             layout: layout,
             catalogue: AttributeCatalogue(),
+            mapping: ContactMapping(),
             makeReader: { () throws(SettingsError) in try makeReader([:]) },
             makeWriter: { () throws(SettingsError) in try makeWriter(settings) }
         )

@@ -99,6 +99,13 @@ import Testing
             effect: "failed",
             code: "mapping.value.type"
         ),
+        Case(
+            label: "a tag is no text",
+            rule: ["rename": "attributes.number", "to": "tags.x"],
+            changes: ["number": nil],
+            effect: "failed",
+            code: "mapping.value.noText"
+        ),
         Case(label: "a removal", rule: ["remove": "attributes.tier"], changes: ["tier": nil]),
     ]
 
@@ -130,6 +137,31 @@ import Testing
         #expect(contact.attributes["language"] == "fi_FI" && contact.attributes["points"] == nil)
         #expect(findings.map(\.path) == ["locale"])
         #expect((effects[0] + effects[1]).applied == 2)
+    }
+
+    @Test func `tags are moved, made, and taken out`() throws {
+        let mapping = try ContactMapping(json: [
+            ["rename": "tags.vip", "to": "tags.gold"], ["rename": "attributes.reader", "to": "tags.reader"],
+            ["rename": "attributes.silent", "to": "tags.silent"], ["set": "tags.imported", "value": true],
+            ["set": "tags.imported", "value": true], ["remove": "tags.old"], ["rename": "tags.none", "to": "tags.x"],
+        ])
+        var contact = Contact(attributes: ["reader": true, "silent": false], tags: ["vip", "old"])
+        var effects = mapping.noEffects
+        #expect(mapping.apply(to: &contact, counting: &effects).isEmpty)
+        #expect(contact.tags == ["gold", "reader", "imported"] && contact.attributes.isEmpty)
+        #expect(effects.map(\.applied) == [1, 1, 1, 1, 0, 1, 0])
+        let whole = try ContactMapping(json: [
+            ["rename": "tags", "to": "attributes.labels"], ["rename": "attributes.interests", "to": "tags"],
+            ["default": "tags", "value": "none"],
+        ])
+        contact.attributes["interests"] = .choices(["b", "a"])
+        effects = whole.noEffects
+        #expect(whole.apply(to: &contact, counting: &effects).isEmpty)
+        #expect(contact.attributes == ["labels": .choices(["gold", "imported", "reader"])])
+        #expect(contact.tags == ["a", "b"])
+        contact.tags = []
+        _ = whole.apply(to: &contact, counting: &effects)
+        #expect(contact.tags == ["none"])
     }
 
     @Test func `every mistake of every rule is found at once`() throws {

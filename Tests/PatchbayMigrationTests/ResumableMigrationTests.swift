@@ -47,10 +47,12 @@ import Testing
     }
 
     private func migration(to target: RecordFormat = .altcraftProfiles) throws -> Migration {
-        try Migration(
+        let isMapped = target.id == RecordFormat.neutralContacts.id
+        return try Migration(
             from: .neutralContacts,
             to: target,
-            targetSettings: target.id == RecordFormat.altcraftProfiles.id ? ["dbId": 7, "resourceId": 3] : [:]
+            targetSettings: target.id == RecordFormat.altcraftProfiles.id ? ["dbId": 7, "resourceId": 3] : [:],
+            mapping: ContactMapping(json: isMapped ? [["set": "attributes.origin", "value": "import"]] : [])
         )
     }
 
@@ -108,14 +110,16 @@ import Testing
         #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })
     }
 
-    @Test func `bulk work goes on at the place, not at the start`() throws {
-        let whole = try run(files("whole.ndjson"))
-        try run(files(), chunks: 3)
+    @Test(arguments: [RecordFormat.altcraftProfiles.id, RecordFormat.neutralContacts.id])
+    func `bulk work goes on at the place, not at the start`(_ target: String) throws {
+        let target: RecordFormat = target == RecordFormat.neutralContacts.id ? .neutralContacts : .altcraftProfiles
+        let whole = try run(files("whole.ndjson"), to: target)
+        try run(files(), to: target, chunks: 3)
         let checkpoint = try #require(try Checkpoint(of: path("out.ndjson")))
         #expect(checkpoint.place.isExact)
         #expect(checkpoint.place.offset > 256 << 10)
         var chunks = 0
-        let resumed = try run(files(), workers: 2, atChunk: { chunks = $0 })
+        let resumed = try run(files(), to: target, workers: 2, atChunk: { chunks = $0 })
         #expect(resumed.report == whole.report)
         #expect(chunks < 5)
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))

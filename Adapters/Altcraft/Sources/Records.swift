@@ -16,6 +16,7 @@ extension RecordFormat {
         makeWriter: { settings throws(SettingsError) in
             ProfileWriter(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
         },
+        makeSourceLayout: { _ throws(SettingsError) in .lines },
         makeTargetLayout: { settings throws(SettingsError) in
             try ImportSettings.table.read(settings, over: ImportSettings(), at: "").layout.map(TargetLayout.lines)
         }
@@ -162,7 +163,7 @@ struct ImportSubscription: Sendable {
 }
 
 /// Writes contacts as lines of an import file.
-struct ProfileWriter: ContactWriter {
+struct ProfileWriter: RecordWriter {
     let settings: ImportSettings
 
     mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {

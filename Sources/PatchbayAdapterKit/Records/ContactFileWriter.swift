@@ -2,7 +2,7 @@ import PatchbayJSON
 public import PatchbayModel
 
 /// Writes a contact file row by row, as its table says, and says what of each contact has no place in it.
-public struct ContactFileWriter: ContactWriter, Sendable {
+public struct ContactFileWriter: RecordWriter, Sendable {
     /// Judges a contact before it is written: an error among the findings keeps it out.
     public typealias Check = @Sendable (_ contact: Contact) -> [Finding]
 

@@ -20,8 +20,7 @@ public struct RecordFormat: Sendable {
     /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader can read a
     /// record alone then.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
-    /// Says as data what the writer writes, for bulk work; nil if it can't be said. The writer keeps nothing from one
-    /// contact to the next then.
+    /// Says as data what the writer writes, for bulk work; nil if it can't be said. The writer is a ``RecordWriter`` then.
     public let makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)?
 
     /// A format; reader and writer are made from the format's settings.
@@ -61,6 +60,8 @@ public struct CompanionFile: Sendable {
 public enum SourceLayout: Sendable {
     /// Contacts of the neutral model, a JSON object a line.
     case neutralLines
+    /// Records of which no more is known than that each is a line. The reader is a ``RecordReader``.
+    case lines
     /// Rows of delimited text. The reader is a ``RowReader``.
     case columns(ColumnLayout)
 }
@@ -130,6 +131,9 @@ public protocol ContactWriter {
     /// What stands after the last record.
     func footer() -> [UInt8]
 }
+
+/// A writer of records that have nothing to do with each other: what it writes of one is the same whoever came before.
+public protocol RecordWriter: ContactWriter {}
 
 extension ContactWriter {
     public func header() -> [UInt8] { [] }

@@ -6,12 +6,26 @@ import PatchbayModel
 /// Everything that a thread needs to map chunks of a source, to be compiled there.
 struct BulkPlan: Sendable {
     let source: SourceLayout
-    let layout: LineLayout
+    /// What the target writes; nil if that is not known, and every record goes the slow way, but on several threads.
+    let layout: LineLayout?
     let catalogue: AttributeCatalogue
+    /// What is changed of every contact; only the slow way can.
+    let mapping: ContactMapping
     let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     /// Whether the source is surveyed on the way.
     var counts = false
+
+    /// Whether no record can go the fast way.
+    private var goesSlow: Bool {
+        if case .lines = source { return true }
+        return layout == nil || !mapping.isEmpty
+    }
+
+    /// The slow way of one thread.
+    func makeSlowWay() throws(SettingsError) -> SlowWay {
+        SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
+    }
 
     /// What stands before the first row, and what it says.
     struct Header: Sendable {
@@ -28,7 +42,7 @@ struct BulkPlan: Sendable {
     /// A reader that has taken the header; nil if it can't read a record alone.
     func reader(behind header: Header) throws -> Reader? {
         switch source {
-        case .neutralLines: return try (makeReader() as? any RecordReader).map(Reader.lines)
+        case .neutralLines, .lines: return try (makeReader() as? any RecordReader).map(Reader.lines)
         case .columns:
             guard var reader = try makeReader() as? any RowReader else { return nil }
             try reader.read(header.bytes) { _ in }
@@ -38,20 +52,28 @@ struct BulkPlan: Sendable {
 
     /// A mapper of its own; nil if the reader can't read a record alone.
     func makeMapper(behind header: Header) throws -> ChunkMapper? {
-        let arena = Arena()
-        let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue)
+        let (arena, slow) = (Arena(), try makeSlowWay())
+        // Nothing is written by a layout without parts.
+        let layout = layout ?? LineLayout([])
         switch (source, try reader(behind: header)) {
-        case (.neutralLines, .lines(let reader)?):
+        case (.neutralLines, .lines(let reader)?), (.lines, .lines(let reader)?):
             let compiled = CompiledPlan(layout, catalogue: catalogue, counts: counts)
             let scanner = NeutralScanner(in: arena)
-            return ChunkMapper(compiled, .lines(scanner, reader), in: arena, slow: slow, counts: counts)
+            return ChunkMapper(
+                compiled,
+                .lines(scanner, reader),
+                in: arena,
+                slow: slow,
+                goesSlow: goesSlow,
+                counts: counts
+            )
         case (.columns(let rows), .rows(let reader)?):
             let columns = rows.columns(header.fields)
             let names = columns.compactMap { if case .attribute(let name, _) = $0.role { name } else { nil } }
             let compiled = CompiledPlan(layout, catalogue: catalogue, attributes: names, counts: counts)
             let scanner = RowScanner(rows, columns, compiled, in: arena)
             let source = RecordSource.rows(scanner, reader, rows.dialect)
-            return ChunkMapper(compiled, source, in: arena, slow: slow, counts: counts)
+            return ChunkMapper(compiled, source, in: arena, slow: slow, goesSlow: goesSlow, counts: counts)
         default: return nil
         }
     }

@@ -3,7 +3,8 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
-/// One run of a migration whose formats are both known as data: chunks are mapped on several threads, and written in order.
+/// One run of a migration whose records have nothing to do with each other: chunks are mapped on several threads, and
+/// written in order. Where both formats are known as data, most records go the fast way there.
 ///
 /// Reading, writing and telling stay on the calling thread; with one worker the mapping does too.
 struct BulkRun {
@@ -34,7 +35,8 @@ struct BulkRun {
         _ notes: [FindingRow]
     ) throws(SettingsError) {
         (self.reader, self.notes) = (reader, notes)
-        slow = SlowWay(writer: try plan.makeWriter(), catalogue: plan.catalogue)
+        slow = try plan.makeSlowWay()
+        report.mapping = plan.mapping.noEffects
         lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
         settled = header.bytes.count
         makeMender = { try plan.makeMapper(behind: header) }
@@ -202,6 +204,7 @@ struct BulkRun {
             report.count(MigrationReport.Tally(severity: row.severity, count: count), of: row.code)
         }
         for (code, tally) in result.findings { report.count(tally, of: code) }
+        report.mapping = zip(report.mapping, result.mapping).map { $0 + $1 }
         if let surveyor, let survey = result.survey {
             try surveyor.add(survey)
             for (row, count) in zip(notes, result.notes) where count > 0 { surveyor.note(row) }
@@ -217,14 +220,18 @@ struct BulkRun {
     private mutating func tell(_ reject: ChunkResult.Reject) throws {
         guard rejects != nil else { return }
         let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
-        guard let row = reject.row, case .rows(let reader) = reader else {
-            var record = reject.record
+        var record = reject.record
+        switch (reader, reject.row) {
+        case (.rows(let reader), let row?):
+            record = reader.record(
+                row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }
+            )
+        case (.lines(let reader), _) where !record.bytes.isEmpty:
+            record = reader.read(record.bytes, number: number, line: line)
+        default:
             (record.number, record.line) = (number, line)
             return try rejects?.reject(record, reject.findings) ?? ()
         }
-        let record = reader.record(
-            row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }
-        )
         var ignored: [UInt8] = []
         try rejects?.reject(record, slow.move(record, to: &ignored))
     }

@@ -54,6 +54,8 @@ struct ChunkResult: Sendable {
     var rejects: [Reject] = []
     /// What the records hold, if that is counted.
     var survey: Survey?
+    /// What each rule of the mapping did.
+    var mapping: [MappingEffect] = []
     /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
     var leftover: [UInt8] = []
     /// The job, for what must be mapped again behind a leftover.
@@ -75,6 +77,8 @@ struct ChunkMapper: ~Copyable {
     private var view: RecordView
     private var writer: LineWriter
     private var slow: SlowWay
+    /// Whether no record can go the fast way.
+    private let goesSlow: Bool
     // What counts the records, if they are counted.
     private let counter: BulkSurvey?
     private let book: SurveyBook?
@@ -88,8 +92,16 @@ struct ChunkMapper: ~Copyable {
     /// What ends a run of plain records.
     private enum Stop { case end, unusual, room, counted }
 
-    init(_ compiled: CompiledPlan, _ source: RecordSource, in arena: Arena, slow: SlowWay, counts: Bool) {
+    init(
+        _ compiled: CompiledPlan,
+        _ source: RecordSource,
+        in arena: Arena,
+        slow: SlowWay,
+        goesSlow: Bool,
+        counts: Bool
+    ) {
         (self.compiled, self.source, self.arena, self.slow) = (compiled, source, arena, slow)
+        self.goesSlow = goesSlow
         (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
         (counter, book) = counts ? (BulkSurvey(in: arena), SurveyBook(activity: nil)) : (nil, nil)
     }
@@ -111,6 +123,7 @@ struct ChunkMapper: ~Copyable {
         }
         tellCounts()
         result.survey = book?.take()
+        result.mapping = slow.takeEffects()
         return result
     }
 
@@ -123,18 +136,18 @@ struct ChunkMapper: ~Copyable {
     ) {
         var position = range.lowerBound
         // A mark is no fault here alone, and with the first row a reader may say something of the whole file.
-        var isSlow = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
+        var isHead = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
         while position < range.upperBound {
-            let stop = isSlow ? .unusual : run(bytes, &position, range.upperBound, &result)
+            let stop = isHead || goesSlow ? .unusual : run(bytes, &position, range.upperBound, &result)
             switch stop {
             case .end: return
             case .counted: tellCounts()
             case .room: Self.grow(&result.output, used: result.used, by: 0)
             case .unusual:
-                guard let next = moveSlowly(bytes, position..<range.upperBound, isSlow, isLast, &result) else {
+                guard let next = moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
-                isSlow = isSlow && result.records == 0
+                isHead = isHead && result.records == 0
                 position = next
             }
         }
@@ -333,6 +346,10 @@ struct ChunkMapper: ~Copyable {
             }
             var line = bytes[range.lowerBound..<(newline ?? range.upperBound)]
             if newline != nil, line.last == 0x0D { line = line.dropLast() }
+            if let newline, line.isEmpty {
+                result.lines += 1
+                return newline + 1
+            }
             // Only the numbers of the first are true; rejects get theirs when they are told.
             let record = reader.read(Array(line), number: isFirst ? 1 : 2, line: isFirst ? 1 : 2)
             move(record, nil, &result)

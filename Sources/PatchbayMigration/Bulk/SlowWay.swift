@@ -30,6 +30,12 @@ struct SlowWay {
         return findings + writer.write(coerced, to: &bytes)
     }
 
+    /// What each rule of the mapping did since this was asked last.
+    mutating func takeEffects() -> [MappingEffect] {
+        defer { effects = mapping.noEffects }
+        return effects
+    }
+
     /// What stands before the first record.
     var header: [UInt8] { writer.header() }
     /// What stands after the last record.

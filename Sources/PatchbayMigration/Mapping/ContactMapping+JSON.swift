@@ -99,11 +99,11 @@ private struct RuleReader {
     private mutating func rule(_ verb: String, _ object: JSONObject, _ catalogue: AttributeCatalogue) -> MappingRule? {
         switch verb {
         case "rename":
-            let (source, target) = (place(object, verb), place(object, "to"))
+            let (source, target) = (place(object, verb, orTags: true), place(object, "to", orTags: true))
             guard let source, let target else { return nil }
             return .rename(source, to: target)
         case "set", "default":
-            let place = place(object, verb)
+            let place = place(object, verb, orTags: true)
             guard let value = value(object["value"], "value"), let place else { return nil }
             return verb == "set" ? .constant(place, value) : .fallback(place, value)
         case "split":
@@ -118,7 +118,7 @@ private struct RuleReader {
             return .join(sources, with: separator, to: target)
         case "map": return replacing(object)
         case "type": return converting(object, catalogue)
-        default: return place(object, verb).map(MappingRule.remove)
+        default: return place(object, verb, orTags: true).map(MappingRule.remove)
         }
     }
 
@@ -164,10 +164,10 @@ private struct RuleReader {
         problems.append(ContactMapping.badMember.at(path.dot(name), detail: why))
     }
 
-    private mutating func place(_ object: JSONObject, _ name: String) -> MappingPlace? {
+    private mutating func place(_ object: JSONObject, _ name: String, orTags: Bool = false) -> MappingPlace? {
         guard let json = object[name] else { return nil }
-        guard let place = json.string.flatMap(MappingPlace.init) else {
-            refuse(name, "it names no place")
+        guard let place = json.string.flatMap(MappingPlace.init), orTags || !place.isOfTags else {
+            refuse(name, "it names no place that the rule can have")
             return nil
         }
         return place
@@ -180,10 +180,10 @@ private struct RuleReader {
             return nil
         }
         let places = elements.map { $0.string.flatMap(MappingPlace.init) }
-        for (number, place) in places.enumerated() where place == nil {
+        for (number, place) in places.enumerated() where place?.isOfTags ?? true {
             refuse("\(name)[\(number)]", "it names no place")
         }
-        let read = places.compactMap { $0 }
+        let read = places.compactMap { $0 }.filter { !$0.isOfTags }
         return read.count == places.count ? read : nil
     }
 

@@ -83,7 +83,7 @@ public struct ContactMapping: Hashable, Sendable {
             contact[source] = nil
             return put(value, target, isTaken: isTaken, detail, &contact, &findings)
         case .constant(let target, let value):
-            guard contact[target] != value else { return .idle }
+            guard contact[target] != target.taking(value) ?? value else { return .idle }
             return put(value, target, isTaken: contact[target] != nil, detail, &contact, &findings)
         case .fallback(let target, let value):
             let present = contact[target]
@@ -109,7 +109,7 @@ public struct ContactMapping: Hashable, Sendable {
         }
     }
 
-    /// Puts a value at a place; only attributes take anything but text.
+    /// Puts a value at a place, if it takes it.
     private func put(
         _ value: AttributeValue,
         _ target: MappingPlace,
@@ -118,14 +118,11 @@ public struct ContactMapping: Hashable, Sendable {
         _ contact: inout Contact,
         _ findings: inout [Finding]
     ) -> Done {
-        if case .attribute = target {
-            contact[target] = value
-        } else if let text = value.plainText, !text.isEmpty {
-            contact[target] = .string(text)
-        } else {
+        guard let fitting = target.taking(value) else {
             findings.append(Self.noText.at(target.text, detail: detail))
             return .failed
         }
+        contact[target] = fitting
         return isTaken ? .replaced : .applied
     }
 
@@ -208,8 +205,9 @@ public struct ContactMapping: Hashable, Sendable {
         "mapping.value.noText",
         .error,
         .invalid,
-        reason: "The place takes one text that is not empty, and the value is none",
-        remedy: "Map a text there, or reject such contacts before."
+        reason:
+            "The place takes no such value: tags take words, a tag yes or no, any other place one text that is not empty",
+        remedy: "Map such a value there, or reject such contacts before."
     )
     static let unknownDropped = FindingRow(
         "mapping.value.unknown",

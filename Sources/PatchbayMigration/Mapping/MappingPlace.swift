@@ -1,6 +1,9 @@
 public import PatchbayModel
 
-/// A part of a contact that a mapping rule reads or writes: `attributes.city`, `identifiers.email`, `locale`, `timeZone`.
+/// A part of a contact that a mapping rule reads or writes: `attributes.city`, `identifiers.email`, `locale`, `timeZone`,
+/// `tags`, `tags.vip`.
+///
+/// What a person wants is no place: no rule may change it.
 public enum MappingPlace: Hashable, Sendable {
     /// An attribute.
     case attribute(AttributeName)
@@ -10,9 +13,34 @@ public enum MappingPlace: Hashable, Sendable {
     case locale
     /// The time zone.
     case timeZone
+    /// All tags, as choices.
+    case tags
+    /// Whether the contact has a tag.
+    case tag(Tag)
 
     /// What a text must look like, for error texts.
-    static let allowed = "attributes.<name>, identifiers.<kind>, locale or timeZone"
+    static let allowed =
+        "attributes.<name>, identifiers.<kind>, locale or timeZone, and for rename, set, default and "
+        + "remove tags or tags.<name>"
+
+    /// Whether it is about tags, which have no text.
+    var isOfTags: Bool {
+        switch self {
+        case .tags, .tag: true
+        default: false
+        }
+    }
+
+    /// A value as the place takes it; nil if it takes no such value.
+    func taking(_ value: AttributeValue) -> AttributeValue? {
+        switch self {
+        case .attribute: value
+        case .identifier, .locale, .timeZone:
+            value.plainText.flatMap { $0.isEmpty ? nil : .string($0) }
+        case .tag: value.converted(to: .boolean)
+        case .tags: value.type == .string ? value.plainText.map { .choices([$0]) } : value.converted(to: .choices)
+        }
+    }
 
     /// Reads a place; nil if it is none.
     public init?(text: String) {
@@ -22,6 +50,8 @@ public enum MappingPlace: Hashable, Sendable {
         case ("identifiers", let kind?) where !kind.isEmpty: self = .identifier(IdentifierKind(rawValue: kind))
         case ("locale", nil): self = .locale
         case ("timeZone", nil): self = .timeZone
+        case ("tags", nil): self = .tags
+        case ("tags", let name?) where !name.isEmpty: self = .tag(Tag(rawValue: name))
         default: return nil
         }
     }
@@ -33,6 +63,8 @@ public enum MappingPlace: Hashable, Sendable {
         case .identifier(let kind): "identifiers.\(kind.rawValue)"
         case .locale: "locale"
         case .timeZone: "timeZone"
+        case .tags: "tags"
+        case .tag(let tag): "tags.\(tag.rawValue)"
         }
     }
 }
@@ -46,6 +78,8 @@ extension Contact {
             case .identifier(let kind): identifiers.first(kind).map(AttributeValue.string)
             case .locale: locale.map(AttributeValue.string)
             case .timeZone: timeZone.map(AttributeValue.string)
+            case .tags: tags.isEmpty ? nil : .choices(tags.map(\.rawValue).sorted())
+            case .tag(let tag): tags.contains(tag) ? .boolean(true) : nil
             }
         }
         set {
@@ -54,6 +88,9 @@ extension Contact {
             case .identifier(let kind): setIdentifier(kind, newValue?.plainText)
             case .locale: locale = newValue?.plainText
             case .timeZone: timeZone = newValue?.plainText
+            case .tags: tags = newValue.map { Set($0.words.map(Tag.init(rawValue:))) } ?? []
+            case .tag(let tag):
+                if newValue == .boolean(true) { tags.insert(tag) } else { tags.remove(tag) }
             }
         }
     }
@@ -67,4 +104,9 @@ extension Contact {
         case (nil, nil): break
         }
     }
+}
+
+extension AttributeValue {
+    /// The words of choices; none of another value.
+    fileprivate var words: [String] { if case .choices(let words) = self { words } else { [] } }
 }

@@ -27,7 +27,7 @@ struct Arrivals {
     /// So many captures are kept decoded.
     private static let capacity = 10_000
     /// So many captures share a row at most: rows get their places whole.
-    static let rowSize = 256
+    static let rowSize = 64
 
     /// The rows in order; nil if they are to be looked up.
     private var numbers: ArraySlice<Int64>?
@@ -105,8 +105,9 @@ extension [Arrivals.Operation] {
 
 extension Arrivals.Operation {
     /// A capture on its way in.
-    init(_ operation: EngagementOperation, since: Instant) {
-        (self.operation, stored) = (operation, OutboxOperation(operation, since: since))
+    init(_ capture: Engine.Capture, since: Instant) {
+        operation = capture.operation
+        stored = OutboxOperation(operation, since: since.milliseconds, body: capture.body)
     }
 
     /// A capture as the outbox holds it; nil if this release can't read it.
@@ -132,7 +133,7 @@ extension Engine {
             _ = try commit(captures)
             return
         }
-        let all = captures.map { Arrivals.Operation($0.operation, since: context.now(at: $0.uptime)) }
+        let all = captures.map { Arrivals.Operation($0, since: context.now(at: $0.uptime)) }
         guard try bounds.haveRoom(for: arrivals.usage + all.usage, context) else {
             _ = try commit(captures)
             return

@@ -99,35 +99,35 @@ actor DeliveryLoop {
         executor.queue.asyncAfter(deadline: .now() + Self.breath) { [weak self] in
             self?.assumeIsolated { loop in
                 loop.isGathering = false
-                loop.placeAndAdvance(since: .now())
+                loop.placeAndAdvance()
             }
         }
     }
 
-    /// So long captures that are stored wait for their places at most, while more come in.
-    private static let patience = DispatchTimeInterval.milliseconds(500)
-    /// So many get their places in one go: who captures meanwhile waits no longer than that takes.
+    /// So many get their places in one go.
     private static let portion = 256
+    /// And so many while captures come in: somebody may wait for each of those, and nobody for a place.
+    private static let smallPortion = 64
+    /// Then places have this part of the time.
+    private static let share = 8.0
 
     /// Gives what arrived its places, a part at a time: what is captured meanwhile is stored in between. Then plans.
-    ///
-    /// Captures come first as long as they come: somebody may wait for each, and nobody for a place.
-    private func placeAndAdvance(since start: DispatchTime) {
+    private func placeAndAdvance() {
         guard let engine, !isSuspended, engine.hasArrivals else { return advance() }
         if !buffer.isEmpty { commitBuffer() }
-        let now = DispatchTime.now()
-        if lastCommit.map({ now < $0 + Self.halfBreath }) ?? false, now < start + Self.patience {
-            return executor.queue.asyncAfter(deadline: now + Self.breath) { [weak self] in
-                self?.assumeIsolated { $0.placeAndAdvance(since: start) }
-            }
-        }
+        let begun = DispatchTime.now()
+        let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false
         do {
-            try engine.placeArrivals(atMost: Self.portion)
+            try engine.placeArrivals(atMost: isBusy ? Self.smallPortion : Self.portion)
         } catch {
             note(error)
             return advance()
         }
-        executor.queue.async { [weak self] in self?.assumeIsolated { $0.placeAndAdvance(since: start) } }
+        let took = Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds)
+        let pause = isBusy ? Int(took * (Self.share - 1)) : 0
+        executor.queue.asyncAfter(deadline: .now() + .nanoseconds(pause)) { [weak self] in
+            self?.assumeIsolated { $0.placeAndAdvance() }
+        }
     }
 
     /// Gives what arrived its places; what can't have one now waits for the next time.

@@ -7,10 +7,11 @@ public final class Receipt: Sendable {
     public let id: OperationID
     private let providers: Set<String>
     private let state = Mutex(State())
-    private let awaitsDurability = WaitingList<Bool, Void>()
-    private let awaitsOutcome = WaitingList<String, OperationOutcome>()
 
     private struct State {
+        /// Who waits for the disk, and who for an outcome; most receipts are never waited for.
+        var awaitsDurability: WaitingList<Bool, Void>?
+        var awaitsOutcome: WaitingList<String, OperationOutcome>?
         var durability: Result<Void, any Error>?
         var outcomes: [String: OperationOutcome] = [:]
         /// Why nothing will be heard any more.
@@ -29,8 +30,13 @@ public final class Receipt: Sendable {
     /// - Throws: ``CaptureError`` if it could not be stored, or if the client was closed before; `CancellationError` if the
     ///   caller's task is cancelled, which changes nothing for the operation.
     public func durable() async throws {
-        if state.withLock({ $0.durability == nil && $0.end == nil }) { hurry() }
-        try await awaitsDurability.value(for: true) {
+        let (waiting, isOpen) = state.withLock { state in
+            let waiting = state.awaitsDurability ?? WaitingList()
+            state.awaitsDurability = waiting
+            return (waiting, state.durability == nil && state.end == nil)
+        }
+        if isOpen { hurry() }
+        try await waiting.value(for: true) {
             state.withLock { state in state.durability ?? state.end.map { .failure($0) } }
         }
     }
@@ -47,7 +53,12 @@ public final class Receipt: Sendable {
     ///   caller's task is cancelled, which changes nothing for the operation.
     public func outcome(on provider: String) async throws -> OperationOutcome {
         guard providers.contains(provider) else { throw CaptureError.unknownProvider }
-        return try await awaitsOutcome.value(for: provider) {
+        let waiting = state.withLock { state in
+            let waiting = state.awaitsOutcome ?? WaitingList()
+            state.awaitsOutcome = waiting
+            return waiting
+        }
+        return try await waiting.value(for: provider) {
             state.withLock { state in
                 state.outcomes[provider].map { .success($0) } ?? state.end.map { .failure($0) }
             }
@@ -56,15 +67,21 @@ public final class Receipt: Sendable {
 
     func settleDurability(_ result: Result<Void, CaptureError>) {
         let result = result.mapError { $0 as any Error }
-        state.withLock { $0.durability = result }
-        awaitsDurability.resume(true, with: result)
+        let waiting = state.withLock { state in
+            state.durability = result
+            return state.awaitsDurability
+        }
+        waiting?.resume(true, with: result)
         // What was never stored has no outcome either.
         if case .failure(let error as CaptureError) = result { end(error) }
     }
 
     func settle(_ outcome: OperationOutcome, on provider: String) {
-        state.withLock { $0.outcomes[provider] = outcome }
-        awaitsOutcome.resume(provider, with: .success(outcome))
+        let waiting = state.withLock { state in
+            state.outcomes[provider] = outcome
+            return state.awaitsOutcome
+        }
+        waiting?.resume(provider, with: .success(outcome))
     }
 
     /// Whether it has not been told yet what became of the operation there.
@@ -73,9 +90,12 @@ public final class Receipt: Sendable {
     func close() { end(.closed) }
 
     private func end(_ error: CaptureError) {
-        state.withLock { $0.end = $0.end ?? error }
-        awaitsDurability.resumeAll(with: .failure(error))
-        awaitsOutcome.resumeAll(with: .failure(error))
+        let (forDisk, forOutcome) = state.withLock { state in
+            state.end = state.end ?? error
+            return (state.awaitsDurability, state.awaitsOutcome)
+        }
+        forDisk?.resumeAll(with: .failure(error))
+        forOutcome?.resumeAll(with: .failure(error))
     }
 }
 

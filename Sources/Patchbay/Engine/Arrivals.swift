@@ -27,7 +27,7 @@ struct Arrivals {
     /// So many captures are kept decoded.
     private static let capacity = 10_000
     /// So many captures share a row at most: rows get their places whole.
-    static let rowSize = 256
+    static let rowSize = 64
 
     /// The rows in order; nil if they are to be looked up.
     private var numbers: ArraySlice<Int64>?
@@ -105,8 +105,9 @@ extension [Arrivals.Operation] {
 
 extension Arrivals.Operation {
     /// A capture on its way in.
-    init(_ operation: EngagementOperation, since: Instant) {
-        (self.operation, stored) = (operation, OutboxOperation(operation, since: since))
+    init(_ capture: Engine.Capture, since: Instant) {
+        operation = capture.operation
+        stored = OutboxOperation(operation, since: since.milliseconds, body: capture.body)
     }
 
     /// A capture as the outbox holds it; nil if this release can't read it.
@@ -132,7 +133,7 @@ extension Engine {
             _ = try commit(captures)
             return
         }
-        let all = captures.map { Arrivals.Operation($0.operation, since: context.now(at: $0.uptime)) }
+        let all = captures.map { Arrivals.Operation($0, since: context.now(at: $0.uptime)) }
         guard try bounds.haveRoom(for: arrivals.usage + all.usage, context) else {
             _ = try commit(captures)
             return
@@ -193,19 +194,21 @@ extension Engine {
     /// Gives what waits its places inside the transaction at hand, as the configuration of the process said that took it in;
     /// returns the numbers of the rows.
     ///
-    /// Where a provider of that configuration is not known here any more, this one decides; with `onlyKnown` that row, and what
-    /// is behind it, wait.
+    /// Where a provider of that configuration is not known here any more, this one decides. During a switch that row, and what
+    /// is behind it, wait; and a sandbox that begins to rehearse then hears the state as it is, and nothing from before.
     func placeWaiting(
         _ batch: inout CaptureBatch,
         atMost limit: Int = .max,
-        onlyKnown: Bool = false
+        isSwitching: Bool = false
     ) throws -> [Int64] {
         var placed: [Int64] = []
+        let newcomers = isSwitching ? try newSandboxes() : []
         defer { batch.hearing = Hearing(plan) }
         while batch.count < limit, let row = try arrivals.row(placed.count, in: store) {
             let hearing = row.routes.map { Hearing(plan, routes: $0) } ?? Hearing(plan)
-            if onlyKnown, hearing == nil { break }
+            if isSwitching, hearing == nil { break }
             batch.hearing = hearing ?? Hearing(plan)
+            if isSwitching { batch.hearing.shadows.removeAll { newcomers.contains(plan.providers[$0].name) } }
             if row.isUnreadable {
                 try store.setArrivalAside(row.number)
                 context.emit([.setAside(FindingRow.Engine.arrivalUnreadable.at())])

@@ -193,12 +193,15 @@ package final class Engine {
     /// An operation with the moment at which the app handed it over.
     package struct Capture: Sendable {
         package let operation: EngagementOperation
+        /// The operation as the outbox holds it, encoded by whoever captures: the thread that stores is the narrower place.
+        let body: [UInt8]
         package let uptime: Instant
         /// Whether its id was made for it, and nothing else can have it.
         package let hasNewID: Bool
 
         package init(_ operation: EngagementOperation, uptime: Instant, hasNewID: Bool = false) {
             (self.operation, self.uptime, self.hasNewID) = (operation, uptime, hasNewID)
+            body = operation.jsonBytes
         }
     }
 
@@ -214,7 +217,8 @@ package final class Engine {
             placed = try placeWaiting(&batch)
             for capture in captures {
                 let since = context.now(at: capture.uptime)
-                try batch.add(capture.operation, OutboxOperation(capture.operation, since: since))
+                let stored = OutboxOperation(capture.operation, since: since.milliseconds, body: capture.body)
+                try batch.add(capture.operation, stored)
             }
         }
         arrivals.remove(placed)

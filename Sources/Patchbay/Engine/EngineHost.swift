@@ -131,16 +131,28 @@ public struct SystemHost: EngineHost {
 
 /// The system's chance, fetched by the block: each word of it is given out once.
 private enum Chance {
-    private static let block = 64
+    /// As many as the system gives in one call: 256 bytes.
+    private static let block = 32
     private static let words = Mutex<[UInt64]>([])
 
     static func next() -> UInt64 {
         words.withLock { words in
-            if words.isEmpty {
-                var system = SystemRandomNumberGenerator()
-                for _ in 0..<block { words.append(system.next()) }
-            }
+            if words.isEmpty { fill(&words) }
             return words.removeLast()
         }
+    }
+
+    private static func fill(_ words: inout [UInt64]) {
+        var system = SystemRandomNumberGenerator()
+        #if canImport(Darwin)
+        words = (0..<block).map { _ in system.next() }
+        #else
+        // A call for each word costs more than all that a capture does besides.
+        words = [UInt64](repeating: 0, count: block)
+        let isFilled = words.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { getentropy($0, bytes.count) == 0 } ?? false
+        }
+        if !isFilled { words = (0..<block).map { _ in system.next() } }
+        #endif
     }
 }

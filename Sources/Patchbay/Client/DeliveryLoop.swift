@@ -96,38 +96,46 @@ actor DeliveryLoop {
         commitBuffer()
         guard !isGathering else { return }
         isGathering = true
-        executor.queue.asyncAfter(deadline: .now() + Self.breath) { [weak self] in
-            self?.assumeIsolated { loop in
-                loop.isGathering = false
-                loop.placeAndAdvance()
-            }
-        }
+        placeAndAdvance(since: .now(), after: Self.breath)
     }
 
-    /// So many get their places in one go.
-    private static let portion = 256
-    /// And so many while captures come in: somebody may wait for each of those, and nobody for a place.
-    private static let smallPortion = 64
-    /// Then places have this part of the time.
+    /// So long what arrived waits for its places at most, while more comes in: somebody may wait for each capture, and nobody
+    /// for a place.
+    private static let patience = DispatchTimeInterval.milliseconds(500)
+    /// From then on places have this part of the time, and all of it when so long has passed: nothing is sent before.
     private static let share = 8.0
+    private static let limit = DispatchTimeInterval.seconds(5)
+    /// So many get their places in one go, and so many while captures come in.
+    private static let (portion, smallPortion) = (256, 64)
 
     /// Gives what arrived its places, a part at a time: what is captured meanwhile is stored in between. Then plans.
-    private func placeAndAdvance() {
-        guard let engine, !isSuspended, engine.hasArrivals else { return advance() }
+    ///
+    /// One call leads to the next until nothing waits; ``isGathering`` says that one is to come.
+    private func placeAndAdvance(since start: DispatchTime) {
+        guard let engine, !isSuspended, engine.hasArrivals else { return stopGathering() }
         if !buffer.isEmpty { commitBuffer() }
         let begun = DispatchTime.now()
-        let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false
+        let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false && begun < start + Self.limit
+        if isBusy, begun < start + Self.patience { return placeAndAdvance(since: start, after: Self.breath) }
         do {
             try engine.placeArrivals(atMost: isBusy ? Self.smallPortion : Self.portion)
         } catch {
             note(error)
-            return advance()
+            return stopGathering()
         }
         let took = Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds)
-        let pause = isBusy ? Int(took * (Self.share - 1)) : 0
-        executor.queue.asyncAfter(deadline: .now() + .nanoseconds(pause)) { [weak self] in
-            self?.assumeIsolated { $0.placeAndAdvance() }
+        placeAndAdvance(since: start, after: .nanoseconds(isBusy ? Int(took * (Self.share - 1)) : 0))
+    }
+
+    private func placeAndAdvance(since start: DispatchTime, after pause: DispatchTimeInterval) {
+        executor.queue.asyncAfter(deadline: .now() + pause) { [weak self] in
+            self?.assumeIsolated { $0.placeAndAdvance(since: start) }
         }
+    }
+
+    private func stopGathering() {
+        isGathering = false
+        advance()
     }
 
     /// Gives what arrived its places; what can't have one now waits for the next time.

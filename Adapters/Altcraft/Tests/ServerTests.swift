@@ -42,7 +42,7 @@ import Testing
         desk.instead = [
             ("/import_batch", code == 402 ? .json(200, ["error": 402, "error_text": "Tariff"]) : .status(code))
         ]
-        let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        let said = try desk.say("c-1", ServerDesk.set("town", "Turku"))
         try desk.advance(600)
         let codes = [401: "unauthenticated", 402: "tariff", 403: "forbidden"]
         #expect(try desk.world.parked("profiles")?.code == "altcraft.server.reply.\(codes[code] ?? "")")
@@ -58,7 +58,7 @@ import Testing
         let long = String(repeating: "x", count: 3_000)
         try desk.world.capture(
             (10...49).map { number in
-                desk.operation("c-\(number)", ServerDesk.set("city", .string(number == 20 ? long : "Turku \(number)")))
+                desk.operation("c-\(number)", ServerDesk.set("town", .string(number == 20 ? long : "Turku \(number)")))
             }
         )
         try desk.advance(60)
@@ -70,9 +70,9 @@ import Testing
         #expect(sizes.contains { $0.1 > 2_000 })
         // The limit of bytes to the byte: one profile more would not fit.
         let small = try ServerDesk(["lanes": 1, "bytesPerRequest": 1_000])
-        try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDesk.set("city", "Turku")) })
+        try small.world.capture((10...99).map { small.operation("c-\($0)", ServerDesk.set("town", "Turku")) })
         try small.advance(60)
-        let row = #"{"crm_id":"c-10","city":"Turku"},"#.utf8.count
+        let row = #"{"crm_id":"c-10","town":"Turku"},"#.utf8.count
         let first = small.sent("importProfiles")[0].request.body.count
         #expect(first <= 1_000 && first + row > 1_000)
     }
@@ -83,14 +83,14 @@ import Testing
     func `each profile has its verdict`() throws {
         let desk = try ServerDesk(["lanes": 1], vendor: ["poison": "poison"])
         let operations = (1...50).map { number in
-            desk.operation("c-\(number)", ServerDesk.set("city", number == 31 ? "poison" : "Turku"))
+            desk.operation("c-\(number)", ServerDesk.set("town", number == 31 ? "poison" : "Turku"))
         }
         try desk.world.capture(operations)
         try desk.advance(10)
         #expect(desk.world.sent.count == 1)
         let terms = operations.map { desk.outcome($0.id)?.term }
         #expect(terms.filter { $0 == .accepted }.count == 49)
-        #expect(desk.outcome(operations[30].id)?.finding?.code == "altcraft.reply.field")
+        #expect(desk.outcome(operations[30].id)?.finding?.code == "altcraft.reply.profileField")
         #expect(desk.outcome(operations[30].id)?.finding?.vendor?.code == "400")
     }
 
@@ -100,18 +100,18 @@ import Testing
         desk.instead = [
             ("/import_batch", .json(200, ["error": 0, "result": [["error": 0], ["error": 500], ["error": 0]]]))
         ]
-        let operations = (1...3).map { desk.operation("c-\($0)", ServerDesk.set("city", "Turku")) }
+        let operations = (1...3).map { desk.operation("c-\($0)", ServerDesk.set("town", "Turku")) }
         try desk.world.capture(operations)
         try desk.advance(60)
         #expect(operations.map { desk.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
         #expect(desk.sent("importProfiles").map { $0.request.json?["data"]?.array?.count } == [3, 1])
-        #expect(desk.fields(of: "c-2")?["city"] == "Turku")
+        #expect(desk.fields(of: "c-2")?["town"] == "Turku")
     }
 
     @Test(.shows("altcraft/V9", of: AltcraftServer.self), arguments: ["refused", "beside 200", "no verdicts"])
     func `a request that says nothing of each profile goes again in halves`(_ how: String) throws {
         let isClear = how != "no verdicts"
-        let desk = try ServerDesk(["lanes": 1], vendor: ["poison": isClear ? "poison" : "", "refusesWhole": true])
+        let desk = try ServerDesk(["lanes": 1], vendor: isClear ? ["poison": "poison", "refusesWhole": true] : [:])
         let vendor = desk.vendor
         desk.world.network = { sent in
             let reply = vendor.respond(to: sent.request, now: sent.now)
@@ -121,7 +121,7 @@ import Testing
             return .outcome(.json(200, json))
         }
         let operations = (1...50).map { number in
-            desk.operation("c-\(number)", ServerDesk.set("city", number == 31 && isClear ? "poison" : "Turku"))
+            desk.operation("c-\(number)", ServerDesk.set("town", number == 31 && isClear ? "poison" : "Turku"))
         }
         try desk.world.capture(operations)
         try desk.advance(60)
@@ -158,8 +158,8 @@ import Testing
         try desk.world.capture([
             desk.operation("c-1", .changeTags(TagChange(replace: ["silver", "music"]))),
             desk.operation("c-1", .changeTags(TagChange(add: ["gold"], remove: ["silver"]))),
-            desk.operation("c-1", subject: "s-1", ServerDesk.set("city", "Turku")),
-            desk.operation("c-2", ServerDesk.set("city", "Oulu")),
+            desk.operation("c-1", subject: "s-1", ServerDesk.set("town", "Turku")),
+            desk.operation("c-2", ServerDesk.set("town", "Oulu")),
         ])
         try desk.advance(30)
         for sent in desk.sent("importProfiles") {
@@ -167,7 +167,7 @@ import Testing
             #expect(Set(keys).count == keys.count)
         }
         #expect(desk.fields(of: "c-1")?["labels"] == ["music", "gold"])
-        #expect(desk.fields(of: "c-1")?["city"] == "Turku")
+        #expect(desk.fields(of: "c-1")?["town"] == "Turku")
         let values = desk.world.sent.flatMap { $0.request.json?["data"]?.array ?? [] }.compactMap { $0["labels"] }
         #expect(
             values == [
@@ -179,20 +179,22 @@ import Testing
     @Test(
         .shows("altcraft/V4", of: AltcraftServer.self),
         arguments: [
-            ("email", " mila@shop.test ", "email", "mila@shop.test"), ("email_profile", "mila@shop.test", "email", "mila@shop.test"),
+            ("email", " mila@shop.test ", "email", "mila@shop.test"),
+            ("email_profile", "mila@shop.test", "email", "mila@shop.test"),
             ("phone", "+49 300 000-000", "phone", "+49300000000"), ("custom", "c-1", "field_value", "c-1"),
         ]
     )
     func `a profile is found by what the settings say`(_ row: (String, String, String, String)) throws {
         let (matching, contact, member, key) = row
         let desk = try ServerDesk(["matching": .string(matching)])
-        let first = try desk.say(contact, ServerDesk.set("city", "Turku"))
+        let first = try desk.say(contact, ServerDesk.set("town", "Turku"))
         let second = try desk.say(contact, .track(.custom(name: "Visit")))
+        try desk.advance(30)
         let third = try desk.say(contact, .erase)
         try desk.advance(30)
         #expect([first, second, third].map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
-        #expect(desk.sent("goal")[0].request.json?[member] == .string(key))
-        #expect(desk.sent("deleteProfile")[0].request.json?["matching"] == .string(matching))
+        #expect(desk.sent("goal").first?.request.json?[member] == .string(key))
+        #expect(desk.sent("deleteProfile").first?.request.json?["matching"] == .string(matching))
         #expect(desk.account.deletions.count == 1)
         let bad = desk.adapter.examine(desk.operation("??", .erase)).map(\.code)
         #expect(bad == (matching == "custom" ? [] : ["altcraft.server.key.form"]))
@@ -205,7 +207,8 @@ import Testing
         try desk.say(
             "c-1",
             .identify([
-                Identifier(.external, "c-1"), Identifier(.email, "mila@shop.test"), Identifier(.phone, "+49 300 000000"),
+                Identifier(.external, "c-1"), Identifier(.email, "mila@shop.test"),
+                Identifier(.phone, "+49 300 000000"),
                 Identifier("loyalty_card", "7"),
             ])
         )
@@ -309,7 +312,7 @@ import Testing
     @Test(.shows("altcraft/V14", of: AltcraftServer.self))
     func `addresses are asked for together, and a farewell suspends what is subscribed`() throws {
         let desk = try ServerDesk(["lanes": 1])
-        try desk.world.capture((1...5).map { desk.operation("c-\($0)", ServerDesk.set("city", "Turku")) })
+        try desk.world.capture((1...5).map { desk.operation("c-\($0)", ServerDesk.set("town", "Turku")) })
         try desk.advance(10)
         try desk.say("c-5", .changeSubscription(Subscription(channel: .push, state: .unsubscribed)))
         try desk.advance(10)
@@ -325,8 +328,7 @@ import Testing
         #expect(desk.account.profiles.map(\.optOuts) == [0, 0, 0, 0, 1])
     }
 
-    @Test(.shows("altcraft/V14", of: AltcraftServer.self))
-    func `an address is read however the platform shows it`() {
+    @Test func `an address is read however the platform shows it`() {
         let shown: [JSONValue] = [
             ["channel": "email", "resource_id": 5, "email_data": ["email": "mila@shop.test"]],
             ["channel": "email", "resource_id": 5, "email": "mila@shop.test"],
@@ -337,7 +339,8 @@ import Testing
         #expect(shown.allSatisfy { SubscriptionTarget(shown: $0) != nil })
         let unusable: [JSONValue] = [
             ["channel": "email", "resource_id": 5, "email": "mila@shop.test", "is_delete": true],
-            ["channel": "email", "resource_id": 5], ["channel": "telegram_bot", "resource_id": 5, "cc_data": ["id": 1]],
+            ["channel": "email", "resource_id": 5],
+            ["channel": "telegram_bot", "resource_id": 5, "cc_data": ["id": 1]],
             ["channel": "push", "resource_id": 5, "push_data": ["subscription_id": "0aa1"]], ["channel": "email"], "x",
         ]
         #expect(unusable.allSatisfy { SubscriptionTarget(shown: $0) == nil })
@@ -348,7 +351,7 @@ import Testing
     @Test(.shows("altcraft/V16", "altcraft/V17", "altcraft/V18", of: AltcraftServer.self))
     func `a goal leaves once, also where nobody knows what became of it`() throws {
         let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.say("c-1", ServerDesk.set("town", "Turku"))
         try desk.advance(10)
         let order = Action.track(.custom(name: "Order Placed", attributes: ["value": 41, "items": 3, "gift": false]))
         let first = try desk.say("c-1", order)
@@ -372,7 +375,7 @@ import Testing
         #expect(desk.outcome(sure)?.term == .accepted)
         #expect(desk.account.goals.count == 2)
         let eager = try ServerDesk(["inDoubt": "repeat"])
-        try eager.say("c-1", ServerDesk.set("city", "Turku"))
+        try eager.say("c-1", ServerDesk.set("town", "Turku"))
         eager.instead = [("/register", .lost)]
         let again = try eager.say("c-1", order)
         try eager.advance(60)
@@ -404,7 +407,7 @@ import Testing
         try desk.world.capture(two)
         try desk.advance(60)
         #expect(two.map { desk.outcome($0.id)?.finding?.code } == ["altcraft.server.doubt", "altcraft.server.doubt"])
-        #expect(try desk.say("c-2", grow) == desk.world.sent.last?.operations.first || desk.endpoints.count == 5)
+        #expect(desk.sent("increment").count == 4)
     }
 
     @Test(.shows("altcraft/V16", "altcraft/V17", of: AltcraftServer.self))
@@ -450,7 +453,8 @@ import Testing
     @Test(.shows("altcraft/V15", of: AltcraftServer.self))
     func `a profile is forgotten, and one that is not there needs no deletion`() throws {
         let desk = try ServerDesk()
-        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.say("c-1", ServerDesk.set("town", "Turku"))
+        try desk.advance(10)
         let first = try desk.say("c-1", .erase)
         try desk.advance(30)
         let second = try desk.say("c-1", .erase)
@@ -458,6 +462,11 @@ import Testing
         #expect(desk.outcome(first)?.term == .accepted)
         #expect(desk.outcome(second)?.finding?.code == "altcraft.server.erase.nobody")
         #expect(desk.account.profiles.isEmpty)
+        // A status alone may come from whoever stands in between.
+        desk.instead = [("/delete", .replied(WireResponse(404)))]
+        let third = try desk.say("c-1", .erase)
+        try desk.advance(30)
+        #expect(desk.outcome(third)?.finding?.code == "altcraft.server.reply.notFound")
         #expect(
             desk.sent("deleteProfile")[0].request.json == [
                 "db_id": 12, "matching": "custom", "field_name": "crm_id", "field_value": "c-1",
@@ -468,12 +477,12 @@ import Testing
     @Test(.shows("altcraft/V20", of: AltcraftServer.self))
     func `profiles are read page by page`() throws {
         let desk = try ServerDesk()
-        try desk.world.capture((10...34).map { desk.operation("c-\($0)", ServerDesk.set("city", "Turku")) })
+        try desk.world.capture((10...34).map { desk.operation("c-\($0)", ServerDesk.set("town", "Turku")) })
         try desk.advance(10)
         var found: [JSONValue] = []
         var from: JSONValue?
         for page in 1...3 {
-            var arguments: JSONObject = ["limit": 10, "fields": ["crm_id"], "query": ["city": "Turku"]]
+            var arguments: JSONObject = ["limit": 10, "fields": ["crm_id"], "query": ["town": "Turku"]]
             arguments["from"] = from
             let question = desk.operation("c-10", .readBack(ReadRequest("profiles", arguments: arguments)))
             try desk.world.read(question, from: "profiles")
@@ -507,9 +516,9 @@ import Testing
     func `a Retry-After keeps every lane back, over a restart`() throws {
         let desk = try ServerDesk()
         desk.instead = [("/import_batch", .json(429, ["error": 429], WireHeader("Retry-After", "300")))]
-        try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.say("c-1", ServerDesk.set("town", "Oulu"))
         try desk.advance(1)
-        for number in 2...20 { try desk.say("c-\(number)", ServerDesk.set("city", "Oulu")) }
+        for number in 2...20 { try desk.say("c-\(number)", ServerDesk.set("town", "Oulu")) }
         try desk.world.restart()
         try desk.world.flush()
         try desk.advance(290)
@@ -522,7 +531,7 @@ import Testing
     func `a vendor that fails is asked less often each time, by all lanes together`() throws {
         let desk = try ServerDesk()
         desk.instead = (1...60).map { ("/import_batch", $0 % 2 == 0 ? .lost : .status(503)) }
-        try desk.world.capture((1...400).map { desk.operation("c-\($0)", ServerDesk.set("city", "Oulu")) })
+        try desk.world.capture((1...400).map { desk.operation("c-\($0)", ServerDesk.set("town", "Oulu")) })
         try desk.advance(3600)
         let failed = desk.world.sent.count
         #expect((15...60).contains(failed), "\(failed) requests in an hour")
@@ -542,7 +551,7 @@ import Testing
         desk.instead = [
             ("/import_batch", .replied(page)), ("/import_batch", .replied(WireResponse(200, body: Array("ok".utf8)))),
         ]
-        let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        let said = try desk.say("c-1", ServerDesk.set("town", "Turku"))
         try desk.advance(60)
         #expect(desk.sent("importProfiles").count == 3)
         #expect(desk.outcome(said)?.term == .accepted)
@@ -560,7 +569,9 @@ import Testing
                 "settings.matchingField", "settings.resources.email", "settings.resources.push",
             ]
         )
-        let bad: [JSONObject] = [["apiToken": .null], ["apiToken": "a b"], ["dbId": 0], ["apiUrl": "http://ru.altcraft.example"]]
+        let bad: [JSONObject] = [
+            ["apiToken": .null], ["apiToken": "a b"], ["dbId": 0], ["apiUrl": "http://ru.altcraft.example"],
+        ]
         for changes in bad { #expect(throws: SettingsError.self) { try ServerFixture.adapter(changes) } }
     }
 }

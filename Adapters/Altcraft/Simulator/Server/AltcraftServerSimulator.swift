@@ -52,7 +52,9 @@ public struct AltcraftServerSimulator: VendorSimulator {
             throw .bad("Content type must be application/json")
         }
         let body = try Body(request.json).object
-        let bearer = request[header: "Authorization"].flatMap { $0.hasPrefix("Bearer ") ? String($0.dropFirst(7)) : nil }
+        let bearer = request[header: "Authorization"].flatMap {
+            $0.hasPrefix("Bearer ") ? String($0.dropFirst(7)) : nil
+        }
         guard let token = body["token"]?.string ?? bearer, token == settings.apiToken?.value ?? token, !token.isEmpty
         else { throw Refusal(401, "API token required") }
         if URLText.queryItems(of: request.url).contains(where: { $0.name == "token" }) {
@@ -102,7 +104,8 @@ public struct AltcraftServerSimulator: VendorSimulator {
         }
     }
 
-    private func importProfiles(_ body: JSONObject, _ state: inout AltcraftServerAccount) throws(Refusal) -> JSONObject {
+    private func importProfiles(_ body: JSONObject, _ state: inout AltcraftServerAccount) throws(Refusal) -> JSONObject
+    {
         try checkDatabase(body)
         guard let rows = body["data"]?.array, !rows.isEmpty else { throw .bad("data is no list of profiles") }
         if rows.count > 10_000 { state.violations.append("\(rows.count) profiles at once") }
@@ -182,7 +185,9 @@ public struct AltcraftServerSimulator: VendorSimulator {
         let known = ["channel", "resource_id", "status", "priority", "custom_fields", "cats"] + names
         guard body.names.allSatisfy(known.contains) else { throw .bad("unexpected part of a subscription") }
         if let fields = body["custom_fields"] {
-            guard fields.object?.allSatisfy({ $0.value.isPlain }) == true else { throw .bad("failed convert custom field") }
+            guard fields.object?.allSatisfy({ $0.value.isPlain }) == true else {
+                throw .bad("failed convert custom field")
+            }
         }
         let place = profile.subscriptions.firstIndex { one in
             one["resource_id"]?.integer == resource && one["\(channel)_data"]?.object == address
@@ -223,7 +228,9 @@ public struct AltcraftServerSimulator: VendorSimulator {
                 shown.map { profile in
                     var all = profile.fields.object ?? [:]
                     all["subscriptions"] = .array(profile.subscriptions)
-                    let some = names.map { names in JSONObject(all.filter { names.contains($0.name) }.map { ($0.name, $0.value) }) }
+                    let some = names.map { names in
+                        JSONObject(all.filter { names.contains($0.name) }.map { ($0.name, $0.value) })
+                    }
                     var object = some ?? all
                     object["id"] = .string(profile.id)
                     return .object(object)
@@ -251,7 +258,9 @@ public struct AltcraftServerSimulator: VendorSimulator {
             settings.pixels.isEmpty || settings.pixels.contains(String(pixel))
         else { throw Refusal(404, "pixel not found") }
         guard let name = body["goal"]?.string, (1...128).contains(name.count) else { throw .bad("goal is required") }
-        guard body["date"].map({ $0.string.flatMap(Timestamp.init(text:)) != nil }) ?? true else { throw .bad("bad date") }
+        guard body["date"].map({ $0.string.flatMap(Timestamp.init(text:)) != nil }) ?? true else {
+            throw .bad("bad date")
+        }
         guard body["value"].map({ $0.number != nil }) ?? true else { throw .bad("value is no number") }
         if let data = body["pixel_data"] {
             guard data.object?.allSatisfy({ $0.value.isPlain }) == true, data.text.utf8.count <= 1024 else {
@@ -265,7 +274,8 @@ public struct AltcraftServerSimulator: VendorSimulator {
     }
 
     private func push(_ body: JSONObject, _ state: inout AltcraftServerAccount) throws(Refusal) -> JSONObject {
-        guard let events = body["events"]?.integer, (1...3).contains(events), let uid = body["uid"]?.string, !uid.isEmpty
+        guard let events = body["events"]?.integer, (1...3).contains(events), let uid = body["uid"]?.string,
+            !uid.isEmpty
         else { throw .bad("events and uid are required") }
         let event = "\(events) \(uid)"
         if !state.pushEvents.contains(event) { state.pushEvents.append(event) }

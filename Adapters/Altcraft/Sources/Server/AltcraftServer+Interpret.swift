@@ -17,13 +17,15 @@ extension AltcraftServer {
             var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
             meaning.park = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
             return meaning
-        case (.refused, .deleteProfile) where row.finding == ServerFinding.notFound:
+        case (.refused, .deleteProfile) where exchange.outcome.reply?.json?["error"]?.integer == 404:
+            // The vendor's own word; a status alone may be of whoever stands in between.
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.nobody.at()) }
         case (.refused, _): return halved(exchange, row.finding ?? ServerFinding.refused)
         case (_, .importProfiles), (_, .increment): return interpretWithoutRows(exchange)
         case (_, .lookUp): return interpretProfiles(exchange, row, &memory)
         case (_, .listProfiles): return interpretPage(exchange, row, &memory)
-        case (_, .deleteProfile): return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case (_, .deleteProfile):
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
         case (_, .goal), (_, .pushEvent): return Interpretation(exchange.operations) { _ in .accepted() }
         }
     }
@@ -40,7 +42,9 @@ extension AltcraftServer {
         memory.closedUntil = max(memory.closedUntil ?? next, next)
         memory.failures += 1
         let code = exchange.outcome.reply?.code
-        let isDoubtful = (exchange.mayHaveWorked || (500...599).contains(code ?? 0)) && code != 503
+        // A yes that can't be read may be one.
+        let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false
+        let isDoubtful = (exchange.mayHaveWorked || isTrouble) && code != 503
         return Interpretation(exchange.operations) { pending in
             if exchange.endpoint.isJournaled, isDoubtful, settings.inDoubt == .reject {
                 return .rejected(ServerFinding.inDoubt.at("action"))

@@ -72,7 +72,8 @@ public struct AltcraftServer: VendorAdapter {
         case .track(.push(let interaction, let payload, _)):
             return PushRecord.problems(interaction, payload, settings)
         case .track: return [ServerFinding.eventKind.at("action.event")]
-        case .readBack(let request): return PageQuestion(request) == nil ? [ServerFinding.question.at("action.request")] : []
+        case .readBack(let request):
+            return PageQuestion(request) == nil ? [ServerFinding.question.at("action.request")] : []
         case .farewell, .erase: return []
         @unknown default: return [FindingRow.actionUnknown.at("action")]
         }

@@ -109,7 +109,8 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .altcraft("V14"),
         reason: "The platform knows no address of the contact in this channel",
-        remedy: "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
+        remedy:
+            "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
     )
     static let contactSwitch = FindingRow(
         "altcraft.server.contactSwitch",
@@ -219,7 +220,8 @@ enum ServerFinding: Sendable {
         "altcraft.server.erase.done",
         .note,
         rule: .altcraft("V15"),
-        reason: "The vendor deleted the profile with its history and relations; databases that are not named in the settings keep theirs",
+        reason:
+            "The vendor deleted the profile with its history and relations; databases that are not named in the settings keep theirs",
         remedy: "Delete it in other databases, too."
     )
     static let nobody = FindingRow(
@@ -274,7 +276,8 @@ enum ServerFinding: Sendable {
         .forbidden,
         rule: .altcraft("V10"),
         reason: "The token may not do this",
-        remedy: "Give the token's role the permission (deleting profiles needs one of its own), then resume the provider."
+        remedy:
+            "Give the token's role the permission (deleting profiles needs one of its own), then resume the provider."
     )
     static let notFound = FindingRow(
         "altcraft.server.reply.notFound",

@@ -19,12 +19,17 @@ enum AltcraftServerRules: Sendable {
     private static let api = "Altcraft docs: developer-guide/api-interaction (confirmed)"
     private static let matching = "Altcraft docs: developer-guide/37848489 (matching, confirmed)"
     private static let batch = "Altcraft docs: developer-guide/profiles/2195504 (import multiple profiles, confirmed)"
-    private static let results = "Altcraft docs: developer-guide/profiles/2195496 (add multiple profiles, confirmed); the same for imports (inferred)"
-    private static let subscription = "Altcraft docs: developer-guide/objects/Profile-data-object_3116008; display/UAD/Add+or+edit+subscription"
-    private static let deletion = "Altcraft docs: developer-guide/profiles/28936545 (delete profile, confirmed); 404 (inferred)"
+    private static let results =
+        "Altcraft docs: developer-guide/profiles/2195496 (add multiple profiles, confirmed); the same for imports (inferred)"
+    private static let subscription =
+        "Altcraft docs: developer-guide/objects/Profile-data-object_3116008; display/UAD/Add+or+edit+subscription"
+    private static let deletion =
+        "Altcraft docs: developer-guide/profiles/28936545 (delete profile, confirmed); 404 (inferred)"
     private static let goal = "Altcraft docs: developer-guide/goals/2195843; user-guide/pixels/9406180 (confirmed)"
-    private static let push = "Altcraft docs: developer-guide/application-push-notifications/2196102 (confirmed); the payload's member (inferred)"
-    private static let list = "Altcraft docs: developer-guide/profiles/37847989 (confirmed); the name of the next pointer (inferred)"
+    private static let push =
+        "Altcraft docs: developer-guide/application-push-notifications/2196102 (confirmed); the payload's member (inferred)"
+    private static let list =
+        "Altcraft docs: developer-guide/profiles/37847989 (confirmed); the name of the next pointer (inferred)"
     private static let ours = "decision of this adapter; the vendor says nothing"
 
     private static let table: [(String, String, String)] = [
@@ -40,7 +45,10 @@ enum AltcraftServerRules: Sendable {
             "A profile is found by matching: by a field of the database, by e-mail address or by phone number; the key is the operation's contact, else its subject.",
             matching
         ),
-        ("V5", "An import has a profile for each contact in data: the key's field, other fields, subscriptions.", batch),
+        (
+            "V5", "An import has a profile for each contact in data: the key's field, other fields, subscriptions.",
+            batch
+        ),
         ("V6", "skip_triggers is false unless the settings say otherwise.", batch),
         (
             "V7",
@@ -70,7 +78,11 @@ enum AltcraftServerRules: Sendable {
             "Whose address a subscription has is asked for first: that of the resource, else of the channel, else the profile's; a farewell suspends what is subscribed.",
             ours
         ),
-        ("V15", "A profile is deleted by its key, with its history and relations; one that is not there needs no deletion.", deletion),
+        (
+            "V15",
+            "A profile is deleted by its key, with its history and relations; one that is not there needs no deletion.",
+            deletion
+        ),
         ("V16", "A custom event is a goal of a pixel, with a name of at most 128 characters and its date.", goal),
         ("V17", "A goal's data is flat and at most 1 KB; a number may be its value.", goal),
         (

@@ -73,8 +73,14 @@ public struct AltcraftServerSettings: AdapterSettings {
 
     /// Every setting.
     public static let table = SettingsTable<AltcraftServerSettings>([
-        .url("apiUrl", \.apiURL, rule: .altcraft("V1"), "The platform's address, for example `https://ru.altkraft.com`."),
-        .secret("apiToken", \.apiToken, rule: .altcraft("V2"), "The API token, from the platform's settings.") { token in
+        .url(
+            "apiUrl",
+            \.apiURL,
+            rule: .altcraft("V1"),
+            "The platform's address, for example `https://ru.altkraft.com`."
+        ),
+        .secret("apiToken", \.apiToken, rule: .altcraft("V2"), "The API token, from the platform's settings.") {
+            token in
             Authorization.isWritable(token)
                 ? nil
                 : .init("It holds something that no header can.", "Give the token alone: letters, digits and signs.")
@@ -212,7 +218,11 @@ public struct AltcraftServerSettings: AdapterSettings {
             )
         }
         if matching == .custom, ["", ProfileRow.subscriptions].contains(matchingField) {
-            refuse("matchingField", "Matching by a field needs its name.", "Name the field that holds the contact's key.")
+            refuse(
+                "matchingField",
+                "Matching by a field needs its name.",
+                "Name the field that holds the contact's key."
+            )
         }
         for (name, text) in resources.sorted(by: { $0.key < $1.key }) where Int(text).map({ $0 < 1 }) ?? true {
             refuse("resources".dot(name.rawValue), "It is no number from 1.", "Give the resource's number, in quotes.")

@@ -13,9 +13,21 @@ struct BatchRecord: Sendable {
         "Profiles to import",
         [
             .required("db_id", \.settings.database, .integer, from: "settings.dbId", rule: .altcraft("V3")),
-            .required("matching", \.settings.matching.rawValue, .text, from: "settings.matching", rule: .altcraft("V4")),
+            .required(
+                "matching",
+                \.settings.matching.rawValue,
+                .text,
+                from: "settings.matching",
+                rule: .altcraft("V4")
+            ),
             .optional("field_name", \.fieldName, .text, from: "settings.matchingField", rule: .altcraft("V4")),
-            .required("skip_triggers", \.settings.skipTriggers, .flag, from: "settings.skipTriggers", rule: .altcraft("V6")),
+            .required(
+                "skip_triggers",
+                \.settings.skipTriggers,
+                .flag,
+                from: "settings.skipTriggers",
+                rule: .altcraft("V6")
+            ),
             .required(
                 "data",
                 \.rows,
@@ -36,7 +48,13 @@ struct DeletionRecord: Sendable {
         "Profile to delete",
         [
             .required("db_id", \.settings.database, .integer, from: "settings.dbId", rule: .altcraft("V3")),
-            .required("matching", \.settings.matching.rawValue, .text, from: "settings.matching", rule: .altcraft("V4")),
+            .required(
+                "matching",
+                \.settings.matching.rawValue,
+                .text,
+                from: "settings.matching",
+                rule: .altcraft("V4")
+            ),
             .optional("email", \.key.email, .text, from: "contact", rule: .altcraft("V4")),
             .optional("phone", \.key.phone, .text, from: "contact", rule: .altcraft("V4")),
             .optional("field_name", \.key.fieldName, .text, from: "settings.matchingField", rule: .altcraft("V4")),
@@ -62,13 +80,25 @@ struct GoalRecord: Sendable {
             .required("goal", \.name, .text, from: "event.name", rule: .altcraft("V16")),
             .optional("value", \.value, .json, from: "event.attributes", rule: .altcraft("V17")),
             .required("date", \.date, .text, from: "operation.capturedAt", rule: .altcraft("V16")),
-            .required("matching", \.settings.matching.rawValue, .text, from: "settings.matching", rule: .altcraft("V4")),
+            .required(
+                "matching",
+                \.settings.matching.rawValue,
+                .text,
+                from: "settings.matching",
+                rule: .altcraft("V4")
+            ),
             .optional("email", \.key.email, .text, from: "contact", rule: .altcraft("V4")),
             .optional("phone", \.key.phone, .text, from: "contact", rule: .altcraft("V4")),
             .optional("field_name", \.key.fieldName, .text, from: "settings.matchingField", rule: .altcraft("V4")),
             .optional("field_value", \.key.fieldValue, .text, from: "contact", rule: .altcraft("V4")),
             .optional("pixel_data", \.data, .json, from: "event.attributes", rule: .altcraft("V17")),
-            .required("skip_triggers", \.settings.skipTriggers, .flag, from: "settings.skipTriggers", rule: .altcraft("V6")),
+            .required(
+                "skip_triggers",
+                \.settings.skipTriggers,
+                .flag,
+                from: "settings.skipTriggers",
+                rule: .altcraft("V6")
+            ),
         ]
     )
 
@@ -114,7 +144,9 @@ struct GoalRecord: Sendable {
         if settings.pixel == 0 { return [ServerFinding.pixel.at(path)] }
         let name = name.trimmed
         if name.isEmpty { return [ServerFinding.goalBlank.at(path.dot("name"))] }
-        if name.count > nameLimit { return [ServerFinding.goalLong.at(path.dot("name"), detail: "\(name.count) characters")] }
+        if name.count > nameLimit {
+            return [ServerFinding.goalLong.at(path.dot("name"), detail: "\(name.count) characters")]
+        }
         var findings = attributes.sorted { $0.key < $1.key }.filter { $0.value.scalar == nil }.map {
             ServerFinding.goalNested.at(path.dot("attributes").dot($0.key.rawValue))
         }
@@ -122,7 +154,9 @@ struct GoalRecord: Sendable {
             findings.append(ServerFinding.goalCharacters.at(path.dot("name")))
         }
         let size = JSONValue.object(data(attributes, settings)).text.utf8.count
-        if size > dataLimit { findings.append(ServerFinding.goalData.at(path.dot("attributes"), detail: "\(size) bytes")) }
+        if size > dataLimit {
+            findings.append(ServerFinding.goalData.at(path.dot("attributes"), detail: "\(size) bytes"))
+        }
         return findings
     }
 

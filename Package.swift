@@ -113,7 +113,8 @@ let houseTests: [Target] = [
     ),
     tests(
         "PatchbayMigrationTests",
-        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayMigration"] + vendorModules
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayMigration", "PatchbayTesting"]
+            + vendorModules
     ),
     tests(
         "PatchbaySandboxTests",

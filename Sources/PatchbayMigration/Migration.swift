@@ -44,6 +44,8 @@ public struct Migration: Sendable {
     let source: RecordFormat
     let target: RecordFormat
     let targetSettings: JSONObject
+    /// What is changed of every contact on the way.
+    public let mapping: ContactMapping
     /// What to run where both formats are known as data.
     let bulk: BulkPlan?
 
@@ -55,13 +57,15 @@ public struct Migration: Sendable {
     ///   - sourceSettings: the source format's settings.
     ///   - targetSettings: the target format's settings.
     ///   - catalogue: the types that attributes are converted to on the way.
+    ///   - mapping: what is changed of every contact on the way, before types are converted.
     /// - Throws: ``Failure`` if a format has no such direction, or with every problem of the settings.
     public init(
         from source: RecordFormat,
         to target: RecordFormat,
         sourceSettings: JSONObject = [:],
         targetSettings: JSONObject = [:],
-        catalogue: AttributeCatalogue = AttributeCatalogue()
+        catalogue: AttributeCatalogue = AttributeCatalogue(),
+        mapping: ContactMapping = ContactMapping()
     ) throws(Failure) {
         guard let read = source.makeReader else {
             throw Failure([Self.oneWay.at("from", detail: "\(source.id) is only written")])
@@ -71,9 +75,10 @@ public struct Migration: Sendable {
         }
         makeReader = { () throws(SettingsError) in try read(sourceSettings) }
         makeWriter = { () throws(SettingsError) in try write(targetSettings) }
-        self.catalogue = catalogue
+        (self.catalogue, self.mapping) = (catalogue, mapping)
         (self.source, self.target, self.targetSettings) = (source, target, targetSettings)
-        if let rows = try? source.makeSourceLayout?(sourceSettings),
+        // A mapping's rules are run on whole contacts.
+        if mapping.isEmpty, let rows = try? source.makeSourceLayout?(sourceSettings),
             case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings)
         {
             bulk = BulkPlan(
@@ -175,7 +180,7 @@ public struct Migration: Sendable {
             }
             if checkpoints?.resumption != nil { throw Failure([Checkpoints.otherWay.at()]) }
             var reader = try makeReader()
-            let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue)
+            let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
             var pass = Pass(slow, output: output, rejects: rejects)
             (pass.witness, pass.surveyor) = (witness, company.surveyor)
             while !isCancelled() {
@@ -244,6 +249,7 @@ public struct Migration: Sendable {
         }
 
         mutating func flush() throws {
+            report.mapping = slow.effects
             report.bytesWritten += bytes.count
             try output?.write(bytes)
             try rejects?.flush()

@@ -25,6 +25,8 @@ public struct MigrationReport: Hashable, Sendable {
     public internal(set) var rejected = 0
     /// How often each finding came, by code.
     public internal(set) var findings: [String: Tally] = [:]
+    /// What each rule of the mapping did, in the rules' order.
+    public internal(set) var mapping: [MappingEffect] = []
     /// Bytes read.
     public internal(set) var bytesRead = 0
     /// Bytes written.
@@ -47,7 +49,7 @@ public struct MigrationReport: Hashable, Sendable {
         let tallies = findings.sorted { $0.key < $1.key }.map { code, tally -> (String, JSONValue) in
             (code, ["severity": .string(tally.severity.rawValue), "count": .integer(tally.count)])
         }
-        return [
+        var json: JSONObject = [
             "complete": .bool(isComplete),
             "read": .integer(read),
             "written": .integer(written),
@@ -57,6 +59,8 @@ public struct MigrationReport: Hashable, Sendable {
             "bytesRead": .integer(bytesRead),
             "bytesWritten": .integer(bytesWritten),
         ]
+        if !mapping.isEmpty { json["mapping"] = .array(mapping.map(\.json)) }
+        return .object(json)
     }
 
     /// Nothing yet.
@@ -78,5 +82,9 @@ public struct MigrationReport: Hashable, Sendable {
             else { return nil }
             findings[name] = Tally(severity: severity, count: Int(count))
         }
+        guard let mapping = json["mapping"] else { return }
+        let effects = (mapping.array ?? [.null]).map(MappingEffect.init(json:))
+        guard effects.allSatisfy({ $0 != nil }) else { return nil }
+        self.mapping = effects.compactMap { $0 }
     }
 }

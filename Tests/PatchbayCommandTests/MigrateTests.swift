@@ -86,6 +86,43 @@ import Testing
         #expect(!bench.files.contains("out.ndjson"))
     }
 
+    @Test func `the settings' mapping is applied, planned and expected by a verification`() async throws {
+        try bench.write(
+            "settings.json",
+            #"{"mapping": [{"rename": "attributes.birth_date", "to": "attributes.born"}]}"#
+        )
+        let settings = ["--in", "in.ndjson", "--settings", "settings.json"]
+        let plan = try await bench.start(["migrate", "plan"] + formats.dropFirst(2) + settings).result()
+        #expect(plan.output.contains("what the mapping changes"))
+        #expect(plan.output.contains("rename attributes.birth_date to attributes.born"))
+        _ = try await migrate(settings[0], settings[1], settings[2], settings[3], "--out", "out.ndjson")
+        #expect(try bench.read("out.ndjson").contains(#""attributes":{"born":"1990-04-01"}"#))
+        let verify = ["migrate", "verify"] + formats.dropFirst(2) + settings + ["--target", "out.ndjson"]
+        #expect(try await bench.start(verify).result().status == 0)
+        try bench.write("settings.json", #"{"mapping": [{"rename": "nowhere"}], "more": 1}"#)
+        #expect(try await migrate(settings[0], settings[1], settings[2], settings[3]).status == 78)
+        try bench.write("settings.json", #"{"mapping": [{"rename": "nowhere"}]}"#)
+        let refused = try await migrate(settings[0], settings[1], settings[2], settings[3])
+        #expect(refused.status == 78)
+        #expect(refused.talk.contains("mapping.rule.member at mapping[0].rename"))
+    }
+
+    @Test func `what the vendor wants beside the contacts is written, too`() async throws {
+        try bench.write("settings.json", #"{"to": {"listId": "771100"}}"#)
+        let command = [
+            "migrate", "apply", "--from", "neutral.contacts", "--to", "acoustic.contacts", "--in", "in.ndjson",
+            "--settings", "settings.json",
+        ]
+        let done = try await bench.start(command + ["--out", "out.psv"]).result()
+        #expect(done.talk.contains("out.map.xml is the map file of the import."))
+        #expect(try bench.read("out.map.xml").contains("<LIST_ID>771100</LIST_ID>"))
+        let before = bench.files
+        let streamed = try await bench.start(command).result()
+        #expect(streamed.talk.contains("The vendor wants the map file of the import, too: give --out FILE"))
+        _ = try await bench.start(command + ["--out", "other.psv", "--dry-run"]).result()
+        #expect(bench.files == before)
+    }
+
     #if os(Linux)
     @Test func `a full disk is told and ends with 2`() async throws {
         let result = try await migrate("--in", "in.ndjson", "--out", "/dev/full")

@@ -4,6 +4,7 @@ import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
 import PatchbaySalesforce
+import PatchbayTesting
 import Testing
 
 @testable import PatchbayMigration
@@ -87,6 +88,45 @@ import Testing
         for (chunk, workers) in [(1 << 20, 1), (400 + round * 37, 1), (700, 3)] {
             let bulk = try Outcome(bytes, target, from: source, rowSettings, chunk: chunk, workers: workers)
             #expect(bulk == slow, "round \(round), chunks of \(chunk), \(workers) workers")
+        }
+    }
+
+    @Test(arguments: ConversionTests.End.all.filter { $0.module.id != "altcraft" })
+    func `every way gives the same of every vendor's files`(_ end: ConversionTests.End) throws {
+        let harness = end.harness(true)
+        let people = harness.contacts.map(\.contact)
+        var bytes = try harness.file(of: people + people + people)
+        var random = SeededGenerator(seed: 3)
+        for round in 0..<3 {
+            let slow = try Outcome(
+                bytes,
+                Self.settings[1],
+                from: harness.format,
+                harness.settings,
+                chunk: 1 << 20,
+                workers: 0
+            )
+            #expect(slow.output.isEmpty == false)
+            for (chunk, workers) in [(1 << 20, 1), (900 + round * 37, 1), (1100, 3)] {
+                let bulk = try Outcome(
+                    bytes,
+                    Self.settings[1],
+                    from: harness.format,
+                    harness.settings,
+                    chunk: chunk,
+                    workers: workers
+                )
+                #expect(bulk == slow, "round \(round), chunks of \(chunk), \(workers) workers")
+            }
+            let body = (bytes.firstIndex(of: 0x0A) ?? 0) + 1
+            for _ in 0..<12 {
+                let place = body + random.below(bytes.count - body)
+                switch random.below(3) {
+                case 0: bytes[place] = random.pick(Array("\"\\,;|x \n".utf8) + [0x00, 0xC3])
+                case 1: bytes.insert(random.pick(Array("\"\\,;|\r\n ".utf8) + [0x00]), at: place)
+                default: bytes.remove(at: place)
+                }
+            }
         }
     }
 

@@ -16,6 +16,7 @@ import Testing
         _ settings: JSONObject = ["dbId": 7],
         sourceSettings: JSONObject = [:],
         types: [AttributeName: AttributeType] = [:],
+        mapping: ContactMapping = ContactMapping(),
         activity: (attribute: AttributeName, today: CalendarDate)? = nil,
         loads: [LoadDoor] = [],
         requestsPerSecond: Int? = nil,
@@ -30,7 +31,8 @@ import Testing
             to: target,
             sourceSettings: sourceSettings,
             targetSettings: settings,
-            catalogue: catalogue
+            catalogue: catalogue,
+            mapping: mapping
         )
         .plan(&input, loads: loads, requestsPerSecond: requestsPerSecond, activity: activity, workers: workers)
     }
@@ -85,6 +87,35 @@ import Testing
         #expect(attributes[2].types == [.list: 1])
         let rows = try Self.plan(bytes, to: .toy).attributes
         #expect(rows.map(\.fate) == ["kept", "lost", "lost", "lost"])
+    }
+
+    @Test func `each rule of a mapping is counted, and fields are those behind it`() throws {
+        let bytes = Self.lines(
+            Self.person("a@x.example") { $0.attributes = ["tier": "gold", "gender": "F", "note": "x"] },
+            Self.person("b@x.example") { $0.attributes = ["gender": "?"] }
+        )
+        let mapping = try ContactMapping(json: [
+            ["rename": "attributes.tier", "to": "attributes.loyalty_tier"],
+            ["map": "attributes.gender", "values": ["F": "female"], "otherwise": "reject"],
+            ["remove": "attributes.note"], ["set": "attributes.origin", "value": "import"],
+        ])
+        let plan = try Self.plan(bytes, mapping: mapping)
+        #expect(
+            plan.mapping.map(\.text) == [
+                "rename attributes.tier to attributes.loyalty_tier",
+                "map attributes.gender by 1 values, otherwise reject", "remove attributes.note",
+                "set attributes.origin",
+            ]
+        )
+        #expect(plan.mapping.map(\.effect.applied) == [1, 1, 1, 2])
+        #expect(plan.mapping.map(\.effect.failed) == [0, 1, 0, 0])
+        #expect(plan.json["mapping"]?[1]?["failed"] == 1)
+        #expect(plan.report.rejected == 1)
+        #expect(plan.attributes.map(\.name) == ["gender", "note", "tier"])
+        #expect(plan.attributes.map(\.field) == ["_sex", nil, "loyalty_tier"])
+        #expect(plan.attributes.map(\.fate) == ["changed", "lost", "renamed"])
+        #expect(plan.page(of: nil).contains("data-figure=\"mapping.1.failed\" data-value=\"1\""))
+        #expect(try Self.plan(bytes).json["mapping"] == [])
     }
 
     @Test func `keys that stand again, differ in case alone, or contradict each other are told apart`() throws {
@@ -180,7 +211,7 @@ import Testing
     // MARK: Memory
 
     @Test func `counting is the same when marks are spilled`() throws {
-        let (small, large) = (KeyCounter(), KeyCounter(limit: 64))
+        let (small, large) = (KeyCounter(), KeyCounter(limit: 64, shareLimit: 5))
         for round in 0..<3 {
             let marks = (0..<1500).map { number in
                 KeyMark(number % 3 == 0 ? "KEY-\(number)" : "key-\(number % 700)", opinion: UInt64(round % 2 + 1))

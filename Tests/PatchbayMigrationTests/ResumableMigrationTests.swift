@@ -123,7 +123,8 @@ import Testing
 
     @Test func `a run that was ended while files got their names is finished by the next`() throws {
         try run(files("whole.ndjson"))
-        let report = try run(files()).report
+        try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
+        let report = try run(files(journal: "journal")).report
         // As it stands when the rejects have their names and the contacts do not.
         try FileManager.default.moveItem(atPath: path("out.ndjson"), toPath: path("out.ndjson.partial"))
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
@@ -140,9 +141,20 @@ import Testing
             lengths: sizes
         )
         try Data(checkpoint.bytes).write(to: folder.appending(path: "out.ndjson.checkpoint"))
-        #expect(try run(files()).isCommitted)
+        #expect(try run(files(journal: "journal")).isCommitted)
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
         #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })
+        #expect(try Journal.undo(path("journal")).map(\.deed) == [.restored, .removed, .removed])
+        #expect(try bytes("out.ndjson") == Data("before".utf8))
+    }
+
+    @Test func `what a killed run left of a checkpoint or a journal is not left behind`() throws {
+        for name in ["out.ndjson.checkpoint.partial", "journal.partial"] {
+            try Data(repeating: 120, count: 9000).write(to: folder.appending(path: name))
+        }
+        try run(files(journal: "journal"))
+        #expect(names == ["in.ndjson", "journal", "out.ndjson", "out.ndjson.bad", "out.ndjson.replay"])
+        #expect(try Journal.undo(path("journal")).count == 3)
     }
 
     // MARK: What is refused

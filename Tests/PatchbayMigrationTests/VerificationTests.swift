@@ -27,11 +27,17 @@ import Testing
             against target: [UInt8],
             to format: RecordFormat = .neutralContacts,
             extent: Verification.Extent = .full,
-            showsKeys: Bool = false
+            showsKeys: Bool = false,
+            mapping: ContactMapping = ContactMapping()
         ) throws {
             let settings: JSONObject =
-                format.id == RecordFormat.altcraftProfiles.id ? ["dbId": 7, "resourceId": 3] : [:]
-            let migration = try Migration(from: .neutralContacts, to: format, targetSettings: settings)
+                format.id == RecordFormat.neutralContacts.id ? [:] : ["dbId": 7, "resourceId": 3]
+            let migration = try Migration(
+                from: .neutralContacts,
+                to: format,
+                targetSettings: settings,
+                mapping: mapping
+            )
             var differences: [Verification.Difference] = []
             verification = try migration.verify(
                 { ChunkedSource(source, chunk: 999) },
@@ -87,13 +93,41 @@ import Testing
         let lines = String(decoding: try Self.migrated(source, to: .altcraftProfiles), as: UTF8.self)
         let changed = lines.replacing("\"_city\":\"Oulu\",\"points\":2", with: "\"_city\":\"Ii\"")
             .replacing("unsubscribed", with: "subscribed")
-        let run = try Run(source, against: Array(changed.utf8), to: .altcraftProfiles, showsKeys: true)
+        let run = try Run(source, against: Array(changed.utf8), to: Self.writtenOnly, showsKeys: true)
         #expect(
             run.words == [
                 "changed attributes.city p2@x.example", "absent attributes.points p2@x.example",
                 "changed subscriptions p0@x.example", "changed subscriptions p3@x.example",
             ]
         )
+        // Where it can be read, each channel has a name of its own.
+        let contacts = try Run(source, against: Array(changed.utf8), to: .altcraftProfiles, showsKeys: true)
+        #expect(
+            contacts.words == [
+                "changed attributes.city p2@x.example", "absent attributes.points p2@x.example",
+                "changed subscriptions.email p0@x.example", "changed subscriptions.email p3@x.example",
+            ]
+        )
+    }
+
+    private static let writtenOnly = RecordFormat(
+        id: "toy.written",
+        title: "Lines that nobody reads",
+        fileExtension: "ndjson",
+        makeWriter: RecordFormat.altcraftProfiles.makeWriter,
+        makeTargetLayout: RecordFormat.altcraftProfiles.makeTargetLayout
+    )
+
+    @Test func `what the mapping changes is expected`() throws {
+        let source = Self.file(Self.people(3))
+        let mapping = try ContactMapping(json: [["rename": "attributes.points", "to": "attributes.score"]])
+        var input = ChunkedSource(source, chunk: 4096)
+        let output = MemorySink()
+        _ = try Migration(from: .neutralContacts, to: .neutralContacts, mapping: mapping).run(&input, to: output)
+        #expect(try Run(source, against: output.bytes, mapping: mapping).verification.equal == 3)
+        let without = try Run(source, against: source, showsKeys: true, mapping: mapping)
+        #expect(without.words.contains("absent attributes.score p0@x.example"))
+        #expect(without.verification.expected.mapping.map(\.applied) == [3])
     }
 
     @Test func `records with one key meet in their order`() throws {

@@ -6,6 +6,7 @@ extension AdapterModule {
         id: AcousticDevice.descriptor.id,
         title: AcousticDevice.descriptor.title,
         doors: [AcousticDevice.self],
-        loads: LoadDoor.acoustic
+        loads: LoadDoor.acoustic,
+        formats: [.acousticContacts]
     )
 }

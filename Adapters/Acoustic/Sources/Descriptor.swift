@@ -21,8 +21,8 @@ extension AcousticDevice {
             VendorLimit("entries of an update", "none published; 200 unless the app groups more"),
             VendorLimit("events in a request", "none published; a setting", rule: .acoustic("E12")),
         ],
-        rules: Rule.acoustic,
-        findings: FindingRow.acoustic,
+        rules: Rule.acoustic + Rule.acousticFiles,
+        findings: FindingRow.acoustic + FindingRow.acousticFiles,
         reasonsOfState: [
             FindingRow.updateRefused, .deleteRefused, .eventRefused, .registrationRefused, .actionUnknown,
         ].map(\.code),

@@ -23,6 +23,14 @@ import Testing
                     }
                 )
             ),
+            ("file-settings", ContactFileSettings.table.markdown),
+            (
+                "file-columns",
+                table(
+                    ["column", "holds", "type", "written"],
+                    ContactFile.markdown(ContactFileSettings().contactFile.kind)
+                )
+            ),
             ("limits", table(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })),
             (
                 "rules",

@@ -6,6 +6,7 @@ extension AdapterModule {
         id: AdobeDevice.descriptor.id,
         title: "Adobe Campaign",
         doors: [AdobeDevice.self, AdobeClassicDevice.self],
-        loads: LoadDoor.adobe
+        loads: LoadDoor.adobe,
+        formats: [.adobeProfiles]
     )
 }

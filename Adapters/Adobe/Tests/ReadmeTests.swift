@@ -14,6 +14,14 @@ import Testing
         return [
             ("settings", AdobeSettings.table.markdown), ("classic-settings", AdobeClassicSettings.table.markdown),
             ("capabilities", capabilities(standard)), ("classic-capabilities", capabilities(classic)),
+            ("file-settings", ProfileFileSettings.table.markdown),
+            (
+                "file-columns",
+                ReadmeTables.markdown(
+                    ["column", "holds", "type", "written"],
+                    ContactFile.markdown(ProfileFileSettings.kind())
+                )
+            ),
             ("limits", limits(standard)), ("classic-limits", limits(classic)),
             ("fields", fields(standard)), ("classic-fields", fields(classic)),
             ("replies", laws.map { "**\($0.0)**\n\n\($0.1.table.markdown)" }.joined(separator: "\n\n")),

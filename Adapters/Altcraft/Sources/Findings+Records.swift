@@ -6,6 +6,8 @@ extension FindingRow {
     static let altcraftRecords: [FindingRow] = [
         recordMatching, recordNoHome, recordSecond, recordAddress, recordConverted, recordTags, recordConsent,
         recordUnknown, recordDenied, recordResource, recordUnreachable, recordNested, recordToken, tokenProviderUnknown,
+        lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription, profileStatus,
+        profileResource,
     ]
 
     static let recordMatching = FindingRow(
@@ -118,5 +120,68 @@ extension FindingRow {
         rule: .altcraft("T7"),
         reason: "The push service and platform belong to none of the vendor's providers; the token is left out",
         remedy: "Give the device's platform, or let the app register itself."
+    )
+    static let lineJSON = FindingRow(
+        "altcraft.profile.json",
+        .error,
+        .invalid,
+        rule: .altcraft("X8"),
+        reason: "The line is no JSON object",
+        remedy: "Mend the text at that place."
+    )
+    static let lineProfile = FindingRow(
+        "altcraft.profile.data",
+        .error,
+        .invalid,
+        rule: .altcraft("X8"),
+        reason: "The line holds no profile",
+        remedy: "Give an import's body with its member data, or the profile data object alone."
+    )
+    static let lineTooLong = FindingRow(
+        "altcraft.profile.length",
+        .error,
+        .tooLarge,
+        rule: .altcraft("X8"),
+        reason: "The line is longer than any profile may be, and was passed over",
+        remedy: "Split it: one profile a line."
+    )
+    static let profileKey = FindingRow(
+        "altcraft.profile.key",
+        .error,
+        .missing,
+        rule: .altcraft("X1"),
+        reason: "The profile has none of the identifiers that the settings name",
+        remedy: "Name the field that identifies it in identifierFields."
+    )
+    static let profileField = FindingRow(
+        "altcraft.profile.field",
+        .warning,
+        .invalid,
+        rule: .altcraft("X7"),
+        reason: "The field's value is not of the type that the setting types gives it; it is read as it is",
+        remedy: "Mend the value, or give the attribute another type."
+    )
+    static let profileSubscription = FindingRow(
+        "altcraft.profile.subscription",
+        .warning,
+        .invalid,
+        rule: .altcraft("X3"),
+        reason: "The subscription names no channel; it is left out",
+        remedy: "Mend it in the source."
+    )
+    static let profileStatus = FindingRow(
+        "altcraft.profile.status",
+        .warning,
+        .consent,
+        rule: .altcraft("X4"),
+        reason: "The status is none of the vendor's words, so nobody knows what the person wants",
+        remedy: "Export the status as a word, or ask the person."
+    )
+    static let profileResource = FindingRow(
+        "altcraft.profile.resource",
+        .note,
+        rule: .altcraft("X3"),
+        reason: "No topic is named for the subscription's resource; its number stands for one",
+        remedy: "Name the resource in resourceId, or by topic in resources."
     )
 }

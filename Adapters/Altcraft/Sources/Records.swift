@@ -3,12 +3,16 @@ import PatchbayJSON
 import PatchbayModel
 
 extension RecordFormat {
-    /// Profiles to import: one request body of the server interface's `profiles/import` a line, without its token.
+    /// Profiles, one a line: bodies of the server interface's `profiles/import` without their token, and for reading bare
+    /// profile data objects too.
     public static let altcraftProfiles = RecordFormat(
         id: "altcraft.profiles",
-        title: "Altcraft profiles (bodies of profiles/import, one a line)",
+        title: "Altcraft profiles (bodies of profiles/import, or profile data objects, one a line)",
         fileExtension: "ndjson",
-        rules: ["X1", "X2", "X3", "X4", "X5", "X6"].map(RuleID.altcraft),
+        rules: (1...8).map { .altcraft("X\($0)") },
+        makeReader: { settings throws(SettingsError) in
+            ProfileReader(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
+        },
         makeWriter: { settings throws(SettingsError) in
             ProfileWriter(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
         },
@@ -37,6 +41,7 @@ struct ImportSettings: AdapterSettings {
     var fieldNames = AltcraftField.systemNames
     var tagsField = ""
     var genderForm = AltcraftSettings.GenderForm.code
+    var types: [AttributeName: String] = [:]
 
     static let table = SettingsTable<ImportSettings>([
         SettingRow(
@@ -96,6 +101,12 @@ struct ImportSettings: AdapterSettings {
             default: .code,
             rule: .altcraft("F12"),
             "How `_sex` is written: the vendor's pages differ; its import takes a number."
+        ),
+        .names(
+            "types",
+            \.types,
+            rule: .altcraft("X7"),
+            "The types of attributes by neutral name, for texts that are read: date, time, timestamp, country, choices …."
         ),
     ])
 }
@@ -286,8 +297,12 @@ private struct ProfileComposer {
         let tokens = Set(written.compactMap(\.token))
         for (place, device) in contact.devices.enumerated() {
             let path = "devices[\(place)]"
-            if device.facts != nil { findings.append(FindingRow.recordNoHome.at(path.dot("facts"))) }
-            guard let token = device.pushToken, !tokens.contains(PushAddress(device)?.token ?? "") else { continue }
+            noteDetails(of: device, path)
+            guard let token = device.pushToken else { continue }
+            if tokens.contains(PushAddress(device)?.token ?? "") {
+                noteDetails(of: token, path.dot("pushToken"))
+                continue
+            }
             let isReachable = PushProvider.name(of: token, on: device.facts?.platform) != nil
             let row: FindingRow = isReachable ? .recordToken : .tokenProviderUnknown
             findings.append(row.at(path.dot("pushToken")))
@@ -296,6 +311,11 @@ private struct ProfileComposer {
     }
 
     private mutating func records(of subscription: Subscription, _ path: String) -> [ImportSubscription] {
+        let number = contact.subscriptions.firstIndex { $0.key == subscription.key }
+        guard path == "subscriptions[\(number ?? 0)]" else {
+            findings.append(FindingRow.recordSecond.at(path, detail: "the same channel and topic"))
+            return []
+        }
         guard let status = status(of: subscription, path) else { return [] }
         guard let resource = resource(of: subscription) else {
             findings.append(FindingRow.recordResource.at(path))
@@ -324,17 +344,17 @@ private struct ProfileComposer {
 
     /// The vendor's word, never more than the person allowed; nil if nobody knows.
     private mutating func status(of subscription: Subscription, _ path: String) -> String? {
-        guard let status = subscription.state.status else {
-            findings.append(FindingRow.recordUnknown.at(path.dot("state")))
-            return nil
-        }
+        let state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
         let isDenied = contact.consents.contains { consent in
             consent.purpose == .messaging && consent.state == .denied
                 && (consent.channel == nil || consent.channel == subscription.channel)
         }
-        guard isDenied, subscription.state != .unsubscribed else { return status }
-        findings.append(FindingRow.recordDenied.at(path.dot("state")))
-        return Subscription.State.unsubscribed.rawValue
+        if state != subscription.state || isDenied && state != .unsubscribed {
+            findings.append(FindingRow.recordDenied.at(path.dot("state")))
+        }
+        if isDenied { return Subscription.State.unsubscribed.rawValue }
+        if state.status == nil { findings.append(FindingRow.recordUnknown.at(path.dot("state"))) }
+        return state.status
     }
 
     private func resource(of subscription: Subscription) -> Int? {
@@ -365,6 +385,24 @@ private struct ProfileComposer {
         for (name, isThere) in details where isThere {
             findings.append(FindingRow.recordNoHome.at(path.dot(name)))
         }
+    }
+
+    /// What of a device has no place, whether its token has one or not.
+    private mutating func noteDetails(of device: Device, _ path: String) {
+        let usual = Device()
+        let details = [
+            ("facts", device.facts != nil), ("identities", !device.identities.isEmpty),
+            ("allowsPush", device.allowsPush != usual.allowsPush),
+            ("allowsBackgroundPush", device.allowsBackgroundPush != usual.allowsBackgroundPush),
+            ("allowsLocation", device.allowsLocation != usual.allowsLocation),
+            ("allowsProximity", device.allowsProximity != usual.allowsProximity),
+        ]
+        for (name, isThere) in details where isThere { findings.append(FindingRow.recordNoHome.at(path.dot(name))) }
+    }
+
+    private mutating func noteDetails(of token: PushToken, _ path: String) {
+        let details = [("environment", token.environment != nil), ("appID", token.appID != nil)]
+        for (name, isThere) in details where isThere { findings.append(FindingRow.recordNoHome.at(path.dot(name))) }
     }
 
     private mutating func plainFields(of subscription: Subscription, _ path: String) -> JSONValue? {

@@ -336,5 +336,11 @@ extension Rule {
         ),
         rule("X5", "A person's no is never raised: a denied channel is written as unsubscribed.", Source.house),
         rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),
+        rule(
+            "X7",
+            "A profile is read by the same table: numbers and booleans as they are, texts by a type.",
+            Source.data
+        ),
+        rule("X8", "A line is one JSON object: an import's body, or the profile data object alone.", Source.data),
     ]
 }

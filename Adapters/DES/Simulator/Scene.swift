@@ -31,10 +31,11 @@ public struct DESScene: VendorScene {
     }
 
     /// A capture wakes a failing lane after a second at most: what was said that long before counts. A read passes the queue,
-    /// and stops nothing where it fails.
+    /// and stops nothing where it fails, nor where the token is not renewed that it asked for.
     public static func problems(in story: SceneStory, at account: DESState) -> [String] {
         var problems: [String] = []
-        let stored = story.requests.filter { $0.endpoint != "inbox" }
+        let captured = Set(story.entries.map(\.operation.id))
+        let stored = story.requests.filter { !captured.isDisjoint(with: $0.operations) }
         for (first, next) in zip(stored, stored.dropFirst()) {
             guard let at = first.settledAt, let outcome = first.outcome,
                 outcome.failed(or: 408...408, 429...429, 500...599)

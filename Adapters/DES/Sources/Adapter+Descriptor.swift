@@ -17,8 +17,8 @@ extension DESDevice {
             VendorLimit("requests of the event service in flight", "1", rule: .des("R28")),
             VendorLimit("event attributes", "texts, no lists or objects", rule: .des("T2")),
         ],
-        rules: Rule.des,
-        findings: FindingRow.des,
+        rules: Rule.des + Rule.desFiles,
+        findings: FindingRow.des + ContactFileFindings.des.all,
         reasonsOfState: [
             FindingRow.notRegistered, .inboxUnknown, .noContent, .replyUnauthenticated, .renewalRefused, .renewalsSpent,
             .replyRefused, .replyLater, .noReply, .hostNotFound, .replyUnreadable,

@@ -6,6 +6,7 @@ extension AdapterModule {
     public static let des = AdapterModule(
         id: DESDevice.descriptor.id,
         title: DESDevice.descriptor.title,
-        doors: [DESDevice.self]
+        doors: [DESDevice.self],
+        formats: [.desContacts]
     )
 }

@@ -22,7 +22,14 @@ import Testing
             ("renewal", RenewalCall.table.summary.markdown),
             ("questions", Question.markdown),
             ("replies", descriptor.replies.markdown),
-            ("settings", DESSettings.table.markdown),
+            ("settings", DESSettings.table.markdown), ("file-settings", ContactFileSettings.table.markdown),
+            (
+                "file-columns",
+                ReadmeTables.markdown(
+                    ["column", "holds", "type", "written"],
+                    ContactFile.markdown(ContactFileSettings.kind())
+                )
+            ),
             (
                 "options",
                 ReadmeTables.markdown(

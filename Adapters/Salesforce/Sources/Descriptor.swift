@@ -91,6 +91,6 @@ extension AdapterModule {
         title: SalesforceDevice.descriptor.title,
         doors: [SalesforceDevice.self, SalesforceServer.self],
         loads: LoadDoor.salesforce,
-        formats: [.salesforceContacts]
+        formats: [.salesforceContacts, .salesforceMobile]
     )
 }

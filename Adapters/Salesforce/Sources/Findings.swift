@@ -3,25 +3,31 @@ import PatchbayAdapterKit
 /// Everything that this adapter may say about an operation, a record or a setting. No row ever holds a person's value.
 extension FindingRow {
     /// Every row, for the descriptor.
-    static let salesforce: [FindingRow] = [
-        contactKeyMissing, contactKeyNotGiven, contactKeyBlank, contactKeyNotCleared, contactKeyLong, contactKeyShared,
-        contactKeyChanged, contactKeyOfAnother, contactKeyLacking, contactKeyLate, identifierIgnored,
-        attributesEmpty, attributeNameBlank, attributeReserved, attributeNameLong, attributeUndefined,
-        attributeNameSpaced, attributeCollision, attributeNested, attributeSeparator, attributeArithmetic,
-        attributesCarriedOver,
-        tagsEmpty, tagBlank, tagReserved,
-        subscriptionChannel, subscriptionTopic, subscriptionSuspended, subscriptionDetails,
-        deviceFactBlank, deviceFactsMissing, devicePlatform, deviceLocale, deviceLocaleRespelt, deviceOffset,
-        deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
-        signedStringInvalid, optionUnknown,
-        capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
-        eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
-        eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
-        subscriberTokenRefused,
-        consentKept, readBackImpossible, actionUnknown,
-        replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
-        fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowKeyBlank, rowDate,
-        rowEmail, rowPhone, rowValue, rowReserved, rowOptInUnknown, rowTimeZone,
+    static let salesforce: [FindingRow] =
+        [
+            contactKeyMissing, contactKeyNotGiven, contactKeyBlank, contactKeyNotCleared, contactKeyLong,
+            contactKeyShared,
+            contactKeyChanged, contactKeyOfAnother, contactKeyLacking, contactKeyLate, identifierIgnored,
+            attributesEmpty, attributeNameBlank, attributeReserved, attributeNameLong, attributeUndefined,
+            attributeNameSpaced, attributeCollision, attributeNested, attributeSeparator, attributeArithmetic,
+            attributesCarriedOver,
+            tagsEmpty, tagBlank, tagReserved,
+            subscriptionChannel, subscriptionTopic, subscriptionSuspended, subscriptionDetails,
+            deviceFactBlank, deviceFactsMissing, devicePlatform, deviceLocale, deviceLocaleRespelt, deviceOffset,
+            deviceIDInvalid, deviceIDLate, tokenBlank, tokenInvalid, tokenService,
+            signedStringInvalid, optionUnknown,
+            capturedInBackground, visibleLater, paced, retrying, closed, left, nothingToLeave, neverSent, eraseByHand,
+            eventKind, eventPushForeign, eventPushOwn, eventNameInvalid, eventAttributeKey, eventAttributeNested,
+            eventAttributeRepeated, eventNeedsDefinition, eventAfterHandOver, subscriberTokenMissing,
+            subscriberTokenRefused,
+            consentKept, readBackImpossible, actionUnknown,
+            replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
+        ] + ContactFileFindings.salesforce.all + [fileKeySigns]
+
+    /// Rows of contact files that speak of this vendor alone.
+    static let salesforceFiles: [FindingRow] = [
+        fileEmpty, fileWithoutRows, fileColumnMissing, fileColumnRepeated, rowWidth, rowFault, rowDate, rowEmail,
+        rowPhone, rowValue, rowReserved, rowOptInUnknown, rowTimeZone,
     ]
 
     // MARK: Contact key
@@ -728,6 +734,14 @@ extension FindingRow {
         rule: .salesforce("F9"),
         reason: "Both opt-in and opt-out date are blank, so nobody knows whether push is wanted",
         remedy: "Nothing; the subscription is carried over as unknown."
+    )
+    static let fileKeySigns = FindingRow(
+        "salesforce.record.keySigns",
+        .error,
+        .invalid,
+        rule: .salesforce("F13"),
+        reason: "A contact key of the mobile import holds no plus, minus or bracket, so the contact is not written",
+        remedy: "Give the contact a key without them, or load it as a row of a data extension."
     )
     static let rowTimeZone = FindingRow(
         "salesforce.row.timeZone",

@@ -213,5 +213,22 @@ enum SalesforceRules: Sendable {
             "Salesforce Help, contact status (confirmed); equal and both blank (inferred)"
         ),
         ("F10", "Push columns make one device.", "Columns of the push address view in public material (secondary)"),
+        (
+            "F11", "What is written stands in columns whose names are equal to the target's; every field is quoted.",
+            "Salesforce Help, import activity (confirmed); public data loader for data extensions (secondary)"
+        ),
+        (
+            "F12",
+            "Headers of the mobile import begin with an underscore; key, number and locale are needed.",
+            "Salesforce Help, import file guidelines (confirmed)"
+        ),
+        (
+            "F13", "Mobile numbers and contact keys of the mobile import hold no plus, minus or bracket.",
+            "Salesforce Help, import file guidelines (confirmed)"
+        ),
+        (
+            "F14", "`_Status` says Unsubscribe; another no needs a column of its own, or the contact is not written.",
+            "Salesforce Help, import file guidelines (confirmed); the refusal is ours (inferred)"
+        ),
     ]
 }

@@ -26,9 +26,13 @@ import Testing
             ("file-settings", ContactFileSettings.table.markdown),
             (
                 "columns",
+                table(["column", "holds", "type", "written"], ContactFile.markdown(.salesforceContacts))
+            ),
+            (
+                "mobile-columns",
                 table(
-                    ["column", "fills"],
-                    ContactFileSettings.defaultColumns.map { ["`\($0.column)`", "`\($0.target)`"] }
+                    ["column", "holds", "type", "written"],
+                    ContactFile.markdown(.salesforceMobile, onlyWritten: true)
                 )
             ),
             (

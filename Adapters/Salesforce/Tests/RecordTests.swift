@@ -8,6 +8,79 @@ import Testing
 @testable import PatchbaySalesforce
 
 @Suite("Salesforce contact exports") struct RecordTests {
+    private static let settings: JSONObject = [
+        "columns": [
+            "Favourite Colour": "attribute:favourite_colour",
+            "Visits": "attribute:visits", "Lifetime Value": "attribute:lifetime_value",
+            "Reads Newsletter": "attribute:newsletter_reader", "First Purchase": "attribute:first_purchase",
+            "Delivery Hour": "attribute:delivery_hour", "Last Visit": "attribute:last_visit",
+            "Interests": "attribute:interests", "Labels": "tags",
+            "EmailWanted": "subscription:email", "SMSWanted": "subscription:sms", "_OptInDate": "optInDate",
+            "_OptOutDate": "optOutDate", "_DeviceID": "deviceID", "_SystemToken": "pushToken",
+            "_Platform": "platform", "_PlatformVersion": "platformVersion", "_HardwareId": "model",
+            "_UTCOffset": "utcOffset", "_LocationEnabled": "locationEnabled",
+        ],
+        "types": [
+            "country": "country", "visits": "integer", "lifetime_value": "decimal", "newsletter_reader": "boolean",
+            "first_purchase": "date", "delivery_hour": "time", "last_visit": "timestamp", "interests": "choices",
+            "birth_date": "date",
+        ],
+    ]
+    private static let rows = RecordHarness(
+        .salesforceContacts,
+        settings: settings,
+        of: SalesforceDevice.self,
+        goldens: Goldens(door: "rows")
+    )
+    private static let mobile = RecordHarness(
+        .salesforceMobile,
+        settings: ["lostOptOuts": "warn"],
+        of: SalesforceDevice.self,
+        extras: [
+            (
+                "mobile",
+                Contact(
+                    identifiers: [Identifier(.external, "480013"), Identifier(.phone, "+358 40 1234567")],
+                    attributes: [.givenName: "Aino"],
+                    subscriptions: [Subscription(channel: .sms, state: .unsubscribed)],
+                    locale: "FI"
+                )
+            )
+        ],
+        goldens: Goldens(door: "mobile")
+    )
+
+    @Test(arguments: RecordCheck.all)
+    func `rows conform`(_ check: RecordCheck) throws { try check.run(on: Self.rows) }
+
+    @Test(arguments: RecordCheck.all)
+    func `mobile contacts conform`(_ check: RecordCheck) throws { try check.run(on: Self.mobile) }
+
+    @Test(.shows("salesforce/F11", "salesforce/F12", "salesforce/F13", "salesforce/F14", of: SalesforceDevice.self))
+    func `the mobile import takes digits, and a no by its word`() throws {
+        func write(_ contact: Contact, _ format: RecordFormat = .salesforceMobile) throws -> (String, [Finding]) {
+            guard var writer = try format.makeWriter?([:]) else { throw CancellationError() }
+            var bytes: [UInt8] = []
+            let findings = writer.write(contact, to: &bytes)
+            return (String(decoding: bytes, as: UTF8.self), findings)
+        }
+        var contact = Contact(
+            identifiers: [Identifier(.external, "480013"), Identifier(.phone, "+358 (40) 1234567")],
+            subscriptions: [Subscription(channel: .sms, state: .unsubscribed)],
+            locale: "FI"
+        )
+        let (text, findings) = try write(contact)
+        #expect(text == "\"480013\",\"358401234567\",\"FI\",\"\",\"\",\"\",\"\",\"\",\"Unsubscribe\"\r\n")
+        #expect(findings.map(\.code) == ["salesforce.record.converted"])
+        // A no without a column keeps the whole contact out.
+        let row = try write(contact, .salesforceContacts)
+        #expect(row.0.isEmpty && row.1.map(\.code).contains("salesforce.record.optOutLost"))
+        contact.identifiers[0].value = "member-480013"
+        #expect(try write(contact).1.map(\.code).contains("salesforce.record.keySigns"))
+        contact.identifiers.removeLast()
+        #expect(try write(contact).1.map(\.code).contains("salesforce.record.keyMissing"))
+    }
+
     private func records(
         _ text: String,
         _ settings: JSONObject = [:],
@@ -108,7 +181,7 @@ import Testing
         #expect(records.map { $0.contact == nil } == [true, true, true, false])
         #expect(
             records.map { $0.findings.filter { $0.severity == .error }.map(\.path) } == [
-                [""],
+                ["columns.Points"],
                 [
                     "columns.Contact Key", "columns.Email Address", "columns.Mobile Number", "columns.Points",
                     "columns._OptInDate",
@@ -183,7 +256,7 @@ import Testing
         )
         let bad: JSONObject = ["columns": ["a": "nonsense"], "types": ["a": "list"]]
         let error = #expect(throws: SettingsError.self) { try records(text, bad) }
-        #expect(error?.findings.map(\.path) == ["settings.columns.a", "settings.types.a"])
+        #expect(error?.findings.map(\.path) == ["settings.columns", "settings.types"])
     }
 
     @Test(arguments: [
@@ -194,7 +267,7 @@ import Testing
         ("2031-03-09", "2031-03-09T06:00:00Z"), ("2031/2/29", nil), ("13/1/2031", nil), ("3/9/2031 13:00:00 PM", nil),
         ("3/9/2031 0:00:00 AM", nil), ("9.3.2031", nil), ("31/3/9", nil), ("2031-03-09 24:00:00", nil), ("", nil),
     ]) func `dates are read in the vendor's forms`(text: String, instant: String?) {
-        #expect(VendorDate(text, zone: "-06:00")?.timestamp.text == instant)
+        #expect(FileMoment(text, forms: [.slashed, .american], zone: "-06:00")?.timestamp.text == instant)
     }
 
     @Test(arguments: [

@@ -193,19 +193,21 @@ extension Engine {
     /// Gives what waits its places inside the transaction at hand, as the configuration of the process said that took it in;
     /// returns the numbers of the rows.
     ///
-    /// Where a provider of that configuration is not known here any more, this one decides; with `onlyKnown` that row, and what
-    /// is behind it, wait.
+    /// Where a provider of that configuration is not known here any more, this one decides. During a switch that row, and what
+    /// is behind it, wait; and a sandbox that begins to rehearse then hears the state as it is, and nothing from before.
     func placeWaiting(
         _ batch: inout CaptureBatch,
         atMost limit: Int = .max,
-        onlyKnown: Bool = false
+        isSwitching: Bool = false
     ) throws -> [Int64] {
         var placed: [Int64] = []
+        let newcomers = isSwitching ? try newSandboxes() : []
         defer { batch.hearing = Hearing(plan) }
         while batch.count < limit, let row = try arrivals.row(placed.count, in: store) {
             let hearing = row.routes.map { Hearing(plan, routes: $0) } ?? Hearing(plan)
-            if onlyKnown, hearing == nil { break }
+            if isSwitching, hearing == nil { break }
             batch.hearing = hearing ?? Hearing(plan)
+            if isSwitching { batch.hearing.shadows.removeAll { newcomers.contains(plan.providers[$0].name) } }
             if row.isUnreadable {
                 try store.setArrivalAside(row.number)
                 context.emit([.setAside(FindingRow.Engine.arrivalUnreadable.at())])

@@ -217,7 +217,7 @@ struct Hearing {
     /// Which contacts each provider hears, by its position.
     let shares: [Share]
     /// Providers that are rehearsed.
-    let shadows: [Int]
+    var shadows: [Int]
     /// Providers without a route: they take the pushes that they know as their own, and nothing else.
     let unrouted: [Int]
 

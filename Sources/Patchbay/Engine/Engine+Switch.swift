@@ -41,7 +41,7 @@ extension Engine {
         var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
         var placed: [Int64] = []
         try context.transaction(.full) {
-            placed = try placeWaiting(&batch, onlyKnown: true)
+            placed = try placeWaiting(&batch, isSwitching: true)
             try batch.finish()
             let changes = try findChanges()
             let newcomers = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
@@ -95,6 +95,11 @@ extension Engine {
                 new: provider.map { $0.isRouted ? $0.share : .none } ?? .none
             )
         }
+    }
+
+    /// Providers that become shadows with a sandbox of their own.
+    func newSandboxes() throws -> Set<String> {
+        Set(try findChanges().filter { $0.state == "shadow" && $0.record?.state != "shadow" }.map(\.name))
     }
 
     private static func shareKey(_ provider: String) -> String { "share.\(provider)" }

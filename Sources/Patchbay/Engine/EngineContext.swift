@@ -71,6 +71,12 @@ final class EngineContext {
         }
     }
 
+    /// Before a request leaves that no transaction goes with: none may leave, after a reboot, earlier than this one.
+    func markIfDue() throws {
+        guard lastMark.map({ now - $0 >= Timeline.markPause }) ?? true else { return }
+        try transaction(.normal) {}
+    }
+
     /// Inside a settle: another process may have taken over meanwhile, and then nothing of ours counts any more.
     func requireLease() throws {
         guard let epoch, try store.leaseEpoch() == epoch else { throw LeaseLost() }

@@ -119,6 +119,8 @@ extension Runner {
                     )
                 )
             }
+        } else {
+            try context.markIfDue()
         }
         if isChore { choresInFlight.insert(endpoint) }
         try spendRate(now)

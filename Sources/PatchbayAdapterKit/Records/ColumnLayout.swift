@@ -50,6 +50,9 @@ public struct ColumnLayout: Sendable {
 
     /// How the text is written.
     public var dialect: DelimitedDialect
+    /// A byte that means something else than itself, a backslash or a control: a row that holds it is for the reader, as
+    /// is one with a NUL.
+    public var unusualByte: UInt8?
     /// What the columns of a header are; the reader has taken the same header.
     public var columns: @Sendable (_ header: [String]) -> [Column]
 

@@ -15,6 +15,8 @@ public struct RecordFormat: Sendable {
     public let makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)?
     /// Makes a writer; nil if the format is only read.
     public let makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)?
+    /// Files that go along with the one that is written; none for most formats.
+    public let makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])?
     /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader can read a
     /// record alone then.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
@@ -30,12 +32,28 @@ public struct RecordFormat: Sendable {
         rules: [RuleID] = [],
         makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = nil,
         makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil,
+        makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])? = nil,
         makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)? = nil,
         makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)? = nil
     ) {
         (self.id, self.title, self.fileExtension, self.rules) = (id, title, fileExtension, rules)
-        (self.makeReader, self.makeWriter) = (makeReader, makeWriter)
+        (self.makeReader, self.makeWriter, self.makeCompanions) = (makeReader, makeWriter, makeCompanions)
         (self.makeSourceLayout, self.makeTargetLayout) = (makeSourceLayout, makeTargetLayout)
+    }
+}
+
+/// A file that the vendor wants beside the one with the contacts; it follows from the format's settings alone.
+public struct CompanionFile: Sendable {
+    /// What is put behind the name of the file with the contacts, without its ending: `map.xml`.
+    public let ending: String
+    /// What it is, for people.
+    public let title: String
+    /// Its bytes.
+    public let bytes: [UInt8]
+
+    /// A companion.
+    public init(ending: String, title: String, bytes: [UInt8]) {
+        (self.ending, self.title, self.bytes) = (ending, title, bytes)
     }
 }
 

@@ -13,11 +13,12 @@ extension Command {
             to a file it may be killed at any moment: the same command goes on where it stood, and the files become what
             they would have been; --restart begins anew. Standard input can't be gone on with. Rejected records go to the
             --rejects file, one JSON object a line with number, reason, remedy and the original; beside it stand the
-            original rows with the source's header, which can be mended and fed in again. --evidence has a line for each
+            original rows with the source's header, which can be mended and fed in again. A file that the target's vendor
+            wants beside the contacts, such as a map of the columns, is written there, too. --evidence has a line for each
             word about what a person allows, before and after; with it every record is read back, and one that would
             allow more than its source is rejected. --journal keeps the way back.
-            --settings holds {"from": {…}, "to": {…}}; --config gives the types of attributes. `patchbay adapters`
-            lists the formats.
+            --settings holds {"from": {…}, "to": {…}, "mapping": […]} (Schemas/migration/settings); --config gives the
+            types of attributes. `patchbay adapters` lists the formats.
             """,
         required: [.from, .to],
         optional: [
@@ -59,6 +60,7 @@ extension Command {
             )
             return .findings
         }
+        try writeCompanions(beside: files.output)
         return try end(outcome.report)
     }
 
@@ -111,7 +113,23 @@ extension Command {
         }
         try rejects?.commit()
         try output?.commit()
+        if !isDry { try writeCompanions(beside: session.invocation.text(.output)) }
         return try end(report)
+    }
+
+    /// Writes what the target's vendor wants beside the contacts; it follows from the settings alone.
+    private func writeCompanions(beside path: String?) throws {
+        for companion in try setup.companions() {
+            guard let path, path != "-" else {
+                session.console.say("The vendor wants \(companion.title), too: give --out FILE to get it beside.")
+                continue
+            }
+            let name = "\(RejectFiles.stem(path)).\(companion.ending)"
+            let file = try OutputFile(path: name, isPrivate: false)
+            try file.write(companion.bytes)
+            try file.commit()
+            session.console.say("\(name) is \(companion.title).")
+        }
     }
 
     private func end(_ report: MigrationReport) throws -> ExitStatus {
@@ -148,10 +166,15 @@ private struct RejectFiles {
 
     /// The list, and the rows beside it with the ending of their format.
     static func paths(_ path: String, source: RecordFormat) -> (list: String, replay: String) {
-        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-        let stem = name.lastIndex(of: ".").map { path[..<$0] } ?? path[...]
+        let stem = stem(path)
         let beside = "\(stem).\(source.fileExtension)"
         return (path, beside == path ? "\(stem).replay.\(source.fileExtension)" : beside)
+    }
+
+    /// A path without the ending of its name.
+    static func stem(_ path: String) -> Substring {
+        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+        return name.lastIndex(of: ".").map { path[..<$0] } ?? path[...]
     }
 
     func commit() throws(FileError) {

@@ -10,7 +10,8 @@ extension Command {
         "tells what a migration would do: losses, collisions, consent, push tokens, work for the target",
         details: """
             One pass in constant memory; nothing is written. Counts are exact: what does not fit into memory goes to a
-            temporary file as marks of 16 bytes, without any key. --html writes a page for people, --json the same for
+            temporary file as marks of 16 bytes, without any key. With a mapping in --settings it tells what each rule
+            does. --html writes a page for people, --json the same for
             programs (Schemas/migration). --activity names the attribute that shows when a person was last seen, so that the
             age of push tokens can be told; --rate is what your contract allows, where the vendor documents no rate.
             """,
@@ -72,6 +73,7 @@ extension Command {
         ])
         try head("what does not survive")
         try rows(plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] })
+        if !plan.mapping.isEmpty { try tell(plan.mapping) }
         try head("attributes")
         try rows(plan.attributes.map { [$0.name, "\($0.count)", $0.fate, $0.field ?? "-"] })
         try head("keys")
@@ -99,6 +101,17 @@ extension Command {
         )
         try head("the way back")
         try session.console.data("  \(plan.json["undo"]?.string ?? "")")
+    }
+
+    private func tell(_ mapping: [MigrationPlan.Rule]) throws {
+        try head("what the mapping changes")
+        try rows(
+            [["changed", "over a value", "nothing to do", "could not", "rule"]]
+                + mapping.map { rule in
+                    let effect = rule.effect
+                    return [effect.applied, effect.replaced, effect.idle, effect.failed].map { "\($0)" } + [rule.text]
+                }
+        )
     }
 
     private func head(_ text: String) throws { try session.console.data(session.console.paint(text, .bold)) }

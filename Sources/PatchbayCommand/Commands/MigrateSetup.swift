@@ -12,12 +12,14 @@ import PatchbayModel
     let target: RecordFormat
     /// Everything that decides what is written.
     let identity: JSONValue
+    private let targetSettings: JSONObject
 
     init(_ session: Session) throws {
         let settings = try session.object(.settings)
-        let strangers = settings.names.filter { !["from", "to"].contains($0) }
+        let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
         guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
         (source, target) = (try session.format(.from), try session.format(.to))
+        targetSettings = settings["to"]?.object ?? [:]
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
         let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
         identity = [
@@ -29,20 +31,24 @@ import PatchbayModel
                 from: source,
                 to: target,
                 sourceSettings: settings["from"]?.object ?? [:],
-                targetSettings: settings["to"]?.object ?? [:],
-                catalogue: catalogue
+                targetSettings: targetSettings,
+                catalogue: catalogue,
+                mapping: try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
             )
         } catch {
             throw SettingsError(error.findings)
         }
     }
 
+    /// What the target's vendor wants beside the file with the contacts.
+    func companions() throws(SettingsError) -> [CompanionFile] { try target.makeCompanions?(targetSettings) ?? [] }
+
     private static let unknownMember = FindingRow(
         "settings.unknown",
         .error,
         .misconfigured,
         reason: "The settings of a migration have no such member",
-        remedy: "Known are: from, to."
+        remedy: "Known are: from, to, mapping."
     )
 }
 

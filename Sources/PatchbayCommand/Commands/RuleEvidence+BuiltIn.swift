@@ -56,6 +56,23 @@ extension RuleEvidence {
         {"rule":"acoustic/E10","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
         {"rule":"acoustic/E11","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
         {"rule":"acoustic/E12","test":"PatchbayAcousticTests.EventTests/`events wait for the interval, a flush or a full request`()"}
+        {"rule":"acoustic/F1","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F2","test":"PatchbayAcousticTests.RecordTests/`a file of one byte a character has no other characters`()"}
+        {"rule":"acoustic/F2","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F3","test":"PatchbayAcousticTests.RecordTests/`a file of one byte a character has no other characters`()"}
+        {"rule":"acoustic/F3","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F4","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F5","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F6","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F7","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`an export tells who opted out`()"}
+        {"rule":"acoustic/F9","test":"PatchbayAcousticTests.RecordTests/`who opted out goes into a file of opt-outs alone`()"}
+        {"rule":"acoustic/F10","test":"PatchbayAcousticTests.RecordTests/`the map file names every column by its place`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`the map file names every column by its place`()"}
+        {"rule":"acoustic/F12","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}
+        {"rule":"acoustic/F13","test":"PatchbayAcousticTests.RecordTests/`an export tells who opted out`()"}
         {"rule":"acoustic/G1","test":"PatchbayAcousticTests.ValueTests/`every problem of a group is told at once, and nothing of it goes`()"}
         {"rule":"acoustic/G2","test":"PatchbayAcousticTests.ValueTests/`by a setting the valid rest goes, and the bad entry is named`()"}
         {"rule":"acoustic/G3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) poison"}
@@ -269,6 +286,16 @@ extension RuleEvidence {
         {"rule":"adobe/C19","test":"PatchbayAdobeTests.ClassicTests/`nothing is repeated, and what failed can be replayed`(_:)"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) persons-on-one-phone"}
         {"rule":"adobe/C20","test":"PatchbayAdobeTests.ClassicTests/`what was said of one person is never told of the next`()"}
+        {"rule":"adobe/F1","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
+        {"rule":"adobe/F1","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
+        {"rule":"adobe/F2","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
+        {"rule":"adobe/F3","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
+        {"rule":"adobe/F4","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
+        {"rule":"adobe/F5","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
+        {"rule":"adobe/F6","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
+        {"rule":"adobe/F7","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
+        {"rule":"adobe/F8","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
+        {"rule":"adobe/F9","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
         {"rule":"adobe/G1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
         {"rule":"adobe/G1","test":"PatchbayAdobeTests.PushTests/`a flag that does not say on drops the event`(_:)"}
         {"rule":"adobe/G2","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
@@ -740,6 +767,8 @@ extension RuleEvidence {
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
+        {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
+        {"rule":"altcraft/X8","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
         {"rule":"des/A1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
         {"rule":"des/A1","test":"PatchbayDESTests.EventTests/`a message in an answer goes to the app, one without HTML does not`()"}
         {"rule":"des/A2","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
@@ -782,6 +811,17 @@ extension RuleEvidence {
         {"rule":"des/C1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) configuration-from-afar"}
         {"rule":"des/C1","test":"PatchbayDESTests.QuestionTests/`a configuration from afar switches v4 off and moves services`()"}
         {"rule":"des/C1","test":"PatchbayDESTests.RefusalTests/`all mistakes of a configuration are told at once`()"}
+        {"rule":"des/F1","test":"PatchbayDESTests.RecordTests/`a file has the vendor's field names, and nothing that its import can't take`()"}
+        {"rule":"des/F2","test":"PatchbayDESTests.RecordTests/`a file has the vendor's field names, and nothing that its import can't take`()"}
+        {"rule":"des/F3","test":"PatchbayDESTests.RecordTests/`a file has the vendor's field names, and nothing that its import can't take`()"}
+        {"rule":"des/F4","test":"PatchbayDESTests.RecordTests/`a file has the vendor's field names, and nothing that its import can't take`()"}
+        {"rule":"des/F5","test":"PatchbayDESTests.RecordTests/`a file has the vendor's field names, and nothing that its import can't take`()"}
+        {"rule":"des/F6","test":"PatchbayDESTests.RecordTests/`a contact needs the field that finds it, and its devices stay where they are`()"}
+        {"rule":"des/F7","test":"PatchbayDESTests.RecordTests/`a file has the vendor's field names, and nothing that its import can't take`()"}
+        {"rule":"des/F8","test":"PatchbayDESTests.RecordTests/`a contact needs the field that finds it, and its devices stay where they are`()"}
+        {"rule":"des/F9","test":"PatchbayDESTests.RecordTests/`a file has the vendor's field names, and nothing that its import can't take`()"}
+        {"rule":"des/F10","test":"PatchbayDESTests.RecordTests/`a contact needs the field that finds it, and its devices stay where they are`()"}
+        {"rule":"des/F11","test":"PatchbayDESTests.RecordTests/`a contact needs the field that finds it, and its devices stay where they are`()"}
         {"rule":"des/H1","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
         {"rule":"des/H2","test":"PatchbayDESTests.DESConformanceTests/converses(_:) first-start"}
         {"rule":"des/H2","test":"PatchbayDESTests.InstallationTests/`a first start registers, asks for an anonymous contact, and sets the push token`()"}
@@ -1079,6 +1119,10 @@ extension RuleEvidence {
         {"rule":"salesforce/F8","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
         {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`the newer of two dates decides`(_:)"}
         {"rule":"salesforce/F10","test":"PatchbaySalesforceTests.RecordTests/`push columns make a device`()"}
+        {"rule":"salesforce/F11","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
+        {"rule":"salesforce/F12","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
+        {"rule":"salesforce/F13","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
+        {"rule":"salesforce/F14","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.IdentityTests/`a blank contact key is refused and the old one stays`(_:)"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}

@@ -133,7 +133,8 @@ final class CheckpointWriter: Sendable {
             if number != 0, number != EINVAL { return FileError(path, .sync, number: number) }
         }
         do throws(FileError) {
-            let file = try OutputFile(path: path)
+            // What a killed run left of one is written over, not left behind.
+            let file = try OutputFile(path: path, from: nil)
             try file.write(bytes)
             try file.commit()
             return nil

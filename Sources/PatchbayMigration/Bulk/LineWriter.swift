@@ -281,6 +281,10 @@ struct LineWriter: BitwiseCopyable {
         let mark = pen.place
         var reachesDevices = false
         for index in 0..<view.subscriptionCount {
+            // Two words on one subscription are for the slow way, which takes the one that allows less.
+            for other in 0..<index where view.subscriptions[other].isAbout(the: view.subscriptions[index]) {
+                return false
+            }
             guard self.subscription(view.subscriptions[index], view, plan, &reachesDevices, &pen) else { return false }
         }
         if pen.place == mark { pen.place = start } else { Self.close(mark, 0x5B, &pen) }
@@ -294,15 +298,15 @@ struct LineWriter: BitwiseCopyable {
         _ reachesDevices: inout Bool,
         _ pen: inout Pen
     ) -> Bool {
-        guard subscription.state != plan.pointee.lexicon.pointee.unknownState else {
-            return note(plan.pointee.subscriptions.unknown)
-        }
         // Two unknown channels may be the same one.
         guard subscription.channel >= 0 || view.consentCount == 0 else { return false }
         var state = subscription.state
         if state != plan.pointee.lexicon.pointee.unsubscribed, isDenied(subscription.channel, view, plan) {
             guard note(plan.pointee.subscriptions.denied) else { return false }
             state = plan.pointee.lexicon.pointee.unsubscribed
+        }
+        guard state != plan.pointee.lexicon.pointee.unknownState else {
+            return note(plan.pointee.subscriptions.unknown)
         }
         let resource =
             subscription.topic == Lexicon.none
@@ -388,6 +392,10 @@ struct LineWriter: BitwiseCopyable {
                 guard note(plan.pointee.subscriptions.provider) else { return false }
             } else if !areReached {
                 guard note(plan.pointee.subscriptions.token) else { return false }
+            } else {
+                for _ in 0..<device.tokenDetails {
+                    guard note(plan.pointee.subscriptions.detail) else { return false }
+                }
             }
         }
         return true

@@ -304,14 +304,21 @@ struct NeutralScanner: BitwiseCopyable {
         while way == .on {
             guard view.deviceCount < RecordView.deviceLimit else { return false }
             let device = view.devices + view.deviceCount
-            device.pointee = .init(token: RecordView.blank, hasToken: false, hasFacts: false, service: 0, family: -1)
+            device.pointee = .init(
+                token: RecordView.blank,
+                hasToken: false,
+                hasFacts: false,
+                service: 0,
+                family: -1
+            )
             var (member, seen) = (-1, 0 as UInt64)
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
                 member = Grammar.name(&place, tables.pointee.facilities, after: member, &seen)
                 let isPlain =
                     switch member {
-                    case 0...3: Grammar.flag(&place)
+                    // A permission that is not the usual one has no place in most targets; the slow way says so.
+                    case 0...3: (place.pointee == UInt8(ascii: "t")) == (member == 0) && Grammar.flag(&place)
                     case 4: token(&place, &device.pointee, lexicon)
                     case 5: facts(&place, &device.pointee, lexicon)
                     default: false

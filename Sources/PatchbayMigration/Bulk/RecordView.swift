@@ -37,6 +37,9 @@ struct RecordView: BitwiseCopyable {
         var state: Int
         /// How many members it has that no layout writes.
         var details: Int
+
+        /// Whether both may be about the same channel and topic.
+        func isAbout(the other: SubscriptionView) -> Bool { channel == other.channel && topic == other.topic }
     }
 
     struct ConsentView: BitwiseCopyable {
@@ -53,6 +56,8 @@ struct RecordView: BitwiseCopyable {
         /// The environment of its token, -1 if it says none, and whether it names its app.
         var environment = -1
         var hasAppID = false
+        /// How many members its token has that no layout writes.
+        var tokenDetails: Int { (environment < 0 ? 0 : 1) + (hasAppID ? 1 : 0) }
         var service: Int
         /// The family of its platform; -1 if nothing is said of it.
         var family: Int

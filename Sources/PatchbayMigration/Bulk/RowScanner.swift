@@ -31,6 +31,8 @@ struct RowScanner: BitwiseCopyable {
     private let delimiter: UInt8
     private let quote: UInt8
     private let hasQuotes: Bool
+    /// A byte that only the reader understands; NUL, which no text holds, where there is none.
+    private let unusual: UInt8
     private let columnCount: Int
     private let steps: Row<Step>
     /// One value for each column, of the row that was split last.
@@ -42,6 +44,7 @@ struct RowScanner: BitwiseCopyable {
         delimiter = layout.dialect.delimiter
         quote = layout.dialect.quote
         hasQuotes = layout.dialect.quoting != .never
+        unusual = layout.unusualByte ?? 0
         columnCount = columns.count
         fields = arena.make(columns.count, of: RecordView.blank)
         scratch = arena.make(7 * Self.longest + Padding.count, of: 0)
@@ -228,6 +231,7 @@ struct RowScanner: BitwiseCopyable {
                 place += length
                 field.pointee.isASCII = false
             } else {
+                if byte == 0 || byte == unusual { return false }
                 if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
                 place += 1
             }
@@ -282,6 +286,7 @@ struct RowScanner: BitwiseCopyable {
                 field.pointee.isASCII = false
             } else {
                 if byte == 0x0A { lines += 1 }
+                if byte == 0 || byte == unusual { return false }
                 if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
                 place += 1
             }

@@ -6,9 +6,13 @@ import PatchbayModel
 struct SlowWay {
     private var writer: any ContactWriter
     private let catalogue: AttributeCatalogue
+    private let mapping: ContactMapping
+    /// What each rule of the mapping did so far.
+    private(set) var effects: [MappingEffect]
 
-    init(writer: any ContactWriter, catalogue: AttributeCatalogue) {
-        (self.writer, self.catalogue) = (writer, catalogue)
+    init(writer: any ContactWriter, catalogue: AttributeCatalogue, mapping: ContactMapping = ContactMapping()) {
+        (self.writer, self.catalogue, self.mapping) = (writer, catalogue, mapping)
+        effects = mapping.noEffects
     }
 
     /// Appends the record's contact; with an error among the findings nothing was appended.
@@ -18,6 +22,7 @@ struct SlowWay {
             let isExplained = findings.contains { $0.severity == .error }
             return isExplained ? findings : findings + [Self.unexplained.at()]
         }
+        if !mapping.isEmpty { findings += mapping.apply(to: &contact, counting: &effects) }
         findings += contact.settleContradictions()
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost

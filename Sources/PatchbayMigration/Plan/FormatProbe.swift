@@ -22,9 +22,13 @@ struct FormatProbe {
         var finding: Finding?
     }
 
+    private typealias Written = (bytes: [UInt8], findings: [Finding])
+
     private let header: [UInt8]
-    private let write: (Contact) -> (bytes: [UInt8], findings: [Finding])
-    private let base: (bytes: [UInt8], findings: [Finding])
+    private let write: (Contact) -> Written
+    private let base: Written
+    /// What the mapping makes of a source's contact before it is written.
+    private let map: (inout Contact) -> Void
 
     /// A person whom every format should be able to hold.
     private static let person = Contact(identifiers: [
@@ -43,6 +47,18 @@ struct FormatProbe {
             return (bytes, findings)
         }
         base = write(Self.person)
+        let mapping = migration.mapping.keepingUnknown
+        map = { contact in
+            var effects = mapping.noEffects
+            _ = mapping.apply(to: &contact, counting: &effects)
+        }
+    }
+
+    /// What comes of a source's contact.
+    private func arrive(_ contact: Contact) -> Written {
+        var contact = contact
+        map(&contact)
+        return write(contact)
     }
 
     func ask(_ change: (inout Contact) -> Void) -> Answer {
@@ -80,12 +96,13 @@ struct FormatProbe {
         }
     }
 
-    /// The field in which an attribute arrives; nil if no sample of that type does.
+    /// The field in which an attribute of the source arrives, by way of the mapping; nil if no sample of that type does.
     func field(of name: AttributeName, _ type: AttributeType) -> String? {
+        let base = arrive(Self.person)
         for sample in Self.samples(type) {
             var contact = Self.person
             contact.attributes[name] = sample
-            let (bytes, findings) = write(contact)
+            let (bytes, findings) = arrive(contact)
             guard !findings.contains(where: { $0.severity == .error }), bytes != base.bytes else { continue }
             if let field = Self.difference(base.bytes, bytes, header) { return field }
         }

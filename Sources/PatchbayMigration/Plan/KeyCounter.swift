@@ -24,8 +24,8 @@ final class KeyCounter {
         var torn = 0
     }
 
-    /// Marks in memory.
-    private let limit: Int
+    /// Marks in memory, and marks of a share that are counted at once.
+    private let (limit, shareLimit): (Int, Int)
     private static let shares = 256
 
     private var marks: [KeyMark] = []
@@ -34,8 +34,8 @@ final class KeyCounter {
     private var segments: [[Int]] = []
     private var total = 0
 
-    /// A counter that keeps so many marks in memory: 2 MiB.
-    init(limit: Int = 128 << 10) { self.limit = limit }
+    /// A counter that keeps so many marks in memory, half a MiB, and counts at most so many at once.
+    init(limit: Int = 32 << 10, shareLimit: Int = 128 << 10) { (self.limit, self.shareLimit) = (limit, shareLimit) }
 
     func add(_ more: [KeyMark]) throws(FileError) {
         total += more.count
@@ -74,7 +74,7 @@ final class KeyCounter {
         for share in 0..<Self.shares {
             let size = segments.reduce(0) { $0 + $1[share] }
             // A share that is too large is read several times, a part of it at a time.
-            let parts = UInt64(1 + size / limit)
+            let parts = UInt64(1 + size / shareLimit)
             for part in 0..<parts {
                 var (taken, offset) = ([KeyMark](), 0)
                 for segment in segments {

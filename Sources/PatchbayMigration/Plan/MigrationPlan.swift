@@ -72,6 +72,14 @@ public struct MigrationPlan: Sendable {
         public let count: Int
     }
 
+    /// A rule of the mapping, and how often it did what.
+    public struct Rule: Hashable, Sendable {
+        /// The rule in words, without the values that it writes.
+        public let text: String
+        /// What it did.
+        public let effect: MappingEffect
+    }
+
     /// A way into the vendor.
     public struct Load: Hashable, Sendable {
         /// The way and its limits.
@@ -88,6 +96,8 @@ public struct MigrationPlan: Sendable {
     public let to: (id: String, title: String)
     /// The numbers of a run that writes nothing.
     public let report: MigrationReport
+    /// The rules of the mapping, in their order; none without a mapping.
+    public let mapping: [Rule]
     /// What the target's format does with each part of a contact.
     public let parts: [Part]
     /// What was found, the worst and the most frequent first.
@@ -201,6 +211,7 @@ extension MigrationPlan {
         from = (migration.source.id, migration.source.title)
         to = (migration.target.id, migration.target.title)
         self.report = report
+        mapping = zip(migration.mapping.rules, report.mapping).map { Rule(text: $0.description, effect: $1) }
         parts = Self.parts(probe, survey)
         losses = Self.losses(report, survey)
         attributes = Self.attributes(survey, probe)
@@ -299,6 +310,7 @@ extension MigrationPlan {
             "from": ["format": .string(from.id), "title": .string(from.title)],
             "to": ["format": .string(to.id), "title": .string(to.title)],
             "report": report.json,
+            "mapping": .array(mapping.map(\.json)),
             "losses": .array(losses.map(\.json)),
             "parts": .array(parts.map(\.json)),
             "attributes": .array(attributes.map(\.json)),
@@ -331,6 +343,14 @@ extension MigrationPlan.Loss {
             "code": .string(code), "severity": .string(severity.rawValue), "count": .integer(count),
             "reason": .string(reason), "remedy": .string(remedy),
         ]
+    }
+}
+
+extension MigrationPlan.Rule {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = ["rule": .string(text)]
+        for member in effect.json.object ?? [:] { object[member.name] = member.value }
+        return .object(object)
     }
 }
 

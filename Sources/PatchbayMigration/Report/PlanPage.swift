@@ -40,7 +40,7 @@ private struct PlanPage {
         <p class="route"><span>\(Page.text(plan.from.title))</span> <b aria-label="to">→</b> <span>\(Page.text(plan.to.title))</span></p>
         </header>
         <main>
-        \([fate, losses, attributes, keys, consent, tokens, parts, work, way].joined(separator: "\n"))
+        \([fate, losses, mapping, attributes, keys, consent, tokens, parts, work, way].joined(separator: "\n"))
         </main>
         <footer>Nothing has been written yet. Counts are exact; they hold for the file as it was read.</footer>
         </body>
@@ -113,6 +113,32 @@ private struct PlanPage {
     private func concerns(_ loss: MigrationPlan.Loss) -> String {
         let parts = plan.concerns(loss.code).map { "\(Page.text($0.name)) (\(Page.number($0.count ?? 0)))" }
         return parts.isEmpty ? "" : "<p class=\"help about\">About: \(parts.joined(separator: "; "))</p>"
+    }
+
+    // MARK: Mapping
+
+    private var mapping: String {
+        guard !plan.mapping.isEmpty else { return "" }
+        let rows = plan.mapping.enumerated().map { place, rule in
+            let counts = [
+                ("applied", rule.effect.applied), ("replaced", rule.effect.replaced), ("idle", rule.effect.idle),
+                ("failed", rule.effect.failed),
+            ]
+            let cells = counts.map { name, count in
+                let isBad = name == "failed" && count > 0
+                let figure = Page.figure(count, "mapping.\(place).\(name)")
+                return "<td class=\"n\">\(isBad ? "<span class=\"chip refused\">\(figure)</span>" : figure)</td>"
+            }
+            return "<tr><th scope=\"row\">\(Page.text(rule.text))</th>\(cells.joined())</tr>"
+        }
+        let heads = ["changed", "of them over another value", "nothing to do", "could not"].map {
+            "<th scope=\"col\" class=\"n\">\($0)</th>"
+        }
+        return Page.section(
+            "What the mapping changes",
+            "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">rule</th>\(heads.joined())</tr></thead><tbody>\(rows.joined())</tbody></table></div>",
+            "Rules work one after the other, each on what the one before left. A rule that never changes anything may name a place that your data does not have."
+        )
     }
 
     // MARK: Attributes

@@ -35,11 +35,10 @@ final class FileDescriptor {
         return status
     }
 
-    /// Keeps the first `count` bytes and goes on behind them.
+    /// Keeps the first `count` bytes and goes on behind them. A file of that size keeps its time of change, too.
     func begin(at count: Int) throws(FileError) {
-        guard ftruncate(number, off_t(count)) == 0, lseek(number, off_t(count), SEEK_SET) == off_t(count) else {
-            throw FileError(path, .write)
-        }
+        if try status().st_size != off_t(count), ftruncate(number, off_t(count)) != 0 { throw FileError(path, .write) }
+        try seek(to: count)
     }
 
     /// Goes to a place of the file.

@@ -56,7 +56,7 @@ public enum Journal: Sendable {
                 "size": .integer(status.st_size), "changed": .integer(status.changed),
             ])
         }
-        let file = try OutputFile(path: path)
+        let file = try OutputFile(path: path, from: nil)
         let json: JSONValue = ["version": .integer(version), "files": .array(entries)]
         try file.write(Array((json.text + "\n").utf8))
         try file.commit()

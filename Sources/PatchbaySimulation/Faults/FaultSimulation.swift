@@ -107,6 +107,8 @@ public final class FaultSimulation {
     var allowed: [OperationID: Set<String>] = [:]
     /// What was stored and had no place on a route yet when last seen.
     private var waiting: Set<OperationID> = []
+    /// What got its places later: a sandbox that began meanwhile may not have it, because it began with the state as it was.
+    private(set) var placedLate: Set<OperationID> = []
     /// Of each provider, how often it has become or ceased to be a shadow; and when a request left, how often by then.
     var phases: [String: Int] = [:]
     var phaseOf: [Int: Int] = [:]
@@ -290,6 +292,7 @@ public final class FaultSimulation {
         let names = Set(plan.providers.map(\.name))
         for id in waiting.subtracting(arrivals) {
             guard heardBy[id] != nil, let routed = routedBy[id] else { continue }
+            placedLate.insert(id)
             let shadows = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
             if routed.isSubset(of: names) {
                 rehearsedBy[id] = shadows.subtracting(routed)
@@ -314,6 +317,8 @@ public final class FaultSimulation {
     private func reconfigure(_ number: Int) throws {
         noteWake()
         try world.comeToRest()
+        // What got its place by now got it by the configuration so far.
+        try learnPlaces()
         let former = position
         do {
             position = number

@@ -59,6 +59,32 @@ import Testing
         for account in try world.accounts() { #expect(account.balances) }
     }
 
+    @Test func `what arrived before a sandbox begins to rehearse holds up no switch (E1, E19)`() throws {
+        let world = try VirtualWorld()
+        func plan(sends: Bool) -> RoutingPlan {
+            .routes(.drain, .route("live", .live), .route("next", .shadow, sends: sends))
+        }
+        try world.start(plan(sends: false))
+        // The rehearsal is known to the outbox, so that its beginning outside is a change.
+        try world.restart(.routes(.drain, .route("live", .live), .route("next", .live)))
+        #expect(try world.drain())
+        try world.restart(plan(sends: false))
+        #expect(try world.drain())
+        var captured: [EngagementOperation] = []
+        try dieBeforePlacing(world) {
+            captured = world.events(["a"])
+            try world.capture(captured)
+        }
+        try world.restart(plan(sends: true))
+        #expect(try world.drain())
+        #expect(heard(world, "live").contains(captured[0].id.rawValue))
+        #expect(world.outcome(of: captured[0].id, on: "next") == nil)
+        let later = world.events(["b"])
+        try world.capture(later)
+        #expect(try world.drain())
+        #expect(world.outcome(of: later[0].id, on: "next")?.term == .shadowed)
+    }
+
     @Test func `what nobody could place is tried again, and nothing is sent without it in its order (E1)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())

@@ -219,6 +219,24 @@ import Testing
         try world.advance(by: .seconds(200))
         #expect(world.sent.count == 2)
     }
+
+    @Test func `no request leaves earlier than the one before it, whatever was stored in between (E8)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe { $0.courtesy = 60_000 })
+        try world.capture(.event("a"))
+        // What leaves a minute after the last transaction, and is in flight when the machine goes off.
+        world.network = { _ in .silence }
+        try world.advance(by: .seconds(61))
+        #expect(world.sent.count == 1)
+        world.host.jump(by: .seconds(-86_400))
+        try world.reboot(after: .seconds(1))
+        // After a minute by its own time; a timeline that ran back would be at the beginning of that minute.
+        try world.capture(.event("b"), subject: "other")
+        try world.advance(by: .seconds(61))
+        #expect(world.sent.count > 1)
+        #expect(world.now.map { $0 > world.sent[0].now + .seconds(60) } ?? false)
+        #expect(world.sent[0].now <= world.sent[1].now)
+    }
 }
 
 @Suite("The engine and death") struct EngineObligationDeath {

@@ -17,8 +17,8 @@ extension AdobeDevice {
             VendorLimit("operations in one request", "1"),
             VendorLimit("values of fields", "one text each", rule: .adobe("P4")),
         ],
-        rules: Rule.adobe,
-        findings: FindingRow.adobe,
+        rules: Rule.adobe + Rule.adobeFiles,
+        findings: FindingRow.adobe + ContactFileFindings.adobe.all,
         fields: [TrackingCall.table.summary, ProfileCall.table.summary, TokenCall.table.summary],
         replies: .adobeHits
     )

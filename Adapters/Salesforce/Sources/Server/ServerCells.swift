@@ -168,7 +168,7 @@ struct ServerCells: Sendable {
     private static let channelSets = ["Email Addresses", "MobileConnect Demographics", "MobilePush Demographics"]
 
     private mutating func checkSets() {
-        let sets = Set(cells.compactMap { ContactPlace($0.name)?.set })
+        let sets = Set(cells.compactMap { AttributeSetPlace($0.name)?.set })
         if sets.isDisjoint(with: Self.channelSets) {
             (cells, isKeyAlone) = ([], false)
             findings.append(ServerFinding.channelMissing.at("action"))

@@ -257,7 +257,7 @@ public struct SalesforceServerSettings: AdapterSettings {
                 "Add \"dataExtension\": its external key, as Contact Builder shows it."
             )
         }
-        for (name, path) in contactAttributes.sorted(by: { $0.key < $1.key }) where ContactPlace(path) == nil {
+        for (name, path) in contactAttributes.sorted(by: { $0.key < $1.key }) where AttributeSetPlace(path) == nil {
             refuse(
                 "contactAttributes".dot(name.rawValue),
                 "It does not name a set and an attribute.",
@@ -277,7 +277,7 @@ public struct SalesforceServerSettings: AdapterSettings {
 }
 
 /// An attribute of a contact: its set's name and its own, as Contact Builder shows them.
-struct ContactPlace: Hashable, Sendable {
+struct AttributeSetPlace: Hashable, Sendable {
     let set: String
     let attribute: String
 

@@ -160,7 +160,7 @@ struct ContactRecord: Sendable {
     var sets: [(name: String, values: [ServerCells.Cell])] {
         var sets: [(name: String, values: [ServerCells.Cell])] = []
         for cell in row.cells {
-            guard let place = ContactPlace(cell.name) else { continue }
+            guard let place = AttributeSetPlace(cell.name) else { continue }
             let value = ServerCells.Cell(name: place.attribute, value: cell.value)
             if let known = sets.firstIndex(where: { $0.name == place.set }) {
                 sets[known].values.append(value)

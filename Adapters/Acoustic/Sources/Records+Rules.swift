@@ -1,0 +1,114 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+extension Rule {
+    /// The rules of contact files.
+    static let acousticFiles: [Rule] = [
+        ("F1", "Fields stand between bars, commas or tabs; bars are recommended.", formats),
+        ("F2", "A file is UTF-8 or ISO 8859-1, told by FILE_ENCODING.", formats),
+        ("F3", "The header line is skipped by an import: the map file names columns by their place.", maps),
+        ("F4", "A field takes no line break; a backslash is written twice.", formats),
+        (
+            "F5", "Days are MM/DD/YYYY unless the import says otherwise; instants are in UTC, with a time of 24 hours.",
+            fields
+        ),
+        ("F6", "Yes and No, digits, times with seconds, at most 4000 characters of text.", fields),
+        ("F7", "Several values stand between semicolons.", fields),
+        ("F8", "The opt-out field of an export is F, T for opted out, or U for undeliverable.", help),
+        (
+            "F9", "Opt-outs are imported by the action OPT_OUT; every other action may make a contact that gets mail.",
+            maps
+        ),
+        ("F10", "SMS consents stand in columns of their own, for one text-to-join programme.", consents),
+        ("F11", "A map file names list, action, file type, sync fields and columns, by places from 1.", maps),
+        ("F12", "A column's name has 3 to 255 characters.", maps),
+        ("F13", "A file without rows is refused, and a row has as many fields as the header.", house),
+    ].map { Rule(.acoustic($0.0), $0.1, source: $0.2) }
+
+    private static let formats = "IBM/Acoustic: database file formats; help centre"
+    private static let fields = "IBM/Acoustic: Database field definitions"
+    private static let maps = "go-acoustic/integrations-treasure-data; ka4ok85/watson-campaign-automation-spring"
+    private static let help = "Acoustic help centre: export fields"
+    private static let consents = "CiviCRM Omnimail extension: map files"
+    private static let house = "decision of this adapter; the vendor says nothing"
+}
+
+extension ContactFileRules {
+    static let acoustic = ContactFileRules(
+        dialect: [.acoustic("F1"), .acoustic("F2"), .acoustic("F4")],
+        header: .acoustic("F3"),
+        empty: .acoustic("F13"),
+        width: .acoustic("F13"),
+        values: .acoustic("F6"),
+        lists: .acoustic("F7"),
+        moments: .acoustic("F5"),
+        addresses: .acoustic("F6"),
+        key: .acoustic("F11"),
+        home: .acoustic("F3"),
+        wishes: .acoustic("F8"),
+        noes: .acoustic("F9"),
+        device: .acoustic("F3")
+    )
+}
+
+extension ContactFileFindings {
+    /// What may be said of this vendor's files.
+    static let acoustic = ContactFileFindings("acoustic", .acoustic, key: "the key (setting key)")
+}
+
+extension FindingRow {
+    /// Every row of contact files, for the descriptor.
+    static let acousticFiles: [FindingRow] =
+        ContactFileFindings.acoustic.all + [
+            recordOptedOut, recordNotOptedOut, fileList, fileListForm, fileColumnName, fileSyncField,
+        ]
+
+    static let recordOptedOut = FindingRow(
+        "acoustic.record.optedOut",
+        .error,
+        .consent,
+        rule: .acoustic("F9"),
+        reason: "The person opted out, and this action could make a contact that gets mail, so it is not written",
+        remedy: "Feed the rejected contacts in again with the setting action OPT_OUT."
+    )
+    static let recordNotOptedOut = FindingRow(
+        "acoustic.record.notOptedOut",
+        .error,
+        .conflict,
+        rule: .acoustic("F9"),
+        reason: "The person did not opt out of e-mail, so the contact does not belong into a file of opt-outs",
+        remedy: "Feed it in with another action."
+    )
+    static let fileList = FindingRow(
+        "acoustic.file.list",
+        .error,
+        .missing,
+        rule: .acoustic("F11"),
+        reason: "An import needs the database's number",
+        remedy: "Give it in the setting listId."
+    )
+    static let fileListForm = FindingRow(
+        "acoustic.file.listForm",
+        .error,
+        .invalid,
+        rule: .acoustic("F11"),
+        reason: "The database's number holds something else than digits",
+        remedy: "Give the number as text, digits alone."
+    )
+    static let fileColumnName = FindingRow(
+        "acoustic.file.columnName",
+        .error,
+        .invalid,
+        rule: .acoustic("F12"),
+        reason: "A column's name has 3 to 255 characters",
+        remedy: "Name a column that the database can hold."
+    )
+    static let fileSyncField = FindingRow(
+        "acoustic.file.syncField",
+        .error,
+        .notFound,
+        rule: .acoustic("F11"),
+        reason: "The file has no such column",
+        remedy: "Name a column of the file, or leave the setting out."
+    )
+}

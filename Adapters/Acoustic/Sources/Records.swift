@@ -1,0 +1,342 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension RecordFormat {
+    /// Contacts of a database, as its import takes them beside a map file, and as its export writes them.
+    public static let acousticContacts = RecordFormat(
+        id: "acoustic.contacts",
+        title: "Acoustic Campaign contacts (delimited text; an import needs the map file beside it)",
+        fileExtension: "psv",
+        rules: (1...13).map { .acoustic("F\($0)") },
+        makeReader: { object throws(SettingsError) in
+            ContactFileReader(try ContactFileSettings.read(object).contactFile)
+        },
+        makeWriter: { object throws(SettingsError) in
+            let settings = try ContactFileSettings.read(object)
+            let problems = settings.problemsOfWriting
+            if !problems.isEmpty { throw SettingsError(problems) }
+            return ContactFileWriter(settings.contactFile) { settings.action.findings(of: $0) }
+        },
+        makeCompanions: { object throws(SettingsError) in
+            let settings = try ContactFileSettings.read(object)
+            let problems = settings.problemsOfWriting
+            if !problems.isEmpty { throw SettingsError(problems) }
+            return [
+                CompanionFile(
+                    ending: "map.xml",
+                    title: "the map file of the import",
+                    bytes: Array(ImportMap(settings).text.utf8)
+                )
+            ]
+        },
+        makeSourceLayout: { object throws(SettingsError) in
+            try ContactFileSettings.read(object).contactFile.sourceLayout
+        }
+    )
+}
+
+/// How a file of contacts is written, and what the import does with it.
+struct ContactFileSettings: AdapterSettings {
+    /// What an import does.
+    enum Action: String, NeutralWord {
+        case addOnly = "ADD_ONLY"
+        case updateOnly = "UPDATE_ONLY"
+        case addAndUpdate = "ADD_AND_UPDATE"
+        case optOut = "OPT_OUT"
+    }
+
+    /// What an export says of contacts that did not opt out.
+    enum NotOptedOut: String, NeutralWord {
+        case subscribed, unknown
+    }
+
+    var file: ContactFile.Settings
+    var action = Action.addAndUpdate
+    var listID = ""
+    var syncFields: [String] = []
+    var contactLists: [String] = []
+    var programID = ""
+    var notOptedOut = NotOptedOut.subscribed
+
+    init() {
+        file = ContactFile.Settings(
+            delimiter: .bar,
+            isQuoted: false,
+            forms: FieldForms(
+                day: .american,
+                seconds: ":00",
+                booleans: ("Yes", "No"),
+                hasLowerCountries: true,
+                doubled: "\\",
+                takesLineBreaks: false
+            )
+        )
+        file.lineEnding = .lineFeed
+    }
+
+    static func read(_ object: JSONObject) throws(SettingsError) -> ContactFileSettings {
+        try table.read(object, over: ContactFileSettings(), at: "")
+    }
+
+    static let table = SettingsTable<ContactFileSettings>([
+        .text("listId", \.listID, rule: .acoustic("F11"), "The database's number; an import needs it."),
+        .choice(
+            "action",
+            \.action,
+            default: .addAndUpdate,
+            rule: .acoustic("F9"),
+            "What the import does. Contacts that opted out go into a file of their own with `OPT_OUT`."
+        ),
+        .fileKey(\.file.key, default: .external, rule: .acoustic("F11")),
+        .list(
+            "syncFields",
+            \.syncFields,
+            default: "the key's column",
+            rule: .acoustic("F11"),
+            "The columns that find a contact of a flexible database."
+        ),
+        .list(
+            "contactLists",
+            \.contactLists,
+            rule: .acoustic("F11"),
+            "The numbers of contact lists that the contacts join."
+        ),
+        .text(
+            "textToJoinProgramId",
+            \.programID,
+            rule: .acoustic("F10"),
+            "The SMS programme whose consents the file carries; without it there are no consent columns."
+        ),
+        .fileDelimiter(\.file.delimiter, of: [.comma, .tab, .bar], default: .bar, rule: .acoustic("F1")),
+        .flag(
+            "quoted",
+            \.file.isQuoted,
+            default: false,
+            rule: .acoustic("F1"),
+            "Whether fields may stand in quotes. The vendor's quoting rules are not published, so none is written by default."
+        ),
+        .choice(
+            "encoding",
+            \.file.encoding,
+            default: .utf8,
+            rule: .acoustic("F2"),
+            "How characters are bytes; the import is told by FILE_ENCODING."
+        ),
+        .list(
+            "header",
+            \.file.header,
+            rule: .acoustic("F3"),
+            "The columns' names in a file without a header line, as its map file gives them."
+        ),
+        .fileDateForm(
+            \.file.forms.day,
+            of: [.american, .european, .slashed],
+            default: .american,
+            rule: .acoustic("F5")
+        ),
+        .fileZone(
+            \.file.forms.zone,
+            default: "Z",
+            rule: .acoustic("F5"),
+            "The offset of instants; the vendor keeps them in UTC."
+        ),
+        .flag(
+            "lowerCaseCountries",
+            \.file.forms.hasLowerCountries,
+            default: true,
+            rule: .acoustic("F6"),
+            "Whether country codes are written as devices write them, in lower case; what the import's list holds is not "
+                + "published."
+        ),
+        .choice(
+            "notOptedOut",
+            \.notOptedOut,
+            default: .subscribed,
+            rule: .acoustic("F8"),
+            "What an F in the opt-out column means: that the person wants messages, or that nobody knows."
+        ),
+        .fileColumns(\.file, rule: .acoustic("F3")),
+        .fileTypes(\.file, rule: .acoustic("F6")),
+        .lostOptOuts(\.file.lostOptOuts, rule: .acoustic("F9")),
+    ])
+
+    /// What is wrong with settings that a file is written by.
+    var problemsOfWriting: [Finding] {
+        let names = contactFile.writtenColumns.map(\.name)
+        return (listID.isEmpty ? [FindingRow.fileList.at("listId")] : [])
+            + (listID.allSatisfy(\.isNumber) ? [] : [FindingRow.fileListForm.at("listId")])
+            + names.filter { !(3...255).contains($0.count) }.map { FindingRow.fileColumnName.at("columns".dot($0)) }
+            + syncFields.filter { !names.contains($0) }.map { FindingRow.fileSyncField.at("syncFields".dot($0)) }
+    }
+
+    /// The file's table.
+    var contactFile: ContactFile { ContactFile(kind, file) }
+
+    private var kind: ContactFileKind {
+        ContactFileKind(
+            Self.columns(notOptedOut) + (programID.isEmpty ? [] : Self.consent),
+            findings: .acoustic,
+            rules: .acoustic,
+            deviceIdentity: "acoustic.channelId"
+        )
+    }
+
+    private static let email = Subscription(channel: .email, state: .unknown).key
+    private static let sms = Subscription(channel: .sms, state: .unknown).key
+    /// Most UTF-16 units of a text column.
+    private static let textLimit = 4000
+
+    /// The column that an export has and no import takes.
+    static let optOutColumn = "Opted Out"
+
+    static func columns(_ notOptedOut: NotOptedOut = .subscribed) -> [ContactColumn] {
+        [
+            ContactColumn("CustomerId", .identifier(.external), isWritten: true, limit: textLimit),
+            ContactColumn("Email", .identifier(.email), isWritten: true),
+            ContactColumn("MobileNumber", .identifier(.phone), isWritten: true),
+            ContactColumn("FirstName", .attribute(.givenName), isWritten: true, limit: textLimit),
+            ContactColumn("LastName", .attribute(.familyName), isWritten: true, limit: textLimit),
+            ContactColumn("BirthDate", .attribute(.birthDate), type: .date, isWritten: true),
+            ContactColumn("Gender", .attribute(.gender), isWritten: true, limit: textLimit),
+            ContactColumn("Country", .attribute(.country), type: .country, isWritten: true),
+            ContactColumn("City", .attribute(.city), isWritten: true, limit: textLimit),
+            ContactColumn("PostalCode", .attribute(.postalCode), isWritten: true, limit: textLimit),
+            ContactColumn("LoyaltyTier", .attribute(.loyaltyTier), isWritten: true, limit: textLimit),
+            ContactColumn(
+                optOutColumn,
+                .state(email),
+                isWritten: true,
+                states: ContactColumn.States(
+                    read: [
+                        "f": notOptedOut == .subscribed ? .subscribed : .unknown, "t": .unsubscribed, "u": .suspended,
+                    ],
+                    written: [.subscribed: "F", .unsubscribed: "T"]
+                )
+            ),
+        ]
+            + ["RECIPIENT_ID", "Email Type", "Opt In Date", "Opt In Details", "Opted Out Date", "Opt Out Details"].map {
+                ContactColumn($0, .ignored)
+            }
+    }
+
+    /// Columns of the consent to one SMS programme.
+    static let consent: [ContactColumn] = [
+        ContactColumn(
+            "CONSENT_STATUS_CODE",
+            .state(sms),
+            isWritten: true,
+            states: ContactColumn.States(
+                read: [
+                    "opted-in": .subscribed, "opt-in": .subscribed, "opted-out": .unsubscribed,
+                    "opt-out": .unsubscribed,
+                ],
+                written: [.subscribed: "OPTED-IN", .unsubscribed: "OPTED-OUT"]
+            )
+        ),
+        ContactColumn("CONSENT_DATE", .changedAt(sms), isWritten: true),
+        ContactColumn("CONSENT_SOURCE", .source(sms), isWritten: true),
+    ]
+}
+
+extension ContactFileSettings.Action {
+    /// An import adds who is not there as wanting messages, so a no goes in by an action of its own.
+    fileprivate func findings(of contact: Contact) -> [Finding] {
+        RuleID.acoustic("F9").fire()
+        let isOut = contact.saysNoToEmail
+        if self == .optOut { return isOut ? [] : [FindingRow.recordNotOptedOut.at("subscriptions")] }
+        return isOut ? [FindingRow.recordOptedOut.at("subscriptions", detail: "the action is \(rawValue)")] : []
+    }
+}
+
+extension Contact {
+    /// Whether the person must get no e-mail, now or ever.
+    fileprivate var saysNoToEmail: Bool {
+        subscriptions.contains {
+            $0.channel == .email && $0.topic == nil && ($0.state == .unsubscribed || $0.state == .suspended)
+        }
+            || consents.contains {
+                $0.purpose == .messaging && $0.state == .denied && ($0.channel == nil || $0.channel == .email)
+            }
+    }
+}
+
+/// The map file of an import.
+struct ImportMap {
+    private let settings: ContactFileSettings
+
+    init(_ settings: ContactFileSettings) { self.settings = settings }
+
+    /// The file.
+    var text: String {
+        RuleID.acoustic("F11").fire()
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element("LIST_IMPORT", lines: parts)
+    }
+
+    private var columns: [ContactColumn] { settings.contactFile.writtenColumns }
+
+    private var parts: [String] {
+        var parts = [element("LIST_INFO", lines: info)]
+        let sync = settings.syncFields.isEmpty ? keyColumn : settings.syncFields
+        if settings.action != .addOnly {
+            let fields = sync.map { element("SYNC_FIELD", lines: [element("NAME", $0)]) }
+            parts.append(element("SYNC_FIELDS", lines: fields))
+        }
+        parts.append(element("MAPPING", lines: columns.enumerated().map { mapping($0 + 1, $1) }))
+        if !settings.programID.isEmpty {
+            RuleID.acoustic("F10").fire()
+            parts.append(
+                element(
+                    "CONSENT",
+                    lines: [
+                        element("CHANNEL", "SMS"), element("TEXT_TO_JOIN_PROGRAM_ID", settings.programID),
+                        element("HONOR_OPT_OUT_STATUS", "true"),
+                    ]
+                )
+            )
+        }
+        if !settings.contactLists.isEmpty, settings.action != .optOut {
+            parts.append(
+                element("CONTACT_LISTS", lines: settings.contactLists.map { element("CONTACT_LIST_ID", $0) })
+            )
+        }
+        return parts
+    }
+
+    private var info: [String] {
+        let type =
+            switch settings.file.delimiter {
+            case .comma, .semicolon: "0"
+            case .tab: "1"
+            case .bar: "2"
+            }
+        return [
+            element("ACTION", settings.action.rawValue), element("LIST_ID", settings.listID),
+            element("FILE_TYPE", type), element("HASHEADERS", settings.file.header.isEmpty ? "true" : "false"),
+        ]
+    }
+
+    private var keyColumn: [String] {
+        columns.filter { $0.place == .identifier(settings.file.key) }.map(\.name)
+    }
+
+    private func mapping(_ index: Int, _ column: ContactColumn) -> String {
+        let isTaken = column.name != ContactFileSettings.optOutColumn
+        let isConsent = ContactFileSettings.consent.contains { $0.name == column.name }
+        return element(
+            "COLUMN",
+            lines: [element("INDEX", "\(index)"), element("NAME", column.name), element("INCLUDE", "\(isTaken)")]
+                + (isConsent ? [element("IS_CONSENT", "true")] : [])
+        )
+    }
+
+    private func element(_ name: String, _ text: String) -> String {
+        let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        return "<\(name)>\(escaped)</\(name)>\n"
+    }
+
+    private func element(_ name: String, lines: [String]) -> String {
+        let inner = lines.joined().split(separator: "\n").map { "  \($0)\n" }.joined()
+        return "<\(name)>\n\(inner)</\(name)>\n"
+    }
+}

@@ -1,0 +1,168 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAcoustic
+
+@Suite("Acoustic contact files") struct RecordTests {
+    private static let settings: JSONObject = [
+        "listId": "771100", "textToJoinProgramId": "5501",
+        "columns": [
+            "Favourite Colour": "attribute:favourite_colour",
+            "Visits": "attribute:visits", "Lifetime Value": "attribute:lifetime_value",
+            "Reads Newsletter": "attribute:newsletter_reader", "First Purchase": "attribute:first_purchase",
+            "Delivery Hour": "attribute:delivery_hour", "Last Visit": "attribute:last_visit",
+            "Interests": "attribute:interests", "Labels": "tags",
+        ],
+        "types": [
+            "country": "country", "visits": "integer", "lifetime_value": "decimal", "newsletter_reader": "boolean",
+            "first_purchase": "date", "delivery_hour": "time", "last_visit": "timestamp", "interests": "choices",
+        ],
+    ]
+    private static let harness = RecordHarness(
+        .acousticContacts,
+        settings: settings,
+        of: AcousticDevice.self,
+        goldens: Goldens()
+    )
+
+    @Test(arguments: RecordCheck.all)
+    func conforms(_ check: RecordCheck) throws { try check.run(on: Self.harness) }
+
+    private func write(_ contact: Contact, _ changes: JSONObject = [:]) throws -> (text: String, findings: [Finding]) {
+        var settings = Self.settings
+        for change in changes { settings[change.name] = change.value }
+        guard var writer = try RecordFormat.acousticContacts.makeWriter?(settings) else { throw CancellationError() }
+        var bytes: [UInt8] = []
+        let findings = writer.write(contact, to: &bytes)
+        return (String(decoding: bytes, as: UTF8.self), findings)
+    }
+
+    private func read(_ bytes: [UInt8], _ settings: JSONObject = [:]) throws -> [SourceRecord] {
+        guard var reader = try RecordFormat.acousticContacts.makeReader?(settings) else { throw CancellationError() }
+        var records: [SourceRecord] = []
+        try reader.read(bytes) { records.append($0) }
+        try reader.finish { records.append($0) }
+        return records
+    }
+
+    private static let aino = Contact(
+        identifiers: Corpus.aino,
+        attributes: [
+            .city: "a\\b", .birthDate: .string("1990-04-01"), "newsletter_reader": true,
+            "interests": .choices(["a", "b"]),
+        ],
+        subscriptions: [Subscription(channel: .email, state: .subscribed)]
+    )
+
+    @Test(
+        .shows(
+            "acoustic/F1",
+            "acoustic/F2",
+            "acoustic/F3",
+            "acoustic/F4",
+            "acoustic/F5",
+            "acoustic/F6",
+            "acoustic/F7",
+            "acoustic/F8",
+            of: AcousticDevice.self
+        )
+    ) func `a row is what the vendor's import takes`() throws {
+        let (text, findings) = try write(Self.aino)
+        #expect(
+            text
+                == "c-1001|aino.virtanen@example.com|+358401234567|||04/01/1990|||a\\\\b|||F|||||||Yes||||a;b|\n"
+        )
+        #expect(findings.map(\.code) == ["acoustic.record.converted"])
+        let broken = try write(
+            Contact(identifiers: [Identifier(.external, "c-1")], attributes: [.city: "one\r\ntwo", .givenName: "a|b"])
+        )
+        #expect(broken.text.hasPrefix("c-1|||||||||one two|") == false && broken.text.contains("|one two|"))
+        #expect(broken.findings.map(\.code) == ["acoustic.record.lineBreak", "acoustic.record.unwritable"])
+    }
+
+    @Test(.shows("acoustic/F9", of: AcousticDevice.self))
+    func `who opted out goes into a file of opt-outs alone`() throws {
+        let out = Contact(
+            identifiers: Corpus.aino,
+            subscriptions: [Subscription(channel: .email, state: .unsubscribed)]
+        )
+        let denied = Contact(identifiers: Corpus.aino, consents: [Consent(purpose: .messaging, state: .denied)])
+        for contact in [out, denied] {
+            let refused = try write(contact)
+            #expect(refused.text.isEmpty)
+            #expect(refused.findings.map(\.code).contains("acoustic.record.optedOut"))
+            #expect(try !write(contact, ["action": "OPT_OUT"]).text.isEmpty)
+        }
+        let wrong = try write(Self.aino, ["action": "OPT_OUT"])
+        #expect(wrong.text.isEmpty && wrong.findings.map(\.code).contains("acoustic.record.notOptedOut"))
+    }
+
+    @Test(.shows("acoustic/F10", "acoustic/F11", of: AcousticDevice.self))
+    func `the map file names every column by its place`() throws {
+        var settings = Self.settings
+        settings["contactLists"] = ["880022"]
+        settings["syncFields"] = ["CustomerId", "Email"]
+        let files = try RecordFormat.acousticContacts.makeCompanions?(settings) ?? []
+        let file = try #require(files.first)
+        #expect(files.count == 1 && file.ending == "map.xml")
+        Goldens(door: "map").check(String(decoding: file.bytes, as: UTF8.self).trimmed, .records, "map")
+        settings["action"] = "OPT_OUT"
+        let map = try String(
+            decoding: RecordFormat.acousticContacts.makeCompanions?(settings)[0].bytes ?? [],
+            as: UTF8.self
+        )
+        #expect(map.contains("<ACTION>OPT_OUT</ACTION>") && !map.contains("CONTACT_LISTS"))
+    }
+
+    @Test(.shows("acoustic/F11", "acoustic/F12", of: AcousticDevice.self))
+    func `settings that no import takes are refused all at once`() throws {
+        let settings: JSONObject = ["columns": ["ab": "attribute:x"], "syncFields": ["None"]]
+        let error = #expect(throws: SettingsError.self) {
+            _ = try RecordFormat.acousticContacts.makeWriter?(settings)
+        }
+        #expect(error?.findings.map(\.path) == ["listId", "columns.ab", "syncFields.None"])
+        let form = #expect(throws: SettingsError.self) {
+            _ = try RecordFormat.acousticContacts.makeCompanions?(["listId": "x1"])
+        }
+        #expect(form?.findings.map(\.code) == ["acoustic.file.listForm"])
+    }
+
+    @Test(.shows("acoustic/F2", "acoustic/F3", of: AcousticDevice.self))
+    func `a file of one byte a character has no other characters`() throws {
+        let settings: JSONObject = ["encoding": "iso-8859-1", "header": ["CustomerId", "City"]]
+        let records = try read(Array("c-1|S".utf8) + [0xE3] + Array("o Paulo\n".utf8), settings)
+        #expect(records.first?.contact?.attributes[.city] == "São Paulo")
+        #expect(records.first?.bytes == Array("c-1|S".utf8) + [0xE3] + Array("o Paulo".utf8))
+        let contact = Contact(
+            identifiers: [Identifier(.external, "c-1")],
+            attributes: [.city: "Łódź", .givenName: "Zoë"]
+        )
+        guard var writer = try RecordFormat.acousticContacts.makeWriter?(["listId": "1", "encoding": "iso-8859-1"])
+        else { throw CancellationError() }
+        var bytes: [UInt8] = []
+        #expect(writer.write(contact, to: &bytes).map(\.code) == ["acoustic.record.unwritable"])
+        #expect(bytes.contains(0xEB) && !bytes.contains(0xC3))
+    }
+
+    @Test(.shows("acoustic/F8", "acoustic/F13", of: AcousticDevice.self))
+    func `an export tells who opted out`() throws {
+        let export = "RECIPIENT_ID|CustomerId|Opted Out\n1|c-1|F\n2|c-2|T\n3|c-3|U\n4|c-4|X\n5|c-5\n"
+        let records = try read(Array(export.utf8))
+        #expect(
+            records.map { $0.contact?.subscriptions.first?.state } == [
+                .subscribed, .unsubscribed, .suspended, nil, nil,
+            ]
+        )
+        #expect(
+            records.map { $0.findings.filter { $0.severity == .error }.map(\.path) } == [
+                [], [], [], ["columns.Opted Out"], ["columns.Opted Out"],
+            ]
+        )
+        let careful = try read(Array(export.utf8), ["notOptedOut": "unknown"])
+        #expect(careful[0].contact?.subscriptions.first?.state == .unknown)
+        #expect(throws: SettingsError.self) { try read([]) }
+    }
+}

@@ -1,0 +1,108 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAdobe
+
+@Suite("Adobe Campaign profile files") struct RecordTests {
+    private static let settings: JSONObject = [
+        "columns": [
+            "location": "attribute:city", "cusCountry": "attribute:country", "cusTier": "attribute:loyalty_tier",
+            "Favourite Colour": "attribute:favourite_colour",
+            "Visits": "attribute:visits", "Lifetime Value": "attribute:lifetime_value",
+            "Reads Newsletter": "attribute:newsletter_reader", "First Purchase": "attribute:first_purchase",
+            "Delivery Hour": "attribute:delivery_hour", "Last Visit": "attribute:last_visit",
+            "Interests": "attribute:interests", "Labels": "tags",
+        ],
+        "types": [
+            "country": "country", "visits": "integer", "lifetime_value": "decimal", "newsletter_reader": "boolean",
+            "first_purchase": "date", "delivery_hour": "time", "last_visit": "timestamp", "interests": "choices",
+        ],
+    ]
+    private static let harness = RecordHarness(
+        .adobeProfiles,
+        settings: settings,
+        of: AdobeDevice.self,
+        goldens: Goldens()
+    )
+
+    @Test(arguments: RecordCheck.all)
+    func conforms(_ check: RecordCheck) throws { try check.run(on: Self.harness) }
+
+    private func write(_ contact: Contact, _ settings: JSONObject = [:]) throws -> (text: String, findings: [Finding]) {
+        guard var writer = try RecordFormat.adobeProfiles.makeWriter?(settings) else { throw CancellationError() }
+        var bytes = writer.header()
+        let findings = writer.write(contact, to: &bytes)
+        return (String(decoding: bytes, as: UTF8.self), findings)
+    }
+
+    private func read(_ text: String, _ settings: JSONObject = [:]) throws -> [SourceRecord] {
+        guard var reader = try RecordFormat.adobeProfiles.makeReader?(settings) else { throw CancellationError() }
+        var records: [SourceRecord] = []
+        try reader.read(Array(text.utf8)) { records.append($0) }
+        try reader.finish { records.append($0) }
+        return records
+    }
+
+    @Test(.shows("adobe/F1", "adobe/F2", "adobe/F3", "adobe/F5", "adobe/F6", of: AdobeDevice.self))
+    func `a flat file has the profile's fields, and a flag means do not contact`() throws {
+        let contact = Contact(
+            identifiers: Corpus.aino,
+            attributes: [
+                .givenName: "Aino", .birthDate: .string("1990-04-01"),
+                .familyName: .string(String(repeating: "x", count: 51)),
+            ],
+            subscriptions: [
+                Subscription(channel: .email, state: .subscribed), Subscription(channel: .sms, state: .suspended),
+            ],
+            consents: [Consent(purpose: .messaging, state: .denied)]
+        )
+        let (text, findings) = try write(contact)
+        #expect(
+            text == """
+                externalId;email;mobilePhone;firstName;lastName;birthDate;gender;blackListEmail;blackListMobile;\
+                blackListPushnotification;blackList\r
+                c-1001;aino.virtanen@example.com;+358401234567;Aino;;1990/04/01;;true;true;;true\r\n
+                """
+        )
+        #expect(
+            findings.map { "\($0.code) \($0.path)" } == [
+                "adobe.record.converted attributes.birth_date", "adobe.record.tooLong attributes.family_name",
+                "adobe.record.denied subscriptions[0].state", "adobe.record.denied subscriptions[1].state",
+            ]
+        )
+        let export = "PKey;externalId;blackListEmail;birthDate\n@p;c-1;0;23/05/1989\n@q;c-2;1;1989/5/23\n"
+        let records = try read(export, ["dateForm": "dd/MM/yyyy"])
+        #expect(records[0].contact?.subscriptions.first?.state == .subscribed)
+        #expect(records[0].contact?.attributes[.birthDate]?.plainText == "1989-05-23")
+        #expect(records[1].findings.map(\.path) == ["columns.birthDate"])
+        #expect(records[0].findings.map(\.code) == ["adobe.row.valueUnused"])
+    }
+
+    @Test(.shows("adobe/F1", "adobe/F4", "adobe/F7", "adobe/F8", "adobe/F9", of: AdobeDevice.self))
+    func `what a flat file can't hold is named`() throws {
+        let contact = Contact(
+            identifiers: [Identifier(.email, "a@b.example")],
+            attributes: [.givenName: "a;b", "interests": .choices(["x", "y"])],
+            devices: [Corpus.phone]
+        )
+        let settings: JSONObject = [
+            "key": "email", "columns": ["cusInterests": "attribute:interests"], "types": ["interests": "choices"],
+        ]
+        let (text, findings) = try write(contact, settings)
+        #expect(text.contains("x,y") && !text.contains("a;b"))
+        #expect(
+            findings.map { "\($0.code) \($0.path)" } == [
+                "adobe.record.unwritable attributes.given_name", "adobe.record.noHome devices[0]",
+            ]
+        )
+        #expect(try write(contact).findings.map(\.code).contains("adobe.record.keyMissing"))
+        #expect(throws: SettingsError.self) { try read("externalId;email\n") }
+        var quoted = settings
+        quoted["quoted"] = true
+        quoted["booleans"] = "digits"
+        #expect(try write(contact, quoted).text.contains("\"a;b\""))
+    }
+}

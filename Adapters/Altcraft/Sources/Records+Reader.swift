@@ -1,0 +1,239 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Reads profiles, one JSON object a line; empty lines are passed over.
+struct ProfileReader: RecordReader {
+    /// The longest line that is read, in bytes without its end.
+    private static let longestLine = 16 << 20
+
+    let settings: ImportSettings
+    private var lines = LineSplitter(maximumLength: longestLine)
+    private var number = 0
+
+    init(settings: ImportSettings) { self.settings = settings }
+
+    mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
+        lines.append(bytes)
+        try drain(record)
+    }
+
+    mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
+        lines.finish()
+        try drain(record)
+    }
+
+    private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
+        while let line = lines.next() {
+            switch line {
+            case .success(let line) where line.bytes.isEmpty: continue
+            case .success(let line):
+                number += 1
+                try record(self.record(Array(line.bytes), number: number, line: line.number))
+            case .failure(let fault):
+                number += 1
+                try record(overlong(length: fault.length, number: number, line: fault.number))
+            }
+        }
+    }
+
+    func overlong(length: Int, number: Int, line: Int) -> SourceRecord {
+        let detail = "line \(line), \(length) bytes, the limit is \(Self.longestLine)"
+        return SourceRecord(
+            number: number,
+            line: line,
+            bytes: [],
+            contact: nil,
+            findings: [FindingRow.lineTooLong.at(detail: detail)]
+        )
+    }
+
+    func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord {
+        RuleID.altcraft("X8").fire()
+        var record = SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
+        let hasMark = line == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        do {
+            let json = try JSONValue(parsing: hasMark ? bytes.dropFirst(3) : bytes[...])
+            var profile = ProfileDraft(settings)
+            record.contact = profile.contact(of: json)
+            record.findings = profile.findings
+        } catch {
+            let place = "line \(line), column \(error.column): \(error.code.rawValue)"
+            record.findings = [FindingRow.lineJSON.at(detail: place)]
+        }
+        return record
+    }
+}
+
+/// Makes a contact of one profile, and notes what can't be read.
+private struct ProfileDraft {
+    private(set) var findings: [Finding] = []
+    private let settings: ImportSettings
+
+    init(_ settings: ImportSettings) { self.settings = settings }
+
+    mutating func contact(of json: JSONValue) -> Contact? {
+        guard let line = json.object else {
+            findings = [FindingRow.lineJSON.at(detail: "it is a \(json.typeName)")]
+            return nil
+        }
+        let isBody = line["db_id"] != nil || line["matching"] != nil
+        guard let data = isBody ? line["data"]?.object : line else {
+            findings = [FindingRow.lineProfile.at("data")]
+            return nil
+        }
+        var contact = Contact(identifiers: identifiers(line, data))
+        guard !contact.identifiers.isEmpty else {
+            findings = [FindingRow.profileKey.at("identifiers")]
+            return nil
+        }
+        contact.attributes = attributes(data)
+        contact.timeZone = data["_tz"]?.string
+        if !settings.tagsField.isEmpty {
+            contact.tags = Set(
+                (data[settings.tagsField]?.array ?? []).compactMap { $0.string.map(Tag.init(rawValue:)) }
+            )
+        }
+        for (place, element) in (data["subscriptions"]?.array ?? []).enumerated() {
+            add(element, "subscriptions[\(place)]", to: &contact)
+        }
+        return contact
+    }
+
+    // MARK: Identifiers and attributes
+
+    private func identifiers(_ line: JSONObject, _ data: JSONObject) -> [Identifier] {
+        var identifiers: [Identifier] = []
+        func add(_ kind: IdentifierKind, _ value: JSONValue?) {
+            let texts = value?.array?.map(\.string) ?? [value?.string ?? value?.number?.text]
+            for text in texts.compactMap({ $0 }) where !text.isEmpty {
+                let identifier = Identifier(kind, text)
+                if !identifiers.contains(identifier) { identifiers.append(identifier) }
+            }
+        }
+        let kinds = settings.identifierFields.keys.sorted {
+            ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue)
+        }
+        for kind in kinds { add(kind, settings.identifierFields[kind].flatMap { data[$0] }) }
+        if line["db_id"] != nil {
+            add(.email, line["email"])
+            add(.phone, line["phone"])
+            let custom = settings.identifierFields.first { $0.value == line["field_name"]?.string }?.key
+            if let custom { add(custom, line["field_value"]) }
+        }
+        return identifiers
+    }
+
+    /// Fields that something else than an attribute fills.
+    private var taken: Set<String> {
+        Set(settings.identifierFields.values).union(["_tz", "subscriptions", settings.tagsField])
+    }
+
+    private mutating func attributes(_ data: JSONObject) -> [AttributeName: AttributeValue] {
+        let names = Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
+        var attributes: [AttributeName: AttributeValue] = [:]
+        for field in data where !taken.contains(field.name) {
+            let name = names[field.name] ?? AttributeName(rawValue: field.name)
+            if let value = value(field.value, of: field.name, name) { attributes[name] = value }
+        }
+        return attributes
+    }
+
+    private mutating func value(_ json: JSONValue, of field: String, _ name: AttributeName) -> AttributeValue? {
+        RuleID.altcraft("X7").fire()
+        if json.isNull { return nil }
+        if field == "_sex", let code = json.integer { return [1: "male", 2: "female"][code] ?? .integer(code) }
+        let json = json["action"]?.string == "set" ? json["value"] ?? json : json
+        guard let value = AttributeValue(plain: json) else { return nil }
+        let usual: [String: AttributeType] = ["_country": .country, "_bdate": .date, "_regdate": .date]
+        guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual[field], type != value.type else {
+            return value
+        }
+        // A text that the type would change, such as a number with leading zeros, stays one; several values are a list.
+        let isText = value.type == .string
+        if let converted = value.converted(to: type),
+            !isText || type != .choices && converted.converted(to: .string) == value
+        {
+            return converted
+        }
+        // A birthday may be an instant.
+        if usual[field] != nil, let instant = value.converted(to: .timestamp) { return instant }
+        if settings.types[name] != nil, value.type == .string || value.type == .list {
+            findings.append(FindingRow.profileField.at("data".dot(field), detail: "it is no \(type.rawValue)"))
+        }
+        return value
+    }
+
+    // MARK: Subscriptions
+
+    private mutating func add(_ json: JSONValue, _ path: String, to contact: inout Contact) {
+        guard let channel = json["channel"]?.string, !channel.isEmpty else {
+            findings.append(FindingRow.profileSubscription.at("data".dot(path)))
+            return
+        }
+        let state = json["status"]?.string.flatMap(Subscription.State.init(rawValue:))
+        if state == nil { findings.append(FindingRow.profileStatus.at("data".dot(path).dot("status"))) }
+        let fields = (json["custom_fields"]?.object ?? [:]).compactMap { field in
+            AttributeValue(plain: field.value).map { (AttributeName(rawValue: field.name), $0) }
+        }
+        let subscription = Subscription(
+            channel: Channel(rawValue: channel),
+            topic: topic(of: json["resource_id"]?.integer, path),
+            state: state ?? .unknown,
+            fields: Dictionary(fields, uniquingKeysWith: { $1 })
+        )
+        if let device = device(of: json), !contact.devices.contains(where: { $0.pushToken == device.pushToken }) {
+            contact.devices.append(device)
+        }
+        if !contact.subscriptions.contains(where: { $0.key == subscription.key }) {
+            contact.subscriptions.append(subscription)
+        }
+    }
+
+    private mutating func topic(of resource: Int64?, _ path: String) -> String? {
+        guard let resource, resource != Int64(settings.resource) else { return nil }
+        if let topic = settings.resources.first(where: { $0.value == String(resource) })?.key { return topic.rawValue }
+        findings.append(FindingRow.profileResource.at("data".dot(path).dot("resource_id")))
+        return String(resource)
+    }
+
+    private func device(of json: JSONValue) -> Device? {
+        guard let token = json["subscription_id"]?.string, let provider = json["provider"]?.string else { return nil }
+        return PushProvider.service(of: provider).map { Device(pushToken: PushToken(token, service: $0)) }
+    }
+}
+
+extension AttributeValue {
+    /// The JSON of a profile field: text, number, boolean, list or object, without types.
+    fileprivate init?(plain json: JSONValue) {
+        switch json {
+        case .null: return nil
+        case .string(let text): self = .string(text)
+        case .bool(let flag): self = .boolean(flag)
+        case .number(let number):
+            if let whole = number.integer {
+                self = .integer(whole)
+            } else if let decimal = ExactDecimal(number) {
+                self = .decimal(decimal)
+            } else {
+                return nil
+            }
+        case .array(let elements): self = .list(elements.compactMap(AttributeValue.init(plain:)))
+        case .object(let object):
+            let members = object.compactMap { member in
+                AttributeValue(plain: member.value).map { (AttributeName(rawValue: member.name), $0) }
+            }
+            self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
+        }
+    }
+}
+
+extension PushProvider {
+    /// The push service of a provider.
+    fileprivate static func service(of name: String) -> PushToken.Service? {
+        let services: [String: PushToken.Service] = [
+            "apns": .apns, "firebase": .fcm, "huawei": .hms, "rustore": .rustore,
+        ]
+        return isKnown(name) ? name.split(separator: "-").last.flatMap { services[String($0)] } : nil
+    }
+}

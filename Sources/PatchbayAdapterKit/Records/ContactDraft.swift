@@ -1,0 +1,219 @@
+import PatchbayModel
+
+/// A contact in the making from a row's fields, with all that is wrong with them.
+struct ContactDraft: Sendable {
+    private(set) var findings: [Finding] = []
+    private let file: ContactFile
+    /// The row's number and line, for findings.
+    private let row: String
+    private var fields: [ContactPlace: Field] = [:]
+
+    private struct Field: Sendable {
+        var column: ContactColumn
+        var text: String
+    }
+
+    init(_ file: ContactFile, _ row: String) { (self.file, self.row) = (file, row) }
+
+    /// Takes one field, without white space at its ends.
+    mutating func fill(_ column: ContactColumn, _ text: String) {
+        fields[column.place] = Field(column: column, text: text)
+    }
+
+    /// The contact of all the fields.
+    mutating func contact() -> Contact {
+        var contact = Contact(identifiers: identifiers(), attributes: attributes(), tags: tags(), locale: text(.locale))
+        let offset = utcOffset()
+        contact.timeZone = zoneName
+        contact.subscriptions = subscriptions()
+        contact.consents = consents()
+        let push = contact.subscriptions.first { $0.key == Subscription.Key(channel: .push) }
+        if let device = device(isSubscribed: push.map { $0.state == .subscribed }, utcOffset: offset) {
+            contact.devices = [device]
+        }
+        return contact
+    }
+
+    private var rows: ContactFileFindings { file.kind.findings }
+    private var forms: FieldForms { file.settings.forms }
+
+    /// A field's text; nil if the file has no such column or the field is blank.
+    private func text(_ place: ContactPlace) -> String? {
+        fields[place].flatMap { $0.text.isEmpty ? nil : $0.text }
+    }
+
+    private mutating func note(_ finding: FindingRow, _ place: ContactPlace) {
+        findings.append(finding.at("columns.\(fields[place]?.column.name ?? "")", detail: row))
+    }
+
+    // MARK: Identifiers, attributes, tags
+
+    private mutating func identifiers() -> [Identifier] {
+        let required = fields.values.filter { file.isRequired($0.column) && $0.text.isEmpty }
+        for field in required.sorted(by: { $0.column.name < $1.column.name }) {
+            note(rows.keyBlank, field.column.place)
+        }
+        var identifiers: [Identifier] = []
+        let kinds = fields.keys.compactMap { if case .identifier(let kind) = $0 { kind } else { nil } }
+        for kind in kinds.sorted(by: { ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue) }
+        ) {
+            guard let value = text(.identifier(kind)) else { continue }
+            if kind == .email, !FieldForm.isEmail(value) { note(rows.email, .identifier(kind)) }
+            if kind == .phone, !FieldForm.isPhone(value) { note(rows.phone, .identifier(kind)) }
+            identifiers.append(Identifier(kind, value))
+        }
+        return identifiers
+    }
+
+    private mutating func attributes() -> [AttributeName: AttributeValue] {
+        var attributes: [AttributeName: AttributeValue] = [:]
+        let names = fields.keys.compactMap { if case .attribute(let name) = $0 { name } else { nil } }
+        for name in names.sorted() {
+            guard let field = fields[.attribute(name)], !field.text.isEmpty else { continue }
+            let type = file.type(of: field.column)
+            if type != .string { file.kind.rules.values.fire() }
+            if type == .choices { file.kind.rules.lists.fire() }
+            if type == .date || type == .timestamp { file.kind.rules.moments.fire() }
+            if let value = forms.value(field.text, as: type) {
+                attributes[name] = value
+            } else {
+                note(type == .date || type == .timestamp ? rows.date : rows.value, .attribute(name))
+            }
+        }
+        return attributes
+    }
+
+    private mutating func tags() -> Set<Tag> {
+        var tags = Set((text(.tags).map(forms.words) ?? []).map(Tag.init(rawValue:)))
+        let own = fields.keys.compactMap { if case .tag(let tag) = $0 { tag } else { nil } }
+        for tag in own.sorted() {
+            guard let text = text(.tag(tag)) else { continue }
+            switch forms.value(text, as: .boolean) {
+            case .boolean(true)?: tags.insert(tag)
+            case .boolean(false)?: break
+            default: note(rows.value, .tag(tag))
+            }
+        }
+        return tags
+    }
+
+    // MARK: Subscriptions
+
+    private mutating func subscriptions() -> [Subscription] {
+        let keys = fields.keys.compactMap { place -> Subscription.Key? in
+            switch place {
+            case .state(let key), .optIn(let key), .optOut(let key): key
+            default: nil
+            }
+        }
+        return Set(keys).sorted().compactMap { key in
+            guard var subscription = fields[.state(key)] == nil ? dated(key) : worded(key) else { return nil }
+            file.kind.rules.wishes.fire()
+            if text(.changedAt(key)) != nil {
+                let moment = moment(.changedAt(key))
+                if moment == nil { note(rows.date, .changedAt(key)) }
+                subscription.changedAt = moment ?? subscription.changedAt
+            }
+            subscription.source = text(.source(key))
+            return subscription
+        }
+    }
+
+    private func moment(_ place: ContactPlace) -> Timestamp? {
+        text(place).flatMap { text in
+            file.kind.rules.moments.fire()
+            return forms.moment(text)?.timestamp
+        }
+    }
+
+    /// By the word of a column.
+    private mutating func worded(_ key: Subscription.Key) -> Subscription? {
+        guard let word = text(.state(key)), let column = fields[.state(key)]?.column else { return nil }
+        guard let state = column.states.read[word.lowercased()] else {
+            note(rows.value, .state(key))
+            return nil
+        }
+        return Subscription(channel: key.channel, topic: key.topic, state: state)
+    }
+
+    /// Of opt-in and opt-out date the newer wins, a blank one loses, equal dates count as out.
+    ///
+    /// Nil where the row says nothing of it, or a date can't be read.
+    private mutating func dated(_ key: Subscription.Key) -> Subscription? {
+        let places = [ContactPlace.optIn(key), .optOut(key)]
+        let columns = places.filter { fields[$0] != nil }
+        let dates = columns.filter { text($0) != nil }
+        let isReachable = key.channel == .push && hasDevice
+        guard let first = columns.first, isReachable || !dates.isEmpty else { return nil }
+        let bad = dates.filter { moment($0) == nil }
+        for column in bad { note(rows.date, column) }
+        guard bad.isEmpty else { return nil }
+        var subscription = Subscription(channel: key.channel, topic: key.topic, state: .unknown)
+        switch (moment(places[0]), moment(places[1])) {
+        case (nil, nil): note(rows.optInUnknown, first)
+        case (let optIn?, let optOut) where optOut.map { $0 < optIn } ?? true:
+            (subscription.state, subscription.changedAt) = (.subscribed, optIn)
+        case (_, let optOut): (subscription.state, subscription.changedAt) = (.unsubscribed, optOut)
+        }
+        return subscription
+    }
+
+    private mutating func consents() -> [Consent] {
+        let scopes = fields.keys.compactMap { if case .denied(let scope) = $0 { scope } else { nil } }
+        return scopes.sorted().compactMap { scope in
+            guard let text = text(.denied(scope)) else { return nil }
+            file.kind.rules.wishes.fire()
+            switch forms.value(text, as: .boolean) {
+            case .boolean(true)?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
+            case .boolean(false)?: return nil
+            default:
+                note(rows.value, .denied(scope))
+                return nil
+            }
+        }
+    }
+
+    // MARK: Device
+
+    private var hasDevice: Bool { text(.device(.deviceID)) != nil || text(.device(.pushToken)) != nil }
+
+    private func device(isSubscribed: Bool?, utcOffset: Int) -> Device? {
+        guard hasDevice else { return nil }
+        file.kind.rules.device.fire()
+        let isAndroid = text(.device(.platform))?.lowercased() == "android"
+        let facts = text(.device(.platform)).map { platform in
+            DeviceFacts(
+                platform: platform,
+                platformVersion: text(.device(.platformVersion)) ?? "",
+                model: text(.device(.model)) ?? "",
+                locale: text(.locale) ?? "",
+                timeZone: zoneName,
+                utcOffsetSeconds: utcOffset,
+                appVersion: ""
+            )
+        }
+        return Device(
+            pushToken: text(.device(.pushToken)).map { PushToken($0, service: isAndroid ? .fcm : .apns) },
+            facts: facts,
+            allowsPush: isSubscribed ?? false,
+            allowsLocation: text(.device(.locationEnabled)).map { forms.value($0, as: .boolean) == .boolean(true) }
+                ?? false,
+            identities: text(.device(.deviceID)).map { [file.kind.deviceIdentity: $0] } ?? [:]
+        )
+    }
+
+    // MARK: Time zone
+
+    /// The zone's name, where the column holds one.
+    private var zoneName: String? { text(.timeZone).flatMap { $0.contains("/") || $0 == "UTC" ? $0 : nil } }
+
+    /// The offset in seconds.
+    private mutating func utcOffset() -> Int {
+        for place in [ContactPlace.device(.utcOffset), .timeZone] {
+            guard let text = text(place), place != .timeZone || zoneName == nil, !text.contains("/") else { continue }
+            if let seconds = ExactHours(text)?.seconds { return seconds }
+            note(rows.timeZone, place)
+        }
+        return 0
+    }
+}

@@ -1,0 +1,417 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// A column of a vendor's contact file, said once for reader and writer.
+public struct ContactColumn: Sendable {
+    /// The words by which a column says what a person wants.
+    public struct States: Sendable {
+        /// What each word means; compared without regard to case.
+        public var read: [String: Subscription.State]
+        /// The word for each state; a state without one is written as what is nearest and allows no more.
+        public var written: [Subscription.State: String]
+
+        /// Words.
+        public init(read: [String: Subscription.State], written: [Subscription.State: String]) {
+            (self.read, self.written) = (read, written)
+        }
+
+        /// The neutral words.
+        public static let neutral = States(
+            read: Dictionary(uniqueKeysWithValues: Subscription.State.allCases.map { ($0.rawValue, $0) }),
+            written: Dictionary(
+                uniqueKeysWithValues: Subscription.State.allCases.filter { $0 != .unknown }.map { ($0, $0.rawValue) }
+            )
+        )
+    }
+
+    /// The name in the header.
+    public var name: String
+    /// What it holds.
+    public var place: ContactPlace
+    /// The type of an attribute, unless settings name another.
+    public var type: AttributeType
+    /// Whether it stands in files that are written; others are only known when a file is read.
+    public var isWritten: Bool
+    /// Whether a row without it is a fault.
+    public var isRequired: Bool
+    /// The most UTF-16 units of its text.
+    public var limit: Int?
+    /// Whether nothing but digits is written.
+    public var digitsOnly: Bool
+    /// The words of a column that says what a person wants.
+    public var states: States
+
+    /// A column.
+    public init(
+        _ name: String,
+        _ place: ContactPlace,
+        type: AttributeType = .string,
+        isWritten: Bool = false,
+        isRequired: Bool = false,
+        limit: Int? = nil,
+        digitsOnly: Bool = false,
+        states: States = .neutral
+    ) {
+        (self.name, self.place, self.type) = (name, place, type)
+        (self.isWritten, self.isRequired, self.limit) = (isWritten, isRequired, limit)
+        (self.digitsOnly, self.states) = (digitsOnly, states)
+    }
+}
+
+/// What a vendor's contact file is, before any setting.
+public struct ContactFileKind: Sendable {
+    /// The columns that are known.
+    public var columns: [ContactColumn]
+    /// What may be said.
+    public var findings: ContactFileFindings
+    /// The rules behind it.
+    public var rules: ContactFileRules
+    /// The name under which the vendor's device id stands among a device's identities.
+    public var deviceIdentity: Device.IdentityName
+
+    /// A kind of file.
+    public init(
+        _ columns: [ContactColumn],
+        findings: ContactFileFindings,
+        rules: ContactFileRules,
+        deviceIdentity: Device.IdentityName
+    ) {
+        (self.columns, self.findings, self.rules) = (columns, findings, rules)
+        self.deviceIdentity = deviceIdentity
+    }
+}
+
+/// How one contact file is written and what its columns mean: the table from which the reader, the writer, what bulk work
+/// knows of the source, and documentation follow.
+public struct ContactFile: Sendable {
+    /// What stands between two fields.
+    public enum Delimiter: String, NeutralWord {
+        case comma, semicolon, tab, bar
+
+        /// The character.
+        public var byte: UInt8 {
+            switch self {
+            case .comma: UInt8(ascii: ",")
+            case .semicolon: UInt8(ascii: ";")
+            case .tab: UInt8(ascii: "\t")
+            case .bar: UInt8(ascii: "|")
+            }
+        }
+    }
+
+    /// What becomes of a contact whose no the file can't say.
+    public enum LostOptOut: String, NeutralWord {
+        /// It is not written.
+        case reject
+        /// It is written, with a warning.
+        case warn
+    }
+
+    /// What a configuration may say of a file.
+    public struct Settings: Sendable {
+        /// What stands between two fields.
+        public var delimiter: Delimiter
+        /// Whether fields may stand in quotes.
+        public var isQuoted: Bool
+        /// Whether every field is written in quotes.
+        public var quotesAll = false
+        /// How characters are bytes.
+        public var encoding = FileEncoding.utf8
+        /// Whether a file that is written begins with a byte-order mark.
+        public var hasByteOrderMark = false
+        /// What ends a row that is written.
+        public var lineEnding = DelimitedDialect.LineEnding.carriageReturnLineFeed
+        /// How values are written.
+        public var forms: FieldForms
+        /// The names of the columns of a file without a header line; empty where the file has one.
+        public var header: [String] = []
+        /// The kind of identifier without which a row is none.
+        public var key = IdentifierKind.external
+        /// What columns hold, by name, over what is known; in the order in which they are written.
+        public var columns: [(name: String, place: ContactPlace)] = []
+        /// The types of attributes over what is known.
+        public var types: [AttributeName: AttributeType] = [:]
+        /// What becomes of a contact whose no the file can't say.
+        public var lostOptOuts = LostOptOut.reject
+
+        /// Settings.
+        public init(delimiter: Delimiter = .comma, isQuoted: Bool = true, forms: FieldForms = FieldForms()) {
+            (self.delimiter, self.isQuoted, self.forms) = (delimiter, isQuoted, forms)
+        }
+    }
+
+    /// What it is before any setting.
+    public let kind: ContactFileKind
+    /// What was configured.
+    public let settings: Settings
+    private let known: [String: ContactColumn]
+
+    /// A kind of file with settings.
+    public init(_ kind: ContactFileKind, _ settings: Settings) {
+        (self.kind, self.settings) = (kind, settings)
+        var known: [String: ContactColumn] = [:]
+        for column in kind.columns {
+            let key = ColumnName(rawValue: column.name).key
+            if known[key] == nil { known[key] = column }
+        }
+        for (name, place) in settings.columns {
+            known[ColumnName(rawValue: name).key] = Self.own(name, place, in: kind)
+        }
+        self.known = known
+    }
+
+    /// A column that settings name: as the known one for that place, under another name.
+    private static func own(_ name: String, _ place: ContactPlace, in kind: ContactFileKind) -> ContactColumn {
+        var column =
+            kind.columns.first { $0.place == place && $0.isWritten }
+            ?? kind.columns.first { $0.place == place } ?? ContactColumn(name, place)
+        (column.name, column.isWritten) = (name, place != .ignored)
+        return column
+    }
+
+    /// How the text is cut into fields.
+    public var dialect: DelimitedDialect {
+        DelimitedDialect(
+            delimiter: settings.delimiter.byte,
+            quoting: settings.isQuoted ? settings.quotesAll ? .always : .whenNeeded : .never,
+            lineEnding: settings.lineEnding,
+            hasByteOrderMark: settings.hasByteOrderMark,
+            hasHeader: settings.header.isEmpty
+        )
+    }
+
+    /// The column of that name: by the settings, else one that is known, else an attribute of its name in snake case.
+    public func column(named name: String) -> ContactColumn {
+        if let column = known[ColumnName(rawValue: name).key] { return column }
+        let snake = SnakeCase.text(name)
+        return ContactColumn(name, snake.isEmpty ? .ignored : .attribute(AttributeName(rawValue: snake)))
+    }
+
+    /// The columns of a file that is written, in their order: those of the kind, under the settings' names for their
+    /// places, and then those that settings add.
+    public var writtenColumns: [ContactColumn] {
+        let own = settings.columns.compactMap { name, place in
+            place == .ignored ? nil : Self.own(name, place, in: kind)
+        }
+        let usual = kind.columns.filter { column in
+            column.isWritten
+                && !settings.columns.contains {
+                    ColumnName(rawValue: $0.name).key == ColumnName(rawValue: column.name).key
+                }
+        }
+        .map { column in own.first { $0.place == column.place } ?? column }
+        return usual + own.filter { column in !usual.contains { $0.place == column.place } }
+    }
+
+    /// Whether a row needs the column.
+    public func isRequired(_ column: ContactColumn) -> Bool {
+        column.isRequired || column.place == .identifier(settings.key)
+    }
+
+    /// The type of a column's attribute.
+    public func type(of column: ContactColumn) -> AttributeType {
+        guard case .attribute(let name) = column.place else { return .string }
+        return settings.types[name] ?? column.type
+    }
+
+    /// The file as its reader takes it, for bulk work; nil where the bytes are not UTF-8, or no header names the columns.
+    public var sourceLayout: SourceLayout? {
+        guard settings.encoding == .utf8, settings.header.isEmpty else { return nil }
+        var layout = ColumnLayout(dialect) { header in header.map { layoutColumn(of: column(named: $0)) } }
+        layout.unusualByte = settings.forms.doubled?.asciiValue
+        return .columns(layout)
+    }
+
+    private func layoutColumn(of column: ContactColumn) -> ColumnLayout.Column {
+        switch column.place {
+        case .identifier(let kind):
+            let form: ColumnLayout.Form = kind == .email ? .email : kind == .phone ? .phone : .any
+            return ColumnLayout.Column(.identifier(kind), form: form, isRequired: isRequired(column))
+        case .attribute(let name): return ColumnLayout.Column(.attribute(name, type(of: column)))
+        case .locale: return ColumnLayout.Column(.locale)
+        case .timeZone: return ColumnLayout.Column(.timeZone)
+        case .ignored: return ColumnLayout.Column(.ignored)
+        case .tags, .tag, .state, .optIn, .optOut, .changedAt, .source, .denied, .device:
+            return ColumnLayout.Column(.unusual)
+        }
+    }
+
+    /// The columns of a kind as rows of documentation: name, what it holds, type, whether it is written.
+    public static func markdown(_ kind: ContactFileKind, onlyWritten: Bool = false) -> [[String]] {
+        kind.columns.filter { $0.isWritten || !onlyWritten }.map { column in
+            let type = if case .attribute = column.place { column.type.rawValue } else { "–" }
+            return ["`\(column.name)`", "`\(column.place.text)`", type, column.isWritten ? "yes" : "no"]
+        }
+    }
+}
+
+extension SettingRow {
+    /// What stands between two fields.
+    public static func fileDelimiter(
+        _ path: any WritableKeyPath<Settings, ContactFile.Delimiter> & Sendable,
+        of allowed: [ContactFile.Delimiter],
+        default value: ContactFile.Delimiter,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        let words = allowed.map(\.rawValue)
+        return SettingRow(
+            "delimiter",
+            form: words.map { "`\($0)`" }.joined(separator: ", "),
+            schema: ["enum": .array(words.map(JSONValue.string))],
+            default: value.rawValue,
+            rule: rule,
+            "What stands between two fields."
+        ) { value, settings in
+            guard let word = value.string.flatMap(ContactFile.Delimiter.init), allowed.contains(word) else {
+                return Problem("It is not one of the allowed words.", "Use one of \(words.joined(separator: ", ")).")
+            }
+            settings[keyPath: path] = word
+            return nil
+        }
+    }
+
+    /// The form of days.
+    public static func fileDateForm(
+        _ path: any WritableKeyPath<Settings, DayForm> & Sendable,
+        of allowed: [DayForm],
+        default value: DayForm,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        let words = allowed.map(\.rawValue)
+        return SettingRow(
+            "dateForm",
+            form: words.map { "`\($0)`" }.joined(separator: ", "),
+            schema: ["enum": .array(words.map(JSONValue.string))],
+            default: value.rawValue,
+            rule: rule,
+            "The form of days, and of the days of instants; `yyyy-MM-dd` is always read too."
+        ) { value, settings in
+            guard let form = value.string.flatMap(DayForm.init), allowed.contains(form) else {
+                return Problem("It is not one of the forms.", "Use one of \(words.joined(separator: ", ")).")
+            }
+            settings[keyPath: path] = form
+            return nil
+        }
+    }
+
+    /// The kind of identifier that finds a contact.
+    public static func fileKey(
+        _ path: any WritableKeyPath<Settings, IdentifierKind> & Sendable,
+        default kind: IdentifierKind,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        SettingRow(
+            "key",
+            form: "text",
+            schema: ["type": "string", "minLength": 1],
+            default: kind.rawValue,
+            rule: rule,
+            "The kind of identifier that finds a contact: without it a row is none."
+        ) { value, settings in
+            guard let text = value.string?.trimmed, !text.isEmpty else {
+                return Problem("It is no kind of identifier.", "Name one, such as external or email.")
+            }
+            settings[keyPath: path] = IdentifierKind(rawValue: text)
+            return nil
+        }
+    }
+
+    /// What columns hold.
+    public static func fileColumns(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        SettingRow(
+            "columns",
+            form: "object of texts",
+            schema: ["type": "object", "additionalProperties": ["type": "string", "minLength": 1]],
+            default: "{}",
+            rule: rule,
+            "What columns hold, by column name, over the usual ones: \(ContactPlace.allowed)."
+        ) { value, settings in
+            guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+            var strangers: [String] = []
+            for member in object {
+                if let place = member.value.string.flatMap(ContactPlace.init(text:)), !member.name.trimmed.isEmpty {
+                    settings[keyPath: path].columns.append((member.name.trimmed, place))
+                } else {
+                    strangers.append("\"\(member.name)\"")
+                }
+            }
+            guard strangers.isEmpty else {
+                return Problem(
+                    "What is given for \(strangers.joined(separator: ", ")) names no part of a contact.",
+                    "Use one of: \(ContactPlace.allowed)."
+                )
+            }
+            return nil
+        }
+    }
+
+    /// The types of attributes.
+    public static func fileTypes(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        let words = AttributeType.allCases.filter { $0 != .list && $0 != .object }.map(\.rawValue)
+        return SettingRow(
+            "types",
+            form: "object of types",
+            schema: ["type": "object", "additionalProperties": ["enum": .array(words.map(JSONValue.string))]],
+            default: "{}",
+            rule: rule,
+            "The types of attributes by neutral name; text where nothing is said: \(words.joined(separator: ", "))."
+        ) { value, settings in
+            guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+            var strangers: [String] = []
+            for member in object {
+                if let word = member.value.string, words.contains(word), let type = AttributeType(rawValue: word) {
+                    settings[keyPath: path].types[AttributeName(rawValue: member.name)] = type
+                } else {
+                    strangers.append("\"\(member.name)\"")
+                }
+            }
+            guard strangers.isEmpty else {
+                return Problem(
+                    "A column's text can't be read as the type of \(strangers.joined(separator: ", ")).",
+                    "Use one of \(words.joined(separator: ", "))."
+                )
+            }
+            return nil
+        }
+    }
+
+    /// The zone of dates that name none.
+    public static func fileZone(
+        _ path: any WritableKeyPath<Settings, String> & Sendable,
+        default zone: String,
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        .text(
+            "zone",
+            path,
+            default: zone,
+            rule: rule,
+            summary,
+            check: { text in
+                Timestamp(text: "2000-01-01T00:00:00\(text)") == nil
+                    ? .init("It is no offset.", "Write Z or an offset like -06:00.") : nil
+            }
+        )
+    }
+
+    /// What becomes of a contact whose no the file can't say.
+    public static func lostOptOuts(
+        _ path: any WritableKeyPath<Settings, ContactFile.LostOptOut> & Sendable,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        .choice(
+            "lostOptOuts",
+            path,
+            default: .reject,
+            rule: rule,
+            "What becomes of a contact whose opt-out has no column: `reject` does not write it, `warn` writes it."
+        )
+    }
+}

@@ -1,0 +1,401 @@
+/// The rules of a vendor behind its contact files, by what they are about.
+public struct ContactFileRules: Sendable {
+    /// How the text is cut into fields; findings name the last.
+    public var dialect: [RuleID]
+    /// How columns are found.
+    public var header: RuleID
+    /// Files without data.
+    public var empty: RuleID
+    /// How many fields a row has.
+    public var width: RuleID
+    /// How values are written.
+    public var values: RuleID
+    /// How several values stand in one field.
+    public var lists: RuleID
+    /// How days and points in time are written.
+    public var moments: RuleID
+    /// How addresses and numbers are written.
+    public var addresses: RuleID
+    /// What finds a contact.
+    public var key: RuleID
+    /// What has a column.
+    public var home: RuleID
+    /// How it is told what a person wants.
+    public var wishes: RuleID
+    /// What becomes of a no that has no column.
+    public var noes: RuleID
+    /// What becomes of a device.
+    public var device: RuleID
+
+    /// Rules.
+    public init(
+        dialect: [RuleID],
+        header: RuleID,
+        empty: RuleID,
+        width: RuleID,
+        values: RuleID,
+        lists: RuleID,
+        moments: RuleID,
+        addresses: RuleID,
+        key: RuleID,
+        home: RuleID,
+        wishes: RuleID,
+        noes: RuleID,
+        device: RuleID
+    ) {
+        (self.dialect, self.header, self.empty, self.width) = (dialect, header, empty, width)
+        (self.values, self.lists, self.moments) = (values, lists, moments)
+        (self.addresses, self.key) = (addresses, key)
+        (self.home, self.wishes, self.noes, self.device) = (home, wishes, noes, device)
+    }
+}
+
+/// What may be said of a contact file and its rows, in both directions.
+public struct ContactFileFindings: Sendable {
+    // Of a file that is read.
+    let empty: FindingRow
+    let headerOnly: FindingRow
+    let columnMissing: FindingRow
+    let columnRepeated: FindingRow
+    let encoding: FindingRow
+    // Of a row that is read.
+    let width: FindingRow
+    let fault: FindingRow
+    let control: FindingRow
+    let keyBlank: FindingRow
+    let date: FindingRow
+    let email: FindingRow
+    let phone: FindingRow
+    let value: FindingRow
+    let unused: FindingRow
+    let optInUnknown: FindingRow
+    let timeZone: FindingRow
+    // Of a contact that is written.
+    let keyMissing: FindingRow
+    let optOutLost: FindingRow
+    let noColumn: FindingRow
+    let noHome: FindingRow
+    let second: FindingRow
+    let unfit: FindingRow
+    let tooLong: FindingRow
+    let unwritable: FindingRow
+    let lineBreak: FindingRow
+    let precision: FindingRow
+    let converted: FindingRow
+    let trimmed: FindingRow
+    let blank: FindingRow
+    let consent: FindingRow
+    let denied: FindingRow
+    let stateUnknown: FindingRow
+    let suspended: FindingRow
+    let undated: FindingRow
+
+    /// Every row, for the descriptor.
+    public var all: [FindingRow] {
+        [
+            empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, control, keyBlank, date, email,
+            phone, value, unused, optInUnknown, timeZone, keyMissing, optOutLost, noColumn, noHome, second, unfit,
+            tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,
+            suspended, undated,
+        ]
+    }
+
+    /// The usual rows.
+    ///
+    /// - Parameters:
+    ///   - adapter: the adapter's id, which codes begin with.
+    ///   - rules: the rules behind them.
+    ///   - key: what finds a contact, in words: `the contact key`.
+    ///   - own: rows of the vendor's own that stand for those of the same code.
+    ///   - ownKeyBlank: the vendor's own row for a blank key.
+    public init(
+        _ adapter: String,
+        _ rules: ContactFileRules,
+        key: String,
+        keeping own: [FindingRow] = [],
+        keyBlank ownKeyBlank: FindingRow? = nil
+    ) {
+        let columns = "in the setting columns"
+        /// The vendor's own row of that code, or the usual one.
+        func row(
+            _ code: String,
+            _ severity: Finding.Severity,
+            _ error: ErrorCode? = nil,
+            rule: RuleID?,
+            reason: String,
+            remedy: String
+        ) -> FindingRow {
+            own.first { $0.code == "\(adapter).\(code)" }
+                ?? FindingRow("\(adapter).\(code)", severity, error, rule: rule, reason: reason, remedy: remedy)
+        }
+        empty = row(
+            "file.empty",
+            .error,
+            .missing,
+            rule: rules.empty,
+            reason: "The file is empty or holds a byte-order mark alone, so it has no data rows",
+            remedy: "Export again, with the header row."
+        )
+        headerOnly = row(
+            "file.headerOnly",
+            .error,
+            .missing,
+            rule: rules.empty,
+            reason: "The file has a header and no data rows",
+            remedy: "Export again, with contacts."
+        )
+        columnMissing = row(
+            "file.columnMissing",
+            .error,
+            .missing,
+            rule: rules.header,
+            reason: "The header has no column for \(key)",
+            remedy: "Export with headers on, check the setting delimiter, or map the key's column \(columns)."
+        )
+        columnRepeated = row(
+            "file.columnRepeated",
+            .error,
+            .conflict,
+            rule: rules.header,
+            reason: "Two columns fill the same part of the contact",
+            remedy: "Rename one of them in the file, or map it elsewhere \(columns)."
+        )
+        encoding = row(
+            "file.encoding",
+            .error,
+            .invalid,
+            rule: rules.dialect.last,
+            reason:
+                "The file is no text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
+            remedy: "Save it as UTF-8."
+        )
+        width = row(
+            "row.width",
+            .error,
+            .invalid,
+            rule: rules.width,
+            reason: "The row has another number of fields than the header",
+            remedy: "Quote fields that hold the delimiter, or check the setting quoted."
+        )
+        fault = row(
+            "row.unreadable",
+            .error,
+            .invalid,
+            rule: rules.dialect.last,
+            reason: "The row can't be read",
+            remedy: "Save the file in one encoding, and write a quote inside a quoted field twice."
+        )
+        control = row(
+            "row.control",
+            .error,
+            .invalid,
+            rule: rules.dialect.last,
+            reason: "The column's text holds a NUL byte",
+            remedy: "Take it out; it belongs in no text."
+        )
+        keyBlank =
+            ownKeyBlank
+            ?? row(
+                "row.keyBlank",
+                .error,
+                .missing,
+                rule: rules.key,
+                reason: "The column of \(key) is blank",
+                remedy: "Fill it in, or leave the row out."
+            )
+        date = row(
+            "row.date",
+            .error,
+            .invalid,
+            rule: rules.moments,
+            reason: "The column's text is no date in the form of the setting dateForm",
+            remedy: "Mend the text, or change the setting."
+        )
+        email = row(
+            "row.email",
+            .error,
+            .invalid,
+            rule: rules.addresses,
+            reason: "The column's text is no e-mail address of at most 254 characters",
+            remedy: "Mend the address, or leave it blank."
+        )
+        phone = row(
+            "row.phone",
+            .error,
+            .invalid,
+            rule: rules.addresses,
+            reason: "The column's text is no phone number",
+            remedy: "Write digits, or leave it blank."
+        )
+        value = row(
+            "row.value",
+            .error,
+            .invalid,
+            rule: rules.values,
+            reason: "The column's text is not what the column takes",
+            remedy: "Mend the text, or give the column another type in the setting types."
+        )
+        unused = row(
+            "row.valueUnused",
+            .note,
+            rule: rules.header,
+            reason: "The column belongs to the vendor's own book-keeping and is not carried over",
+            remedy: "Map it to an attribute \(columns) if you need it."
+        )
+        optInUnknown = row(
+            "row.optInUnknown",
+            .note,
+            rule: rules.wishes,
+            reason: "Both opt-in and opt-out date are blank, so nobody knows what the person wants",
+            remedy: "Nothing; the subscription is carried over as unknown."
+        )
+        timeZone = row(
+            "row.timeZone",
+            .note,
+            rule: rules.device,
+            reason: "The text of the time-zone column is neither a zone's name nor an offset and is not carried over",
+            remedy: "Map the column to an attribute \(columns) if you need it."
+        )
+        keyMissing = row(
+            "record.keyMissing",
+            .error,
+            .missing,
+            rule: rules.key,
+            reason: "The contact lacks \(key), so it is not written",
+            remedy: "Give the contact such an identifier, or map another column to it \(columns)."
+        )
+        optOutLost = row(
+            "record.optOutLost",
+            .error,
+            .consent,
+            rule: rules.noes,
+            reason: "The file has no column that says this no, and the vendor might write to the person",
+            remedy: "Name a column for it \(columns), or set lostOptOuts to warn."
+        )
+        noColumn = row(
+            "record.noColumn",
+            .warning,
+            .misconfigured,
+            rule: rules.home,
+            reason: "No column holds the attribute; it is left out",
+            remedy: "Name a column for it \(columns), as \"Column\": \"attribute:name\"."
+        )
+        noHome = row(
+            "record.noHome",
+            .warning,
+            .unsupported,
+            rule: rules.home,
+            reason: "The file has no place for it",
+            remedy: "Make it an attribute with a column of its own, or name a column for it \(columns)."
+        )
+        second = row(
+            "record.second",
+            .warning,
+            .unsupported,
+            rule: rules.home,
+            reason: "The column is taken already; this one is left out",
+            remedy: "Put the one to keep first."
+        )
+        unfit = row(
+            "record.unfit",
+            .warning,
+            .invalid,
+            rule: rules.values,
+            reason: "The column takes no such value; it is left out",
+            remedy: "Mend it in the source, or give the attribute another type in the setting types."
+        )
+        tooLong = row(
+            "record.tooLong",
+            .warning,
+            .tooLarge,
+            rule: rules.values,
+            reason: "The text is longer than the column takes; it is left out",
+            remedy: "Shorten it in the source, or name a longer column \(columns)."
+        )
+        unwritable = row(
+            "record.unwritable",
+            .warning,
+            .invalid,
+            rule: rules.dialect.last,
+            reason: "The text holds a character that the file can't hold; it is left out",
+            remedy: "Take it out in the source, or choose another delimiter, quoted or encoding."
+        )
+        lineBreak = row(
+            "record.lineBreak",
+            .warning,
+            .invalid,
+            rule: rules.dialect.last,
+            reason: "A field takes no line break; a space is written for it",
+            remedy: "Take it out in the source."
+        )
+        precision = row(
+            "record.precision",
+            .warning,
+            .unsupported,
+            rule: rules.moments,
+            reason: "The file holds whole seconds; the fraction is left out",
+            remedy: "Write it into a column of type string if it matters."
+        )
+        converted = row(
+            "record.converted",
+            .note,
+            rule: rules.values,
+            reason: "The value is written in the column's form and comes back as that",
+            remedy: "Give the attribute its type in the setting types."
+        )
+        trimmed = row(
+            "record.trimmed",
+            .note,
+            rule: rules.values,
+            reason: "White space at the ends of the text is left out",
+            remedy: "Nothing; no reader of such files keeps it."
+        )
+        blank = row(
+            "record.blank",
+            .note,
+            rule: rules.values,
+            reason: "The value is empty, and an empty field is no value",
+            remedy: "Nothing; or give the attribute a word that means empty."
+        )
+        consent = row(
+            "record.consent",
+            .warning,
+            .unsupported,
+            rule: rules.wishes,
+            reason: "The file has no record of consents",
+            remedy: "Keep the consent where it is; a denied one is written as an opt-out where there is a column."
+        )
+        denied = row(
+            "record.denied",
+            .warning,
+            .consent,
+            rule: rules.wishes,
+            reason: "The person denied messages on this channel, so the subscription is written as unsubscribed",
+            remedy: "Ask the person if the two contradict each other."
+        )
+        stateUnknown = row(
+            "record.stateUnknown",
+            .warning,
+            .consent,
+            rule: rules.wishes,
+            reason: "Nobody knows what the person wants, so nothing is written",
+            remedy: "Ask the person."
+        )
+        suspended = row(
+            "record.suspended",
+            .warning,
+            .consent,
+            rule: rules.wishes,
+            reason: "The file knows no suspension; it is written as unsubscribed",
+            remedy: "Subscribe the person again when the suspension ends."
+        )
+        undated = row(
+            "record.undated",
+            .warning,
+            .missing,
+            rule: rules.wishes,
+            reason: "The file tells by a date what the person wants, and nobody knows the date; nothing is written",
+            remedy: "Give the subscription the time of the person's answer."
+        )
+    }
+}

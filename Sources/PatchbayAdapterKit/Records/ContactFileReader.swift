@@ -1,0 +1,185 @@
+public import PatchbayJSON
+import PatchbayModel
+
+/// Reads a contact file row by row, as its table says.
+///
+/// Every value is text; a blank field is no value. A row with any error is a record without contact that names every
+/// error, and reading goes on.
+public struct ContactFileReader: RowReader, Sendable {
+    private let file: ContactFile
+    private var reader: DelimitedReader
+    private var columns: [ContactColumn] = []
+    private var rowCount = 0
+    /// What the file begins with, until there is enough to see what it is.
+    private var head: [UInt8]? = []
+
+    /// A reader at the start of a file.
+    public init(_ file: ContactFile) {
+        self.file = file
+        for rule in file.kind.rules.dialect { rule.fire() }
+        reader = DelimitedReader(dialect: file.dialect)
+    }
+
+    public mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
+        guard let bytes = try begun(bytes) else { return }
+        reader.append(file.settings.encoding.decoded(bytes))
+        try drain(record)
+    }
+
+    public mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
+        if let head { reader.append(file.settings.encoding.decoded(head)) }
+        reader.finish()
+        try drain(record)
+        if reader.header == nil, file.settings.header.isEmpty || rowCount == 0 {
+            throw SettingsError([findings.empty.at()])
+        }
+        try readHeader()
+        if rowCount == 0 { throw SettingsError([findings.headerOnly.at()]) }
+    }
+
+    private var findings: ContactFileFindings { file.kind.findings }
+
+    /// The bytes to read; nil as long as nobody can tell what the file is.
+    private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
+        guard let head else { return bytes }
+        let all = head + bytes
+        guard all.count >= 2 else {
+            self.head = all
+            return nil
+        }
+        self.head = nil
+        if [[0xFF, 0xFE], [0xFE, 0xFF]].contains(Array(all.prefix(2))) {
+            throw SettingsError([findings.encoding.at("header", detail: "line 1, byte 1")])
+        }
+        return all
+    }
+
+    private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
+        while let row = reader.next() {
+            if case .failure(let fault) = row, fault.number == 0 {
+                let place = "line \(fault.line), column \(fault.field), \(fault.reason)"
+                throw SettingsError([findings.fault.at("header", detail: place)])
+            }
+            try readHeader()
+            rowCount += 1
+            try record(self.record(row))
+        }
+        try readHeader()
+    }
+
+    // MARK: Header
+
+    private mutating func readHeader() throws(SettingsError) {
+        let given = file.settings.header
+        guard columns.isEmpty, let names = given.isEmpty ? reader.header?.fields : given else { return }
+        file.kind.rules.header.fire()
+        let line = reader.header?.line ?? 1
+        if let place = names.firstIndex(where: { $0.utf8.contains(0) }) {
+            throw SettingsError([findings.encoding.at("header", detail: "line \(line), column \(place + 1)")])
+        }
+        let columns = names.map { name in
+            var column = file.column(named: name)
+            column.name = name.trimmed
+            return column
+        }
+        var problems: [Finding] = []
+        if !columns.contains(where: { $0.place == .identifier(file.settings.key) }) {
+            problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
+        }
+        for (place, column) in columns.enumerated() where column.place != .ignored {
+            if let other = columns[..<place].first(where: { $0.place == column.place }) {
+                let names = "line \(line), column \(place + 1), like \(other.name)"
+                problems.append(findings.columnRepeated.at("columns.\(column.name)", detail: names))
+            }
+        }
+        if !problems.isEmpty { throw SettingsError(problems) }
+        self.columns = columns
+    }
+
+    /// What is said once for the whole file, with the first row.
+    private func fileFindings(with number: Int) -> [Finding] {
+        guard number == 1 else { return [] }
+        return columns.filter { $0.place == .ignored }
+            .map { findings.unused.at("columns.\($0.name)", detail: "said once for all rows") }
+    }
+
+    // MARK: Rows
+
+    /// Reads one row, or says what is wrong with one that is none.
+    public func record(_ row: Result<DelimitedRecord, DelimitedFault>) -> SourceRecord {
+        switch row {
+        case .failure(let fault):
+            let column = columns.indices.contains(fault.field - 1) ? columns[fault.field - 1].name : "\(fault.field)"
+            let detail = "row \(fault.number), line \(fault.line), \(fault.reason)"
+            return SourceRecord(
+                number: fault.number,
+                line: fault.line,
+                bytes: file.settings.encoding.encoded(fault.bytes.withoutLineEnd),
+                contact: nil,
+                findings: fileFindings(with: fault.number) + [findings.fault.at("columns.\(column)", detail: detail)]
+            )
+        case .success(let row):
+            let (contact, said) = contact(of: row)
+            return SourceRecord(
+                number: row.number,
+                line: row.line,
+                bytes: file.settings.encoding.encoded(row.bytes.withoutLineEnd),
+                contact: contact,
+                findings: fileFindings(with: row.number) + said
+            )
+        }
+    }
+
+    private func contact(of row: DelimitedRecord) -> (Contact?, [Finding]) {
+        let place = "row \(row.number), line \(row.line)"
+        guard row.fields.count == columns.count else {
+            // The first column without a field, or the place of the first field without a column.
+            let isShort = row.fields.count < columns.count
+            let first = isShort ? columns[row.fields.count].name : "\(columns.count + 1)"
+            let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
+            return (nil, [findings.width.at("columns.\(first)", detail: sizes)])
+        }
+        let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
+        guard nul.isEmpty else { return (nil, nul.map { findings.control.at("columns.\($0.0.name)", detail: place) }) }
+        var draft = ContactDraft(file, place)
+        for (column, text) in zip(columns, row.fields) {
+            draft.fill(column, file.settings.forms.undoubled(text.trimmed))
+        }
+        let contact = draft.contact()
+        return (draft.findings.contains { $0.severity == .error } ? nil : contact, draft.findings)
+    }
+}
+
+extension FieldForms {
+    /// A text as it stands in a field, where a character is written twice.
+    func doubled(_ text: String) -> String {
+        guard let doubled, text.contains(doubled) else { return text }
+        return text.replacing(String(doubled), with: "\(doubled)\(doubled)")
+    }
+
+    /// What ``doubled(_:)`` made it of; a character alone stays.
+    func undoubled(_ text: String) -> String {
+        guard let doubled, text.contains(doubled) else { return text }
+        return text.replacing("\(doubled)\(doubled)", with: String(doubled))
+    }
+}
+
+extension DelimitedFault {
+    /// What is wrong, in words without the row's text.
+    fileprivate var reason: String {
+        switch code {
+        case .textAfterQuote: "text after a closing quote"
+        case .unterminatedQuote: "a quote that is never closed"
+        case .recordTooLong: "longer than the record limit"
+        case .invalidUTF8: "not UTF-8"
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var withoutLineEnd: [UInt8] {
+        guard last == UInt8(ascii: "\n") else { return self }
+        let line = dropLast()
+        return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+    }
+}

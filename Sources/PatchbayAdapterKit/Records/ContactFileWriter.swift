@@ -1,0 +1,462 @@
+import PatchbayJSON
+public import PatchbayModel
+
+/// Writes a contact file row by row, as its table says, and says what of each contact has no place in it.
+public struct ContactFileWriter: ContactWriter, Sendable {
+    /// Judges a contact before it is written: an error among the findings keeps it out.
+    public typealias Check = @Sendable (_ contact: Contact) -> [Finding]
+
+    private let file: ContactFile
+    private let table: WriterTable
+    private let check: Check?
+    private var writer: DelimitedWriter
+
+    /// A writer at the start of a file.
+    public init(_ file: ContactFile, check: Check? = nil) {
+        (self.file, self.check) = (file, check)
+        table = WriterTable(file)
+        for rule in file.kind.rules.dialect { rule.fire() }
+        // The header is handed out alone, so every row here is one behind it.
+        var dialect = file.dialect
+        (dialect.hasHeader, dialect.hasByteOrderMark) = (false, false)
+        // Without quotes a quote is a character like others, as it is to the reader; NUL stands in no field.
+        if dialect.quoting == .never { dialect.quote = 0 }
+        writer = DelimitedWriter(dialect: dialect)
+    }
+
+    public func header() -> [UInt8] {
+        var writer = DelimitedWriter(dialect: file.dialect)
+        file.kind.rules.header.fire()
+        if file.dialect.hasHeader { try? writer.record(table.columns.map(\.name)) }
+        return file.settings.encoding.encoded(writer.bytes)
+    }
+
+    /// Appends one contact as a row, and says what of it does not survive.
+    public mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
+        var composer = RowComposer(contact, file, table)
+        composer.compose()
+        let findings = (check?(contact) ?? []) + composer.findings
+        guard !findings.contains(where: { $0.severity == .error }) else { return findings }
+        // Fields that the dialect can't hold were left out before.
+        try? writer.record(composer.fields)
+        bytes += file.settings.encoding.encoded(writer.takeBytes())
+        return findings
+    }
+}
+
+/// The columns of a file that is written, with their places.
+struct WriterTable: Sendable {
+    let columns: [ContactColumn]
+    let places: [ContactPlace: Int]
+
+    init(_ file: ContactFile) {
+        columns = file.writtenColumns
+        places = Dictionary(columns.enumerated().map { ($0.element.place, $0.offset) }, uniquingKeysWith: { a, _ in a })
+    }
+}
+
+/// Makes the fields of one contact's row, and notes what of it does not survive.
+private struct RowComposer {
+    let contact: Contact
+    let file: ContactFile
+    let table: WriterTable
+    var fields: [String]
+    var findings: [Finding] = []
+
+    init(_ contact: Contact, _ file: ContactFile, _ table: WriterTable) {
+        (self.contact, self.file, self.table) = (contact, file, table)
+        fields = Array(repeating: "", count: table.columns.count)
+    }
+
+    private var rows: ContactFileFindings { file.kind.findings }
+    private var rules: ContactFileRules { file.kind.rules }
+    private var forms: FieldForms { file.settings.forms }
+
+    mutating func compose() {
+        identifiers()
+        attributes()
+        tags()
+        if let locale = contact.locale { put(locale, .locale, "locale") }
+        if let zone = contact.timeZone { timeZone(zone) }
+        subscriptions()
+        consents()
+        devices()
+        checkRequired()
+    }
+
+    private mutating func note(_ row: FindingRow, _ path: String, _ detail: String? = nil) {
+        findings.append(row.at(path, detail: detail))
+    }
+
+    /// Puts a text into the field of a place, if there is one that is free.
+    private mutating func put(_ text: String, _ place: ContactPlace, _ path: String) {
+        guard let index = table.places[place] else { return note(rows.noHome, path) }
+        guard fields[index].isEmpty else { return note(rows.second, path, "column \(table.columns[index].name)") }
+        if let text = fieldText(text, table.columns[index], path) { fields[index] = text }
+    }
+
+    /// A text as it stands in a field; nil if the file can't hold it.
+    private mutating func fieldText(_ text: String, _ column: ContactColumn, _ path: String) -> String? {
+        let detail = "column \(column.name)"
+        var text = text
+        if !forms.takesLineBreaks, text.unicodeScalars.contains(where: { $0.value == 0x0A || $0.value == 0x0D }) {
+            note(rows.lineBreak, path, detail)
+            text = FieldText.oneLine(text)
+        }
+        let trimmed = text.trimmed
+        if trimmed.utf8.count != text.utf8.count, !trimmed.isEmpty { note(rows.trimmed, path, detail) }
+        guard !trimmed.isEmpty else {
+            note(rows.blank, path, detail)
+            return nil
+        }
+        if let limit = column.limit, trimmed.utf16.count > limit {
+            note(rows.tooLong, path, "\(detail), \(trimmed.utf16.count) characters, the limit is \(limit)")
+            return nil
+        }
+        guard FieldText.isWritable(trimmed, in: file) else {
+            note(rows.unwritable, path, detail)
+            return nil
+        }
+        return forms.doubled(trimmed)
+    }
+
+    // MARK: Identifiers, attributes, tags
+
+    private mutating func identifiers() {
+        for (place, identifier) in contact.identifiers.enumerated() {
+            let path = "identifiers[\(place)]"
+            rules.home.fire()
+            guard let index = table.places[.identifier(identifier.kind)] else {
+                note(rows.noHome, path, "kind \(identifier.kind.rawValue)")
+                continue
+            }
+            let column = table.columns[index]
+            var value = identifier.value
+            if column.digitsOnly {
+                value = value.filter { ("0"..."9").contains($0) }
+                rules.addresses.fire()
+                if value != identifier.value { note(rows.converted, path, "digits alone, column \(column.name)") }
+            }
+            let isFit =
+                switch identifier.kind {
+                case .email: FieldForm.isEmail(value)
+                case .phone: FieldForm.isPhone(value)
+                default: true
+                }
+            if isFit {
+                put(value, .identifier(identifier.kind), path)
+            } else {
+                note(rows.unfit, path, "column \(column.name)")
+            }
+        }
+    }
+
+    private mutating func attributes() {
+        for (name, value) in contact.attributes.sorted(by: { $0.key < $1.key }) {
+            let path = "attributes".dot(name.rawValue)
+            guard let index = table.places[.attribute(name)] else {
+                note(rows.noColumn, path)
+                continue
+            }
+            let column = table.columns[index]
+            if let text = text(of: value, in: column, path) { put(text, .attribute(name), path) }
+        }
+    }
+
+    private mutating func text(of value: AttributeValue, in column: ContactColumn, _ path: String) -> String? {
+        let type = file.type(of: column)
+        rules.values.fire()
+        if case .choices([]) = value, type == .choices {
+            note(rows.blank, path, "column \(column.name)")
+            return nil
+        }
+        guard let fitting = value.converted(to: type), let (text, isExact) = forms.text(fitting) else {
+            note(rows.unfit, path, "\(value.type.rawValue), column \(column.name) is \(type.rawValue)")
+            return nil
+        }
+        if type == .date || type == .timestamp { rules.moments.fire() }
+        if type == .choices { rules.lists.fire() }
+        if fitting.type != value.type {
+            note(rows.converted, path, "\(value.type.rawValue) as \(type.rawValue) in column \(column.name)")
+        } else if !isExact {
+            note(rows.precision, path, "column \(column.name)")
+        }
+        return text
+    }
+
+    private mutating func tags() {
+        var rest: [String] = []
+        for tag in contact.tags.sorted() {
+            if table.places[.tag(tag)] != nil {
+                put(forms.booleans.yes, .tag(tag), "tags")
+            } else if forms.joined([tag.rawValue]) == nil {
+                note(rows.unfit, "tags", "a tag is blank, or holds what stands between tags")
+            } else {
+                rest.append(tag.rawValue)
+            }
+        }
+        guard !rest.isEmpty, let text = forms.joined(rest) else { return }
+        rules.lists.fire()
+        guard table.places[.tags] != nil else { return note(rows.noHome, "tags", "\(rest.count) tags") }
+        put(text, .tags, "tags")
+    }
+
+    private mutating func timeZone(_ zone: String) {
+        guard zone.contains("/") || zone == "UTC" else { return note(rows.noHome, "timeZone", "it is no zone's name") }
+        put(zone, .timeZone, "timeZone")
+    }
+
+    // MARK: Subscriptions and consents
+
+    private var denied: [Consent] {
+        contact.consents.filter { $0.purpose == .messaging && $0.state == .denied }
+    }
+
+    private mutating func subscriptions() {
+        var seen: Set<Subscription.Key> = []
+        for (place, subscription) in contact.subscriptions.enumerated() {
+            let path = "subscriptions[\(place)]"
+            guard seen.insert(subscription.key).inserted else {
+                note(rows.second, path)
+                continue
+            }
+            write(subscription, path)
+        }
+    }
+
+    private mutating func write(_ subscription: Subscription, _ path: String) {
+        rules.wishes.fire()
+        var state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
+        if state != subscription.state { note(rows.denied, path.dot("state"), "the contact says two things of it") }
+        if state != .unsubscribed, denied.contains(where: { $0.channel == nil || $0.channel == subscription.channel }) {
+            note(rows.denied, path.dot("state"))
+            state = .unsubscribed
+        }
+        guard state != .unknown else { return note(rows.stateUnknown, path.dot("state")) }
+        let key = subscription.key
+        let isSaid: Bool
+        var holdsTime = table.places[.changedAt(key)] != nil
+        if let index = table.places[.state(key)] {
+            isSaid = put(state, key, table.columns[index], path)
+        } else if table.places[.optIn(key)] != nil || table.places[.optOut(key)] != nil {
+            isSaid = put(state, at: subscription.changedAt, key, path)
+            holdsTime = true
+        } else {
+            isSaid = false
+            note(state == .unsubscribed ? lostOptOut : rows.noHome, path, "channel \(key.channel.rawValue)")
+        }
+        guard isSaid else { return }
+        details(of: subscription, holdsTime, path)
+    }
+
+    /// A no that nobody will hear.
+    private var lostOptOut: FindingRow { file.settings.lostOptOuts == .reject ? rows.optOutLost : rows.noHome }
+
+    /// Says a state by a word.
+    private mutating func put(
+        _ state: Subscription.State,
+        _ key: Subscription.Key,
+        _ column: ContactColumn,
+        _ path: String
+    )
+        -> Bool
+    {
+        if let word = column.states.written[state] {
+            put(word, .state(key), path)
+        } else if state == .suspended, let word = column.states.written[.unsubscribed] {
+            note(rows.suspended, path.dot("state"))
+            put(word, .state(key), path)
+        } else {
+            note(rows.noHome, path, "column \(column.name) has no word for \(state.rawValue)")
+            return false
+        }
+        return true
+    }
+
+    /// Says a state by a date.
+    private mutating func put(
+        _ state: Subscription.State,
+        at moment: Timestamp?,
+        _ key: Subscription.Key,
+        _ path: String
+    ) -> Bool {
+        var state = state
+        if state == .suspended {
+            note(rows.suspended, path.dot("state"))
+            state = .unsubscribed
+        }
+        let place = state == .subscribed ? ContactPlace.optIn(key) : .optOut(key)
+        guard table.places[place] != nil else {
+            note(state == .unsubscribed ? lostOptOut : rows.noHome, path, "channel \(key.channel.rawValue)")
+            return false
+        }
+        guard let moment, let (text, isExact) = forms.text(moment) else {
+            note(state == .unsubscribed ? lostOptOut : rows.undated, path, "no date")
+            return false
+        }
+        if !isExact { note(rows.precision, path.dot("changedAt")) }
+        put(text, place, path)
+        return true
+    }
+
+    private mutating func details(of subscription: Subscription, _ holdsTime: Bool, _ path: String) {
+        let key = subscription.key
+        if let moment = subscription.changedAt {
+            if table.places[.changedAt(key)] != nil, let (text, isExact) = forms.text(moment) {
+                if !isExact { note(rows.precision, path.dot("changedAt")) }
+                put(text, .changedAt(key), path.dot("changedAt"))
+            } else if !holdsTime {
+                note(rows.noHome, path.dot("changedAt"))
+            }
+        }
+        if let source = subscription.source { put(source, .source(key), path.dot("source")) }
+        if subscription.evidence != nil { note(rows.noHome, path.dot("evidence")) }
+        for name in subscription.fields.keys.sorted() { note(rows.noHome, path.dot("fields").dot(name.rawValue)) }
+    }
+
+    /// Says denied messages in the columns of their channels; other answers have no place.
+    private mutating func consents() {
+        for (place, consent) in contact.consents.enumerated() where consent.state != .unknown {
+            let path = "consents[\(place)]"
+            rules.wishes.fire()
+            if consent.state == .denied, table.places[.denied(consent.scope)] != nil {
+                put(forms.booleans.yes, .denied(consent.scope), path)
+                if consent.changedAt != nil { note(rows.noHome, path.dot("changedAt")) }
+                continue
+            }
+            let isNo = consent.state == .denied && consent.purpose == .messaging
+            guard isNo else {
+                note(rows.consent, path)
+                continue
+            }
+            note(deny(consent) ? rows.consent : lostOptOut, path)
+        }
+    }
+
+    /// Whether a column says the no to a channel, or to every one that the file has a column for.
+    private mutating func deny(_ consent: Consent) -> Bool {
+        var isSaid = false
+        for column in table.columns {
+            guard case .state(let key) = column.place, consent.channel == nil || consent.channel == key.channel,
+                let index = table.places[column.place], let word = column.states.written[.unsubscribed]
+            else { continue }
+            fields[index] = word
+            isSaid = true
+        }
+        return isSaid
+            || contact.subscriptions.contains { subscription in
+                (consent.channel == nil || consent.channel == subscription.channel)
+                    && table.places[.optOut(subscription.key)] != nil && subscription.changedAt != nil
+            }
+    }
+
+    // MARK: Devices
+
+    private mutating func devices() {
+        for (place, device) in contact.devices.enumerated() {
+            let path = "devices[\(place)]"
+            rules.device.fire()
+            let isHome = table.places[.device(.deviceID)] != nil || table.places[.device(.pushToken)] != nil
+            guard isHome, place == 0 else {
+                note(isHome ? rows.second : rows.noHome, path)
+                continue
+            }
+            write(device, path)
+        }
+    }
+
+    /// Writes what there are columns for, and compares what a reader will make of them with the device.
+    private mutating func write(_ device: Device, _ path: String) {
+        let texts: [(ContactPlace.DevicePart, String?)] = [
+            (.deviceID, device.identities[file.kind.deviceIdentity]), (.pushToken, device.pushToken?.value),
+            (.platform, device.facts?.platform), (.platformVersion, device.facts?.platformVersion),
+            (.model, device.facts?.model),
+            (
+                .utcOffset,
+                device.facts.flatMap { $0.utcOffsetSeconds == 0 ? nil : ExactHours.text($0.utcOffsetSeconds) }
+            ),
+            (.locationEnabled, device.allowsLocation ? forms.booleans.yes : nil),
+        ]
+        for (part, text) in texts {
+            guard let text, !text.isEmpty, table.places[.device(part)] != nil else { continue }
+            put(text, .device(part), path)
+        }
+        for loss in DeviceLoss.between(device, readBack().devices.first) {
+            note(rows.noHome, loss.isEmpty ? path : path.dot(loss))
+        }
+    }
+
+    /// What a reader makes of the fields so far.
+    private func readBack() -> Contact {
+        var draft = ContactDraft(file, "")
+        for (column, text) in zip(table.columns, fields) { draft.fill(column, forms.undoubled(text)) }
+        return draft.contact()
+    }
+
+    // MARK: The whole row
+
+    private mutating func checkRequired() {
+        for (column, text) in zip(table.columns, fields) where text.isEmpty && file.isRequired(column) {
+            rules.key.fire()
+            note(rows.keyMissing, "identifiers", "column \(column.name)")
+        }
+    }
+}
+
+/// What a field's text may be.
+private enum FieldText {
+    /// Line breaks as single spaces.
+    static func oneLine(_ text: String) -> String {
+        text.replacing("\r\n", with: " ").replacing("\n", with: " ").replacing("\r", with: " ")
+    }
+
+    /// Whether the file can hold every character.
+    static func isWritable(_ text: String, in file: ContactFile) -> Bool {
+        let highest = file.settings.encoding == .latin1 ? 0xFF : file.settings.forms.highestScalar
+        let isQuoted = file.settings.isQuoted
+        let delimiter = UInt32(file.settings.delimiter.byte)
+        return text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            // A byte-order mark at the start of a file is none of its text.
+            case 0xFEFF: text.unicodeScalars.first != scalar
+            case 0: false
+            case 0x0A, 0x0D, delimiter: isQuoted
+            // A quote in a field without quotes would begin one for a reader that takes quotes.
+            case 0x22: isQuoted || text.unicodeScalars.first != "\""
+            default: scalar.value <= highest
+            }
+        }
+    }
+}
+
+/// The members of a device that did not survive.
+private enum DeviceLoss {
+    static func between(_ device: Device, _ other: Device?) -> [String] {
+        guard let other else { return [""] }
+        let members: [(String, Bool)] = [
+            ("pushToken", device.pushToken == other.pushToken), ("allowsPush", device.allowsPush == other.allowsPush),
+            ("allowsBackgroundPush", device.allowsBackgroundPush == other.allowsBackgroundPush),
+            ("allowsLocation", device.allowsLocation == other.allowsLocation),
+            ("allowsProximity", device.allowsProximity == other.allowsProximity),
+            ("identities", device.identities == other.identities),
+        ]
+        return members.filter { !$0.1 }.map(\.0) + facts(device.facts, other.facts)
+    }
+
+    private static func facts(_ facts: DeviceFacts?, _ other: DeviceFacts?) -> [String] {
+        guard let facts, facts != other else { return [] }
+        guard let other else { return ["facts"] }
+        let members: [(String, Bool)] = [
+            ("platform", facts.platform == other.platform),
+            ("platformVersion", facts.platformVersion == other.platformVersion), ("model", facts.model == other.model),
+            ("deviceName", facts.deviceName == other.deviceName), ("locale", facts.locale == other.locale),
+            ("timeZone", facts.timeZone == other.timeZone),
+            ("utcOffsetSeconds", facts.utcOffsetSeconds == other.utcOffsetSeconds),
+            ("isDaylightSaving", facts.isDaylightSaving == other.isDaylightSaving),
+            ("appID", facts.appID == other.appID), ("appVersion", facts.appVersion == other.appVersion),
+            ("advertisingID", facts.advertisingID == other.advertisingID),
+            ("allowsAdTracking", facts.allowsAdTracking == other.allowsAdTracking),
+        ]
+        return members.filter { !$0.1 }.map { "facts.\($0.0)" }
+    }
+}

@@ -1,0 +1,167 @@
+import PatchbayJSON
+public import PatchbayModel
+
+/// The part of a contact that a column of a file holds.
+public enum ContactPlace: Hashable, Sendable {
+    /// The first identifier of a kind.
+    case identifier(IdentifierKind)
+    /// An attribute.
+    case attribute(AttributeName)
+    /// All tags.
+    case tags
+    /// Whether the contact has one tag.
+    case tag(Tag)
+    /// The locale.
+    case locale
+    /// The time zone: a name, or where a device has none an offset.
+    case timeZone
+    /// What the person wants of a channel, or of a topic on it.
+    case state(Subscription.Key)
+    /// Since when it is wanted.
+    case optIn(Subscription.Key)
+    /// Since when it is not wanted.
+    case optOut(Subscription.Key)
+    /// When the person said so.
+    case changedAt(Subscription.Key)
+    /// Where the person said so.
+    case source(Subscription.Key)
+    /// Whether the person forbids a use of the data, on a channel or on every one.
+    case denied(Consent.Scope)
+    /// A part of the first device.
+    case device(DevicePart)
+    /// Nothing.
+    case ignored
+
+    /// What a column may hold of a device.
+    public enum DevicePart: String, Hashable, Sendable, CaseIterable {
+        /// The id that the vendor's own SDK gave it.
+        case deviceID
+        /// Where push notifications go.
+        case pushToken
+        /// `iOS`, `Android` ….
+        case platform
+        /// The system's version.
+        case platformVersion
+        /// The hardware's model.
+        case model
+        /// The offset from UTC, in hours or seconds.
+        case utcOffset
+        /// Whether geofences are on.
+        case locationEnabled
+    }
+
+    /// The words that a setting may use, for error texts.
+    public static let allowed =
+        "identifier:<kind>, attribute:<name>, tag:<name>, subscription:<channel>[/<topic>], optIn:…, optOut:…, "
+        + "changedAt:…, source:…, denied:<purpose>[/<channel>], " + words.keys.sorted().joined(separator: ", ")
+
+    private static let push = Subscription.Key(channel: .push)
+
+    private static let words: [String: ContactPlace] = {
+        var words: [String: ContactPlace] = [
+            "locale": .locale, "timeZone": .timeZone, "tags": .tags, "ignored": .ignored,
+            "optInDate": .optIn(push), "optOutDate": .optOut(push),
+        ]
+        for part in DevicePart.allCases { words[part.rawValue] = .device(part) }
+        return words
+    }()
+
+    /// Reads `identifier:external`, `attribute:city`, `subscription:email/weekly` or a word; nil if it is none of them.
+    public init?(text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1).map { String($0).trimmed }
+        switch (parts.first, parts.dropFirst().first) {
+        case ("identifier", let kind?) where !kind.isEmpty: self = .identifier(IdentifierKind(rawValue: kind))
+        case ("attribute", let name?) where !name.isEmpty: self = .attribute(AttributeName(rawValue: name))
+        case ("tag", let name?) where !name.isEmpty: self = .tag(Tag(rawValue: name))
+        case ("subscription", let key?) where !key.isEmpty: self = .state(Subscription.Key(text: key))
+        case ("optIn", let key?) where !key.isEmpty: self = .optIn(Subscription.Key(text: key))
+        case ("optOut", let key?) where !key.isEmpty: self = .optOut(Subscription.Key(text: key))
+        case ("changedAt", let key?) where !key.isEmpty: self = .changedAt(Subscription.Key(text: key))
+        case ("source", let key?) where !key.isEmpty: self = .source(Subscription.Key(text: key))
+        case ("denied", let scope?) where !scope.isEmpty: self = .denied(Consent.Scope(text: scope))
+        case (let word?, nil):
+            guard let place = ContactPlace.words[word] else { return nil }
+            self = place
+        default: return nil
+        }
+    }
+
+    /// The text that ``init(text:)`` reads.
+    public var text: String {
+        switch self {
+        case .identifier(let kind): "identifier:\(kind.rawValue)"
+        case .attribute(let name): "attribute:\(name.rawValue)"
+        case .tags: "tags"
+        case .tag(let tag): "tag:\(tag.rawValue)"
+        case .locale: "locale"
+        case .timeZone: "timeZone"
+        case .state(let key): "subscription:\(key.text)"
+        case .optIn(let key): key == ContactPlace.push ? "optInDate" : "optIn:\(key.text)"
+        case .optOut(let key): key == ContactPlace.push ? "optOutDate" : "optOut:\(key.text)"
+        case .changedAt(let key): "changedAt:\(key.text)"
+        case .source(let key): "source:\(key.text)"
+        case .denied(let scope): "denied:\(scope.text)"
+        case .device(let part): part.rawValue
+        case .ignored: "ignored"
+        }
+    }
+}
+
+extension Subscription.Key {
+    /// A channel as a whole, or a topic on it.
+    init(channel: Channel) { self = Subscription(channel: channel, state: .unknown).key }
+
+    /// Reads `email` or `email/weekly`.
+    init(text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+        let channel = Channel(rawValue: parts.first ?? "")
+        self = Subscription(channel: channel, topic: parts.count > 1 ? parts[1] : nil, state: .unknown).key
+    }
+
+    /// `email`, `email/weekly`.
+    var text: String { topic.map { "\(channel.rawValue)/\($0)" } ?? channel.rawValue }
+}
+
+extension Consent.Scope {
+    /// Reads `messaging` or `messaging/email`.
+    init(text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+        self.init(
+            Purpose(rawValue: parts.first ?? ""),
+            channel: parts.count > 1 ? Channel(rawValue: parts[1]) : nil
+        )
+    }
+
+    /// `messaging`, `messaging/email`.
+    var text: String { channel.map { "\(purpose.rawValue)/\($0.rawValue)" } ?? purpose.rawValue }
+}
+
+/// The name of a column in a file's header.
+public struct ColumnName: NeutralKey {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// What two spellings of one column share: case, spaces, underscores and hyphens do not count, a leading underscore
+    /// does, because it marks a vendor's own columns.
+    public var key: String {
+        let letters = rawValue.lowercased().filter { !$0.isWhitespace && $0 != "_" && $0 != "-" }
+        return (rawValue.trimmed.hasPrefix("_") ? "_" : "") + letters
+    }
+}
+
+/// Names in lower case with underscores.
+public enum SnakeCase: Sendable {
+    /// `Loyalty Tier`, `LoyaltyTier` and `loyalty-tier` as `loyalty_tier`.
+    public static func text(_ name: String) -> String {
+        var words: [String] = [""]
+        var previous: Character?
+        for character in name {
+            let isWord = character.isLetter || character.isNumber
+            let startsWord = character.isUppercase && (previous?.isLowercase ?? false || previous?.isNumber ?? false)
+            if !isWord || startsWord { words.append("") }
+            if isWord { words[words.count - 1] += character.lowercased() }
+            previous = character
+        }
+        return words.filter { !$0.isEmpty }.joined(separator: "_")
+    }
+}

@@ -1,0 +1,278 @@
+public import PatchbayModel
+
+/// The order and the marks of a day's numbers in a file.
+public enum DayForm: String, NeutralWord {
+    case iso = "yyyy-MM-dd"
+    case slashed = "yyyy/MM/dd"
+    case american = "MM/dd/yyyy"
+    case european = "dd/MM/yyyy"
+    case dotted = "dd.MM.yyyy"
+
+    private var mark: Character {
+        switch self {
+        case .iso: "-"
+        case .slashed, .american, .european: "/"
+        case .dotted: "."
+        }
+    }
+
+    /// A day in this form.
+    func text(_ day: CalendarDate) -> String {
+        let iso = day.text.split(separator: "-").map(String.init)
+        let parts =
+            switch self {
+            case .iso, .slashed: iso
+            case .american: [iso[1], iso[2], iso[0]]
+            case .european, .dotted: [iso[2], iso[1], iso[0]]
+            }
+        return parts.joined(separator: String(mark))
+    }
+
+    /// Reads a day of this form, with or without leading zeros in day and month.
+    func day(_ text: String) -> CalendarDate? {
+        let parts = text.split(separator: mark, omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { part in part.allSatisfy(\.isASCIIDigit) ? Int(part) : nil }
+        guard parts.count == 3, numbers.count == 3 else { return nil }
+        let order =
+            switch self {
+            case .iso, .slashed: (0, 1, 2)
+            case .american: (2, 0, 1)
+            case .european, .dotted: (2, 1, 0)
+            }
+        guard parts[order.0].count == 4, (1...2).contains(parts[order.1].count), (1...2).contains(parts[order.2].count)
+        else { return nil }
+        return CalendarDate(year: numbers[order.0], month: numbers[order.1], day: numbers[order.2])
+    }
+}
+
+/// A day or a point in time as a file writes it.
+public struct FileMoment: Hashable, Sendable {
+    /// The calendar day as it stands.
+    public let day: CalendarDate
+    /// The point in time; midnight where the text has no time.
+    public let timestamp: Timestamp
+
+    /// Reads RFC 3339, or a day in one of the forms, perhaps with a time of 24 or 12 hours; nil if the text is none.
+    ///
+    /// - Parameters:
+    ///   - text: the column's text.
+    ///   - forms: the forms of days; `yyyy-MM-dd` is always one.
+    ///   - zone: `Z` or an offset such as `-06:00`, for texts that name none.
+    public init?(_ text: String, forms: [DayForm], zone: String) {
+        let text = text.trimmed
+        if let timestamp = Timestamp(text: text), let day = CalendarDate(text: String(text.prefix(10))) {
+            (self.timestamp, self.day) = (timestamp, day)
+            return
+        }
+        let words = text.split(whereSeparator: { $0 == " " || $0 == "T" }).map(String.init)
+        guard let first = words.first, words.count <= 3,
+            let day = CalendarDate(text: first) ?? forms.lazy.compactMap({ $0.day(first) }).first,
+            let clock = FileMoment.clock(Array(words.dropFirst())),
+            let timestamp = Timestamp(text: "\(day.text)T\(clock)\(zone)")
+        else { return nil }
+        (self.day, self.timestamp) = (day, timestamp)
+    }
+
+    /// `HH:MM:SS` with a fraction if there is one; midnight without words.
+    private static func clock(_ words: [String]) -> String? {
+        guard let time = words.first else { return "00:00:00" }
+        let parts = time.split(separator: ":", omittingEmptySubsequences: false)
+        let isTwelveHour = words.count == 2
+        guard parts.count == 3 || (isTwelveHour && parts.count == 2), parts[1].count == 2,
+            (1...2).contains(parts[0].count), parts[0].allSatisfy(\.isASCIIDigit), var hour = Int(parts[0])
+        else { return nil }
+        if isTwelveHour {
+            guard (1...12).contains(hour) else { return nil }
+            switch words[1].uppercased() {
+            case "AM": hour %= 12
+            case "PM": hour = hour % 12 + 12
+            default: return nil
+            }
+        }
+        let seconds = parts.count == 3 ? parts[2] : "00"
+        return "\(hour < 10 ? "0" : "")\(hour):\(parts[1]):\(seconds)"
+    }
+
+    /// The seconds by which an offset is east of UTC: `Z`, `-06:00`.
+    static func seconds(of zone: String) -> Int64 {
+        guard let local = Timestamp(text: "2000-01-01T00:00:00\(zone)"),
+            let utc = Timestamp(text: "2000-01-01T00:00:00Z")
+        else { return 0 }
+        return utc.seconds - local.seconds
+    }
+}
+
+/// How values are written as the text of a field.
+public struct FieldForms: Sendable {
+    /// How days are written, and the days of timestamps.
+    public var day: DayForm
+    /// Other forms that are read.
+    public var alsoRead: [DayForm]
+    /// `Z` or an offset: the zone of timestamps, which name none.
+    public var zone: String
+    /// What is written behind hours and minutes: `:00` or nothing.
+    public var seconds: String
+    /// The words for true and false; `true`, `false`, `yes`, `no`, `1` and `0` are always read.
+    public var booleans: (yes: String, no: String)
+    /// What stands between several values.
+    public var separator: Character
+    /// Whether countries are two lower-case letters.
+    public var hasLowerCountries: Bool
+    /// A character that is written twice, and read twice for one.
+    public var doubled: Character?
+    /// Whether a field may hold a line break; otherwise a space stands for one.
+    public var takesLineBreaks: Bool
+    /// The highest scalar that a text may hold.
+    public var highestScalar: UInt32
+
+    /// Forms; the defaults are those of the neutral model.
+    public init(
+        day: DayForm = .iso,
+        alsoRead: [DayForm] = [],
+        zone: String = "Z",
+        seconds: String = "",
+        booleans: (yes: String, no: String) = ("true", "false"),
+        separator: Character = ";",
+        hasLowerCountries: Bool = false,
+        doubled: Character? = nil,
+        takesLineBreaks: Bool = true,
+        highestScalar: UInt32 = 0x10FFFF
+    ) {
+        (self.day, self.alsoRead, self.zone, self.seconds) = (day, alsoRead, zone, seconds)
+        (self.booleans, self.separator, self.hasLowerCountries) = (booleans, separator, hasLowerCountries)
+        (self.doubled, self.takesLineBreaks, self.highestScalar) = (doubled, takesLineBreaks, highestScalar)
+    }
+
+    // MARK: Reading
+
+    /// A day or a point in time.
+    func moment(_ text: String) -> FileMoment? { FileMoment(text, forms: [day] + alsoRead, zone: zone) }
+
+    /// Reads a field as a value of a type; nil if it is none.
+    func value(_ text: String, as type: AttributeType) -> AttributeValue? {
+        switch type {
+        case .date: moment(text).map { .date($0.day) }
+        case .timestamp: moment(text).map { .timestamp($0.timestamp) }
+        case .time: AttributeValue(text: withoutSeconds(text), as: .time)
+        case .choices: .choices(words(of: text))
+        default: AttributeValue(text: text, as: type)
+        }
+    }
+
+    /// The words of a field with several.
+    func words(of text: String) -> [String] {
+        text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
+    }
+
+    private func withoutSeconds(_ text: String) -> String {
+        text.hasSuffix(":00") && text.utf8.count == 8 ? String(text.dropLast(3)) : text
+    }
+
+    // MARK: Writing
+
+    /// A value as text, and whether something of it is lost; nil if it has none.
+    func text(_ value: AttributeValue) -> (text: String, isExact: Bool)? {
+        switch value {
+        case .date(let day): return (self.day.text(day), true)
+        case .timestamp(let timestamp): return text(timestamp)
+        case .time(let time): return (time.text + seconds, true)
+        case .boolean(let isTrue): return (isTrue ? booleans.yes : booleans.no, true)
+        case .country(let code): return (hasLowerCountries ? code.text.lowercased() : code.text, true)
+        case .choices(let words): return joined(words).map { ($0, true) }
+        case .list(let values):
+            let words = values.compactMap { if case .string(let word) = $0 { word } else { nil } }
+            return words.count == values.count ? joined(words).map { ($0, false) } : nil
+        case .string, .integer, .decimal: return value.plainText.map { ($0, true) }
+        case .object: return nil
+        }
+    }
+
+    /// Several words as one text; nil if one of them would not come back.
+    func joined(_ words: [String]) -> String? {
+        let isPlain = words.allSatisfy { !$0.contains(separator) && $0 == $0.trimmed && !$0.isEmpty }
+        return isPlain ? words.map { $0 }.joined(separator: String(separator)) : nil
+    }
+
+    /// A point in time to the second, in the forms' zone; nil past the years of four digits.
+    func text(_ timestamp: Timestamp) -> (text: String, isExact: Bool)? {
+        guard let local = Timestamp(seconds: timestamp.seconds + FileMoment.seconds(of: zone)) else { return nil }
+        let clock = local.text(fractionDigits: 0).dropFirst(11).dropLast()
+        return ("\(day.text(local.date)) \(clock)", timestamp.nanoseconds == 0)
+    }
+}
+
+/// What a text must look like in a typed column.
+public enum FieldForm: Sendable {
+    /// Something, an at sign, and a host with a point; no white space; at most 254 characters.
+    public static func isEmail(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, text.utf16.count <= 254 else { return false }
+        let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count > 1 && labels.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
+    }
+
+    /// Four to fifteen digits, with the usual signs between them.
+    public static func isPhone(_ text: String) -> Bool {
+        (4...15).contains(text.count { ("0"..."9").contains($0) })
+            && text.allSatisfy { ("0"..."9").contains($0) || "+-(). ".contains($0) }
+    }
+}
+
+/// An offset from UTC as exports write it: hours up to 14, or seconds in quarters of an hour.
+struct ExactHours {
+    let seconds: Int
+
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard let first = parts.first, let number = Int(first), parts.count <= 2 else { return nil }
+        if parts.count == 2 {
+            guard let quarters = ["0": 0, "00": 0, "25": 900, "5": 1800, "50": 1800, "75": 2700][String(parts[1])],
+                abs(number) <= 14
+            else { return nil }
+            seconds = number * 3600 + (text.hasPrefix("-") ? -quarters : quarters)
+        } else if abs(number) <= 14 {
+            seconds = number * 3600
+        } else if abs(number) <= 14 * 3600, number % 900 == 0 {
+            seconds = number
+        } else {
+            return nil
+        }
+    }
+
+    /// An offset in hours and quarters; nil if it is none.
+    static func text(_ seconds: Int) -> String? {
+        guard seconds % 900 == 0, abs(seconds) <= 14 * 3600 else { return nil }
+        let quarters = ["", ".25", ".5", ".75"][abs(seconds) / 900 % 4]
+        let hours = abs(seconds) / 3600
+        return "\(seconds < 0 ? "-" : "")\(hours)\(quarters)"
+    }
+}
+
+extension Character {
+    fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+}
+
+/// How a file's characters are bytes.
+public enum FileEncoding: String, NeutralWord {
+    /// UTF-8.
+    case utf8 = "utf-8"
+    /// ISO 8859-1, one byte a character.
+    case latin1 = "iso-8859-1"
+
+    /// The bytes as UTF-8.
+    func decoded(_ bytes: [UInt8]) -> [UInt8] {
+        guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count + bytes.count / 8)
+        for byte in bytes {
+            if byte < 0x80 { decoded.append(byte) } else { decoded += [0xC0 | byte >> 6, 0x80 | byte & 0x3F] }
+        }
+        return decoded
+    }
+
+    /// The bytes of a text in UTF-8 that the encoding can hold.
+    func encoded(_ bytes: [UInt8]) -> [UInt8] {
+        guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
+        return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    }
+}

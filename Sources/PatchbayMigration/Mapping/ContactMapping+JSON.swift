@@ -1,0 +1,214 @@
+public import Patchbay
+import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+
+extension ContactMapping {
+    /// Reads a mapping as `Schemas/migration/settings` describes it: a list of objects, each with one verb.
+    ///
+    /// - Parameters:
+    ///   - json: the list.
+    ///   - path: where it stands.
+    ///   - catalogue: the types of attributes, for rules that convert without naming one.
+    /// - Throws: ``Migration/Failure`` with every mistake of every rule, each with its path.
+    public init(
+        json: JSONValue,
+        at path: String = "mapping",
+        catalogue: AttributeCatalogue = AttributeCatalogue()
+    ) throws(Migration.Failure) {
+        guard let elements = json.array else {
+            throw Migration.Failure([Self.badMember.at(path, detail: "it is a \(json.typeName), not a list of rules")])
+        }
+        var (rules, problems) = ([MappingRule](), [Finding]())
+        for (number, element) in elements.enumerated() {
+            var reader = RuleReader(element, at: "\(path)[\(number)]")
+            let rule = reader.rule(catalogue)
+            problems += reader.problems
+            if let rule { rules.append(rule) }
+        }
+        if !problems.isEmpty { throw Migration.Failure(problems) }
+        self.init(rules, catalogue: catalogue)
+    }
+
+    static let badRule = FindingRow(
+        "mapping.rule",
+        .error,
+        .misconfigured,
+        reason: "The rule has no verb, or several",
+        remedy: "Give one of: \(RuleReader.verbs)."
+    )
+    static let badMember = FindingRow(
+        "mapping.rule.member",
+        .error,
+        .misconfigured,
+        reason: "The rule's member can't be used",
+        remedy: "Places are \(MappingPlace.allowed); values are JSON of the neutral model."
+    )
+    static let unknownMember = FindingRow(
+        "mapping.rule.unknown",
+        .error,
+        .misconfigured,
+        reason: "The rule has no such member",
+        remedy: "Remove it, or mend its name."
+    )
+    static let noType = FindingRow(
+        "mapping.rule.type",
+        .error,
+        .misconfigured,
+        reason: "Neither the rule nor the catalogue names a type",
+        remedy: "Give the rule a member as with a type, or the attribute an entry in the configuration's catalogue."
+    )
+}
+
+/// Reads one rule, and finds everything that is wrong with it.
+private struct RuleReader {
+    private(set) var problems: [Finding] = []
+    private let json: JSONValue
+    private let path: String
+
+    init(_ json: JSONValue, at path: String) { (self.json, self.path) = (json, path) }
+
+    /// What each verb needs, and may have besides.
+    private static let members: [(verb: String, needed: [String], optional: [String])] = [
+        ("rename", ["to"], []), ("set", ["value"], []), ("default", ["value"], []), ("split", ["to"], ["by"]),
+        ("join", ["to"], ["with"]), ("map", ["values"], ["otherwise"]), ("type", [], ["as"]), ("remove", [], []),
+    ]
+
+    static let verbs = members.map(\.verb).joined(separator: ", ")
+
+    mutating func rule(_ catalogue: AttributeCatalogue) -> MappingRule? {
+        guard let object = json.object else {
+            problems.append(ContactMapping.badRule.at(path, detail: "it is a \(json.typeName)"))
+            return nil
+        }
+        let said = Self.members.filter { object[$0.verb] != nil }
+        guard said.count == 1, let row = said.first else {
+            problems.append(ContactMapping.badRule.at(path))
+            return nil
+        }
+        for name in object.names where name != row.verb && !(row.needed + row.optional).contains(name) {
+            problems.append(ContactMapping.unknownMember.at(path.dot(name)))
+        }
+        for name in row.needed where object[name] == nil {
+            problems.append(ContactMapping.badMember.at(path.dot(name), detail: "it is missing"))
+        }
+        let rule = rule(row.verb, object, catalogue)
+        return problems.isEmpty ? rule : nil
+    }
+
+    private mutating func rule(_ verb: String, _ object: JSONObject, _ catalogue: AttributeCatalogue) -> MappingRule? {
+        switch verb {
+        case "rename":
+            let (source, target) = (place(object, verb), place(object, "to"))
+            guard let source, let target else { return nil }
+            return .rename(source, to: target)
+        case "set", "default":
+            let place = place(object, verb)
+            guard let value = value(object["value"], "value"), let place else { return nil }
+            return verb == "set" ? .constant(place, value) : .fallback(place, value)
+        case "split":
+            let (source, targets) = (place(object, verb), places(object, "to"))
+            guard let separator = text(object, "by", usual: " "), let source, let targets else { return nil }
+            return .split(source, by: separator, to: targets)
+        case "join":
+            let (sources, target) = (places(object, verb), place(object, "to"))
+            guard let separator = text(object, "with", usual: " ", mayBeEmpty: true), let sources, let target else {
+                return nil
+            }
+            return .join(sources, with: separator, to: target)
+        case "map": return replacing(object)
+        case "type": return converting(object, catalogue)
+        default: return place(object, verb).map(MappingRule.remove)
+        }
+    }
+
+    private mutating func replacing(_ object: JSONObject) -> MappingRule? {
+        let place = place(object, "map")
+        var otherwise = MappingRule.Otherwise.keep
+        if let word = object["otherwise"] {
+            if let read = word.string.flatMap(MappingRule.Otherwise.init) {
+                otherwise = read
+            } else {
+                refuse("otherwise", "it is none of keep, drop, reject")
+            }
+        }
+        guard let table = object["values"] else { return nil }
+        guard let members = table.object, !members.isEmpty else {
+            refuse("values", "it is no object with entries")
+            return nil
+        }
+        var values: [String: AttributeValue] = [:]
+        for member in members { values[member.name] = value(member.value, "values".dot(member.name)) }
+        return place.map { .replace($0, values, otherwise: otherwise) }
+    }
+
+    private mutating func converting(_ object: JSONObject, _ catalogue: AttributeCatalogue) -> MappingRule? {
+        guard let place = place(object, "type") else { return nil }
+        if let word = object["as"] {
+            guard let type = word.string.flatMap(AttributeType.init) else {
+                refuse("as", "it is none of \(AttributeType.allCases.map(\.rawValue).joined(separator: ", "))")
+                return nil
+            }
+            return .convert(place, type)
+        }
+        guard case .attribute(let name) = place, catalogue.type(of: name) != nil else {
+            problems.append(ContactMapping.noType.at(path))
+            return nil
+        }
+        return .convert(place, nil)
+    }
+
+    // MARK: Members
+
+    private mutating func refuse(_ name: String, _ why: String) {
+        problems.append(ContactMapping.badMember.at(path.dot(name), detail: why))
+    }
+
+    private mutating func place(_ object: JSONObject, _ name: String) -> MappingPlace? {
+        guard let json = object[name] else { return nil }
+        guard let place = json.string.flatMap(MappingPlace.init) else {
+            refuse(name, "it names no place")
+            return nil
+        }
+        return place
+    }
+
+    private mutating func places(_ object: JSONObject, _ name: String) -> [MappingPlace]? {
+        guard let json = object[name] else { return nil }
+        guard let elements = json.array, !elements.isEmpty else {
+            refuse(name, "it is no list of places")
+            return nil
+        }
+        let places = elements.map { $0.string.flatMap(MappingPlace.init) }
+        for (number, place) in places.enumerated() where place == nil {
+            refuse("\(name)[\(number)]", "it names no place")
+        }
+        let read = places.compactMap { $0 }
+        return read.count == places.count ? read : nil
+    }
+
+    private mutating func text(_ object: JSONObject, _ name: String, usual: String, mayBeEmpty: Bool = false) -> String?
+    {
+        guard let json = object[name] else { return usual }
+        guard let text = json.string, mayBeEmpty || !text.isEmpty else {
+            refuse(name, "it is no text")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func value(_ json: JSONValue?, _ name: String) -> AttributeValue? {
+        guard let json else { return nil }
+        do {
+            return try AttributeValue(json: json, at: path.dot(name))
+        } catch {
+            problems.append(ContactMapping.badMember.at(error.path, detail: error.reason))
+            return nil
+        }
+    }
+}
+
+extension AttributeCatalogue {
+    /// The type of an attribute, if the catalogue names one.
+    func type(of name: AttributeName) -> AttributeType? { entries[name]?.type }
+}

@@ -1,0 +1,235 @@
+public import Patchbay
+public import PatchbayAdapterKit
+public import PatchbayModel
+
+/// What a configuration changes of every contact on the way from one vendor to another: rules, one after the other, each
+/// on what the one before left.
+///
+/// ```swift
+/// let mapping = try ContactMapping(json: settings["mapping"] ?? [])
+/// var effects = mapping.noEffects
+/// let findings = mapping.apply(to: &contact, counting: &effects)
+/// ```
+public struct ContactMapping: Hashable, Sendable {
+    /// The rules, in the order in which they are applied.
+    public private(set) var rules: [MappingRule]
+    private let types: [AttributeName: AttributeType]
+
+    /// A mapping of these rules.
+    ///
+    /// - Parameters:
+    ///   - rules: the rules, in order.
+    ///   - catalogue: the types of attributes, for rules that convert without naming one.
+    public init(_ rules: [MappingRule] = [], catalogue: AttributeCatalogue = AttributeCatalogue()) {
+        self.rules = rules
+        types = Dictionary(
+            rules.compactMap { rule in
+                guard case .convert(.attribute(let name), nil) = rule, let type = catalogue.type(of: name) else {
+                    return nil
+                }
+                return (name, type)
+            },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// The same rules with tables that keep what they do not know: a sample must not be kept out for its value.
+    var keepingUnknown: ContactMapping {
+        var mapping = self
+        mapping.rules = rules.map { rule in
+            if case .replace(let place, let table, _) = rule { .replace(place, table, otherwise: .keep) } else { rule }
+        }
+        return mapping
+    }
+
+    /// Whether it changes nothing.
+    public var isEmpty: Bool { rules.isEmpty }
+
+    /// Effects of no contact, one for each rule.
+    public var noEffects: [MappingEffect] { rules.map { _ in MappingEffect() } }
+
+    /// Applies every rule to a contact.
+    ///
+    /// - Parameters:
+    ///   - contact: the contact; with an error among the findings it should not be written.
+    ///   - effects: the counts, one for each rule, to which this contact is added.
+    /// - Returns: what a person should know, with paths in the contact.
+    public func apply(to contact: inout Contact, counting effects: inout [MappingEffect]) -> [Finding] {
+        var findings: [Finding] = []
+        for (number, rule) in rules.enumerated() {
+            let done = apply(rule, number, &contact, &findings)
+            switch done {
+            case .applied: effects[number].applied += 1
+            case .replaced:
+                effects[number].applied += 1
+                effects[number].replaced += 1
+            case .idle: effects[number].idle += 1
+            case .failed: effects[number].failed += 1
+            }
+        }
+        return findings
+    }
+
+    private enum Done { case applied, replaced, idle, failed }
+
+    private func apply(_ rule: MappingRule, _ number: Int, _ contact: inout Contact, _ findings: inout [Finding])
+        -> Done
+    {
+        let detail = "rule \(number + 1) of the mapping"
+        switch rule {
+        case .rename(let source, let target):
+            guard let value = contact[source] else { return .idle }
+            let isTaken = contact[target] != nil
+            contact[source] = nil
+            return put(value, target, isTaken: isTaken, detail, &contact, &findings)
+        case .constant(let target, let value):
+            guard contact[target] != value else { return .idle }
+            return put(value, target, isTaken: contact[target] != nil, detail, &contact, &findings)
+        case .fallback(let target, let value):
+            let present = contact[target]
+            guard present == nil || present == .string("") else { return .idle }
+            return put(value, target, isTaken: false, detail, &contact, &findings)
+        case .split(let source, let separator, let targets):
+            return split(source, separator, targets, detail, &contact, &findings)
+        case .join(let sources, let separator, let target):
+            let texts = sources.compactMap { contact[$0]?.plainText }.filter { !$0.isEmpty }
+            guard !texts.isEmpty else { return .idle }
+            let isTaken = contact[target] != nil && !sources.contains(target)
+            for source in sources where source != target { contact[source] = nil }
+            contact[target] = .string(texts.joined(separator: separator))
+            return isTaken ? .replaced : .applied
+        case .replace(let place, let table, let otherwise):
+            return replace(place, table, otherwise, detail, &contact, &findings)
+        case .convert(let place, let type):
+            return convert(place, type, detail, &contact, &findings)
+        case .remove(let place):
+            guard contact[place] != nil else { return .idle }
+            contact[place] = nil
+            return .applied
+        }
+    }
+
+    /// Puts a value at a place; only attributes take anything but text.
+    private func put(
+        _ value: AttributeValue,
+        _ target: MappingPlace,
+        isTaken: Bool,
+        _ detail: String,
+        _ contact: inout Contact,
+        _ findings: inout [Finding]
+    ) -> Done {
+        if case .attribute = target {
+            contact[target] = value
+        } else if let text = value.plainText, !text.isEmpty {
+            contact[target] = .string(text)
+        } else {
+            findings.append(Self.noText.at(target.text, detail: detail))
+            return .failed
+        }
+        return isTaken ? .replaced : .applied
+    }
+
+    private func split(
+        _ source: MappingPlace,
+        _ separator: String,
+        _ targets: [MappingPlace],
+        _ detail: String,
+        _ contact: inout Contact,
+        _ findings: inout [Finding]
+    ) -> Done {
+        guard let value = contact[source] else { return .idle }
+        guard case .string(let text) = value else {
+            findings.append(Self.noText.at(source.text, detail: detail))
+            return .failed
+        }
+        if !targets.contains(source) { contact[source] = nil }
+        var (rest, isTaken) = (text, false)
+        for (place, target) in targets.enumerated() {
+            var part = rest
+            if place < targets.count - 1, let range = rest.firstRange(of: separator) {
+                (part, rest) = (String(rest[..<range.lowerBound]), String(rest[range.upperBound...]))
+            } else {
+                rest = ""
+            }
+            guard !part.isEmpty else { continue }
+            isTaken = isTaken || target != source && contact[target] != nil
+            contact[target] = .string(part)
+        }
+        return isTaken ? .replaced : .applied
+    }
+
+    private func replace(
+        _ place: MappingPlace,
+        _ table: [String: AttributeValue],
+        _ otherwise: MappingRule.Otherwise,
+        _ detail: String,
+        _ contact: inout Contact,
+        _ findings: inout [Finding]
+    ) -> Done {
+        guard let value = contact[place] else { return .idle }
+        if let text = value.plainText, let other = table[text] {
+            guard other != value else { return .idle }
+            let done = put(other, place, isTaken: false, detail, &contact, &findings)
+            return done
+        }
+        switch otherwise {
+        case .keep: return .idle
+        case .drop:
+            findings.append(Self.unknownDropped.at(place.text, detail: detail))
+            contact[place] = nil
+        case .reject: findings.append(Self.unknownRejected.at(place.text, detail: detail))
+        }
+        return .failed
+    }
+
+    private func convert(
+        _ place: MappingPlace,
+        _ type: AttributeType?,
+        _ detail: String,
+        _ contact: inout Contact,
+        _ findings: inout [Finding]
+    ) -> Done {
+        guard let value = contact[place] else { return .idle }
+        var wanted = type
+        if case .attribute(let name) = place { wanted = type ?? types[name] }
+        guard let wanted, wanted != value.type else { return .idle }
+        guard let converted = value.converted(to: wanted) else {
+            findings.append(
+                Self.typeLost.at(place.text, detail: "\(detail), \(value.type.rawValue) to \(wanted.rawValue)")
+            )
+            return .failed
+        }
+        return put(converted, place, isTaken: false, detail, &contact, &findings)
+    }
+
+    // MARK: Findings
+
+    static let noText = FindingRow(
+        "mapping.value.noText",
+        .error,
+        .invalid,
+        reason: "The place takes one text that is not empty, and the value is none",
+        remedy: "Map a text there, or reject such contacts before."
+    )
+    static let unknownDropped = FindingRow(
+        "mapping.value.unknown",
+        .warning,
+        .invalid,
+        reason: "The mapping's table does not know the value; it is left out",
+        remedy: "Add it to the rule's values, or set otherwise to keep."
+    )
+    static let unknownRejected = FindingRow(
+        "mapping.value.rejected",
+        .error,
+        .invalid,
+        reason: "The mapping's table does not know the value, and the rule rejects such contacts",
+        remedy: "Add it to the rule's values, or set otherwise to keep or drop."
+    )
+    static let typeLost = FindingRow(
+        "mapping.value.type",
+        .error,
+        .invalid,
+        reason: "The value can't be converted without loss",
+        remedy: "Mend it in the source, or convert to another type."
+    )
+}

@@ -1,0 +1,149 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What of a contact did not come back from a file, and whether somebody said so.
+struct ContactLosses: Sendable {
+    /// What was lost, changed or made up without a word, by its path in the contact that was written.
+    private(set) var silent: [String] = []
+    /// What allows more than the person did; no finding excuses it.
+    private(set) var raised: [String] = []
+
+    private let written: Contact
+    private let read: Contact
+    private let said: [String]
+
+    init(_ written: Contact, read: Contact, findings: [Finding]) {
+        (self.written, self.read, said) = (written, read, findings.map(\.path))
+        values()
+        subscriptions()
+        consents()
+        devices()
+        inventions()
+    }
+
+    private mutating func expect(_ isKept: Bool, _ path: String) {
+        if !isKept, !isSaid(path) { silent.append(path) }
+    }
+
+    /// Whether a finding names the path, something that it is part of, or a part of it.
+    private func isSaid(_ path: String) -> Bool {
+        said.contains { finding in
+            finding == path || path.hasPrefix("\(finding).") || path.hasPrefix("\(finding)[")
+                || finding.hasPrefix("\(path).") || finding.hasPrefix("\(path)[")
+        }
+    }
+
+    // MARK: Parts
+
+    private mutating func values() {
+        for (place, identifier) in written.identifiers.enumerated() {
+            expect(read.identifiers.contains { Self.isSame($0, identifier) }, "identifiers[\(place)]")
+        }
+        for (name, value) in written.attributes.sorted(by: { $0.key < $1.key }) {
+            // A file holds no types: what comes back without loss as the value's own type is there.
+            expect(Self.isSame(read.attributes[name], value), "attributes.\(name.rawValue)")
+        }
+        expect(written.tags.isSubset(of: read.tags), "tags")
+        expect(written.locale == nil || read.locale == written.locale, "locale")
+        expect(written.timeZone == nil || read.timeZone == written.timeZone, "timeZone")
+    }
+
+    /// Whether a value is there, as its own type or as one that holds the same.
+    private static func isSame(_ other: AttributeValue?, _ value: AttributeValue) -> Bool {
+        guard let other else { return false }
+        return other == value || other.converted(to: value.type) == value
+            || [.list, .integer].contains(value.type) && value.converted(to: other.type) == other
+    }
+
+    /// Whether two identifiers are one; the signs between a phone number's digits do not count.
+    private static func isSame(_ other: Identifier, _ identifier: Identifier) -> Bool {
+        func number(_ text: String) -> String { text.filter { $0 == "+" || ("0"..."9").contains($0) } }
+        return other == identifier
+            || identifier.kind == .phone && other.kind == .phone && number(other.value) == number(identifier.value)
+    }
+
+    private mutating func subscriptions() {
+        var seen: Set<Subscription.Key> = []
+        for (place, subscription) in written.subscriptions.enumerated() {
+            let path = "subscriptions[\(place)]"
+            guard seen.insert(subscription.key).inserted else {
+                expect(false, path)
+                continue
+            }
+            guard let other = read.subscriptions.first(where: { $0.key == subscription.key }) else {
+                expect(subscription.state == .unknown && !isSaid(path), path)
+                continue
+            }
+            expect(other.state == subscription.state, "\(path).state")
+            expect(subscription.changedAt == nil || other.changedAt == subscription.changedAt, "\(path).changedAt")
+            expect(subscription.source == nil || other.source == subscription.source, "\(path).source")
+            expect(subscription.evidence == nil || other.evidence == subscription.evidence, "\(path).evidence")
+            for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
+                expect(Self.isSame(other.fields[name], value), "\(path).fields.\(name.rawValue)")
+            }
+        }
+    }
+
+    private mutating func consents() {
+        for (place, consent) in written.consents.enumerated() where consent.state != .unknown {
+            let path = "consents[\(place)]"
+            let other = read.consents.first { $0.scope == consent.scope }
+            expect(other?.state == consent.state, path)
+            expect(
+                other == nil || consent.changedAt == nil || other?.changedAt == consent.changedAt,
+                "\(path).changedAt"
+            )
+        }
+    }
+
+    private mutating func devices() {
+        for (place, device) in written.devices.enumerated() {
+            let path = "devices[\(place)]"
+            // A device without a token that does not come back has lost what is not usual of it; another one's is not it.
+            let known = read.devices.first { $0.pushToken?.value == device.pushToken?.value }
+            guard let other = known ?? (device.pushToken == nil ? Device() : nil) else {
+                expect(false, "\(path).pushToken")
+                continue
+            }
+            expect(other.pushToken == device.pushToken, "\(path).pushToken")
+            expect(device.facts == nil || other.facts == device.facts, "\(path).facts")
+            expect(other.allowsPush == device.allowsPush, "\(path).allowsPush")
+            expect(other.allowsBackgroundPush == device.allowsBackgroundPush, "\(path).allowsBackgroundPush")
+            expect(other.allowsLocation == device.allowsLocation, "\(path).allowsLocation")
+            expect(other.allowsProximity == device.allowsProximity, "\(path).allowsProximity")
+            expect(other.identities == device.identities, "\(path).identities")
+        }
+    }
+
+    // MARK: What was not there
+
+    private mutating func inventions() {
+        for identifier in read.identifiers where !written.identifiers.contains(where: { Self.isSame(identifier, $0) }) {
+            expect(false, "identifiers")
+            let isChanged = written.identifiers.contains { $0.kind == identifier.kind }
+            if !isChanged { raised.append("identifiers: a \(identifier.kind.rawValue) that was not there") }
+        }
+        for name in read.attributes.keys.sorted() where written.attributes[name] == nil {
+            raised.append("attributes.\(name.rawValue), which was not there")
+        }
+        expect(read.tags.isSubset(of: written.tags), "tags")
+        for subscription in read.subscriptions
+        where subscription.state == .subscribed || subscription.state == .suspended {
+            if !isWanted(subscription) { raised.append("subscription to \(subscription.channel.rawValue)") }
+        }
+        for consent in read.consents where !written.consents.contains(where: { $0.scope == consent.scope }) {
+            raised.append("a consent that was not there")
+        }
+    }
+
+    /// Whether the person wants at least as much, and forbids nothing of it.
+    private func isWanted(_ subscription: Subscription) -> Bool {
+        let states = written.subscriptions.filter { $0.key == subscription.key }.map(\.state)
+        let isDenied = written.consents.contains {
+            $0.purpose == .messaging && $0.state == .denied && ($0.channel == nil || $0.channel == subscription.channel)
+        }
+        // A denial that a file tells beside the subscription goes with it.
+        let isTold = read.consents.contains { $0.purpose == .messaging && $0.state == .denied }
+        return (states.contains(.subscribed) || states.contains(subscription.state)) && (!isDenied || isTold)
+    }
+}

@@ -1,0 +1,94 @@
+import PatchbayAcoustic
+import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAltcraft
+import PatchbayDES
+import PatchbayJSON
+import PatchbayMigration
+import PatchbayModel
+import PatchbaySalesforce
+import PatchbayTesting
+import Testing
+
+@Suite("Conversions between vendors") struct ConversionTests {
+    /// One vendor's format, once with nothing but what it needs and once with a place for what the corpus holds.
+    struct End: Sendable, CustomTestStringConvertible {
+        let module: AdapterModule
+        let needed: JSONObject
+        let full: JSONObject
+
+        var testDescription: String { module.id.rawValue }
+
+        func harness(_ isFull: Bool) -> RecordHarness {
+            RecordHarness(
+                module.formats[0],
+                settings: isFull ? full : needed,
+                of: module.doors[0],
+                goldens: Goldens()
+            )
+        }
+
+        static let all: [End] = [
+            End(
+                module: .acoustic,
+                needed: ["listId": "771100"],
+                full: ["listId": "771100", "textToJoinProgramId": "5", "columns": columns, "types": types]
+            ),
+            End(module: .adobe, needed: [:], full: ["columns": columns, "types": types]),
+            End(
+                module: .altcraft,
+                needed: ["dbId": 12],
+                full: [
+                    "dbId": 12, "matching": "custom", "resourceId": 31, "resources": ["weekly_offers": "32"],
+                    "identifierFields": ["external": "customer_number"], "tagsField": "labels", "types": types,
+                ]
+            ),
+            End(module: .des, needed: [:], full: ["key": "external", "columns": columns, "types": types]),
+            End(module: .salesforce, needed: [:], full: ["columns": columns, "types": types]),
+        ]
+
+        private static let columns: JSONValue = [
+            "favourite_colour": "attribute:favourite_colour", "Visits": "attribute:visits",
+            "LifetimeValue": "attribute:lifetime_value", "NewsletterReader": "attribute:newsletter_reader",
+            "FirstPurchase": "attribute:first_purchase", "LastVisit": "attribute:last_visit",
+            "Interests": "attribute:interests", "Labels": "tags", "Weekly": "subscription:email/weekly_offers",
+            "Mailing": "subscription:email", "Texting": "subscription:sms", "Zone": "timeZone", "Language": "locale",
+            "Country": "attribute:country", "City": "attribute:city", "LoyaltyTier": "attribute:loyalty_tier",
+        ]
+        private static let types: JSONValue = [
+            "visits": "integer", "lifetime_value": "decimal", "newsletter_reader": "boolean", "first_purchase": "date",
+            "last_visit": "timestamp", "interests": "choices", "country": "country", "birth_date": "date",
+        ]
+    }
+
+    private static let pairs = End.all.flatMap { source in
+        End.all.filter { $0.module.id != source.module.id }.map { (source, $0) }
+    }
+
+    @Test func `there are twenty ordered pairs of vendors`() { #expect(Self.pairs.count == 20) }
+
+    @Test(arguments: pairs, [false, true])
+    func `whatever is lost on the way is said`(_ pair: (End, End), _ isFull: Bool) throws {
+        let (source, target) = (pair.0.harness(isFull), pair.1.harness(isFull))
+        let file = try source.file(of: source.contacts.map(\.contact))
+        let contacts = try source.contacts(in: file)
+        #expect(contacts.count >= 2)
+        #expect(try source.problems(of: file, madeOf: source.contacts.map(\.contact)) == [])
+        let migration = try Migration(
+            from: source.format,
+            to: target.format,
+            sourceSettings: source.settings,
+            targetSettings: target.settings
+        )
+        let (output, list) = (MemorySink(), MemorySink())
+        var input = ChunkedSource(file, chunk: 700)
+        let report = try migration.run(&input, to: output, rejects: Rejects(list: list, replay: MemorySink()))
+        #expect(report.read == contacts.count && report.written + report.rejected == report.read)
+        let rejects = try list.text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+        #expect(rejects.count == report.rejected)
+        #expect(rejects.allSatisfy { $0["code"]?.string?.isEmpty == false && $0["remedy"]?.string?.isEmpty == false })
+        #expect(try target.problems(of: output.bytes, madeOf: contacts) == [])
+        // With a place for everything that the corpus holds, only whose no can't be said stays behind.
+        if isFull { #expect(report.written >= contacts.count - 2, "\(report.json.text)") }
+    }
+}

@@ -50,6 +50,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     private static let doors: [FaultDoor] = {
         let scenes: [any VendorScene.Type] = [
             AcousticScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self, DESScene.self,
+            AltcraftServerScene.self,
             SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
         ]
         return scenes.compactMap { try? FaultDoor($0, among: modules.flatMap(\.doors)) }

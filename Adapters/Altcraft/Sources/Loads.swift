@@ -1,7 +1,7 @@
 import PatchbayAdapterKit
 
 extension LoadDoor {
-    /// The vendor's server interface, which this package does not call.
+    /// The vendor's server interface, as the server door speaks it.
     static let altcraft = [
         LoadDoor(
             "profiles/import",

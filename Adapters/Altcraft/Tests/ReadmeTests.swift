@@ -63,9 +63,38 @@ import Testing
         ]
     }
 
+    /// The tables of the server door.
+    private var serverTables: [(name: String, markdown: String)] {
+        let descriptor = AltcraftServer.descriptor
+        let capabilities = descriptor.capabilities.listed.map {
+            ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
+        }
+        return [
+            ("server-settings", AltcraftServerSettings.table.markdown),
+            ("server-capabilities", table(["capability", "support", "note"], capabilities)),
+            ("server-limits", table(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })),
+            (
+                "server-fields",
+                descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
+            ),
+            ("server-replies", descriptor.replies.markdown),
+            (
+                "server-rules",
+                table(
+                    ["rule", "what it says", "known from"],
+                    AltcraftServerRules.own.map { [$0.id.number, $0.text, $0.source] }
+                )
+            ),
+        ]
+    }
+
     private func table(_ head: [String], _ rows: [[String]]) -> String { ReadmeTables.markdown(head, rows) }
 
-    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }
+    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
+
+    @Test func `the rules of the server door have numbers of their own`() {
+        #expect(Set(AltcraftServerRules.own.map(\.id)).isDisjoint(with: Rule.altcraft.map(\.id)))
+    }
 
     @Test func `the numbers of outcomes are those that the vendor lists`() {
         for row in EventCodes.all where row.name != "profileUpdate" {

@@ -305,12 +305,9 @@ extension RuleEvidence {
         {"rule":"adobe/G4","test":"PatchbayAdobeTests.PushTests/`a flag that is no text counts as missing`(_:)"}
         {"rule":"adobe/G5","test":"PatchbayAdobeTests.ClassicTests/`any other id is refused`(_:)"}
         {"rule":"adobe/G5","test":"PatchbayAdobeTests.PushTests/`without both ids nothing is sent`(_:_:)"}
-        {"rule":"adobe/G5","test":"PatchbayAdobeTests.ClassicTests/`any other id is refused`(_:)"}
-        {"rule":"adobe/G5","test":"PatchbayAdobeTests.PushTests/`without both ids nothing is sent`(_:_:)"}
         {"rule":"adobe/G6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) untracked-delivery"}
         {"rule":"adobe/G6","test":"PatchbayAdobeTests.PushTests/`a delivery that the server does not track is refused with 404`()"}
         {"rule":"adobe/G6","test":"PatchbayAdobeTests.RetryTests/`tracking and registrations take 200 alone`(_:_:)"}
-        {"rule":"adobe/G7","test":"PatchbayAdobeTests.PushTests/`an id that would read as two is refused`(_:)"}
         {"rule":"adobe/G7","test":"PatchbayAdobeTests.PushTests/`an id that would read as two is refused`(_:)"}
         {"rule":"adobe/I1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
         {"rule":"adobe/I1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
@@ -331,22 +328,12 @@ extension RuleEvidence {
         {"rule":"adobe/I7","test":"PatchbayAdobeTests.RetryTests/`the identity service takes 200 alone`()"}
         {"rule":"adobe/N1","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N1","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N1","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N1","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N2","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N2","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N3","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N3","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N4","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N5","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N5","test":"PatchbayAdobeTests.FieldTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N6","test":"PatchbayAdobeTests.FieldTests/`an option is refused by name`()"}
-        {"rule":"adobe/N6","test":"PatchbayAdobeTests.FieldTests/`an option is refused by name`()"}
-        {"rule":"adobe/N7","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
-        {"rule":"adobe/N7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
-        {"rule":"adobe/N7","test":"PatchbayAdobeTests.FieldTests/`a farewell takes the push token back`()"}
         {"rule":"adobe/N7","test":"PatchbayAdobeTests.ClassicTests/`what has no door is refused with a remedy`()"}
         {"rule":"adobe/N7","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) token-and-farewell"}
         {"rule":"adobe/N7","test":"PatchbayAdobeTests.FieldTests/`a farewell takes the push token back`()"}
@@ -356,8 +343,6 @@ extension RuleEvidence {
         {"rule":"adobe/P2","test":"PatchbayAdobeTests.RequestTests/`attributes, byte for byte`()"}
         {"rule":"adobe/P3","test":"PatchbayAdobeTests.FieldTests/`every value travels as a text`()"}
         {"rule":"adobe/P4","test":"PatchbayAdobeTests.FieldTests/`what a field can't hold is refused at its place`()"}
-        {"rule":"adobe/P5","test":"PatchbayAdobeTests.ClassicTests/`attributes and tags are parameters`()"}
-        {"rule":"adobe/P5","test":"PatchbayAdobeTests.FieldTests/`an empty change is refused`()"}
         {"rule":"adobe/P5","test":"PatchbayAdobeTests.ClassicTests/`attributes and tags are parameters`()"}
         {"rule":"adobe/P5","test":"PatchbayAdobeTests.FieldTests/`an empty change is refused`()"}
         {"rule":"adobe/P6","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) attributes-that-change"}
@@ -395,8 +380,6 @@ extension RuleEvidence {
         {"rule":"adobe/Q8","test":"PatchbayAdobeTests.RetryTests/`attributes take every success`(_:_:)"}
         {"rule":"adobe/Q9","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
         {"rule":"adobe/Q9","test":"PatchbayAdobeTests.RegistrationTests/`nothing leaves before the device is known`()"}
-        {"rule":"adobe/Q9","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
-        {"rule":"adobe/Q9","test":"PatchbayAdobeTests.RegistrationTests/`nothing leaves before the device is known`()"}
         {"rule":"adobe/Q10","test":"PatchbayAdobeTests.PushTests/`the same event twice is told twice`()"}
         {"rule":"adobe/Q11","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) sign-in-page"}
         {"rule":"adobe/R1","test":"PatchbayAdobeTests.RequestTests/`a registration, byte for byte`()"}
@@ -431,9 +414,6 @@ extension RuleEvidence {
         {"rule":"adobe/S1","test":"PatchbayAdobeTests.RequestTests/`a server is a bare host, and a sandbox takes the place of all hosts`()"}
         {"rule":"adobe/S1","test":"PatchbayAdobeTests.RequestTests/`a tracking request, byte for byte`()"}
         {"rule":"adobe/S2","test":"PatchbayAdobeTests.RequestTests/`a server is a bare host, and a sandbox takes the place of all hosts`()"}
-        {"rule":"adobe/S2","test":"PatchbayAdobeTests.RequestTests/`a server is a bare host, and a sandbox takes the place of all hosts`()"}
-        {"rule":"adobe/S3","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
-        {"rule":"adobe/S3","test":"PatchbayAdobeTests.RequestTests/`Android has words of its own, other services none`()"}
         {"rule":"adobe/S3","test":"PatchbayAdobeTests.ClassicTests/`without a token nothing is registered`()"}
         {"rule":"adobe/S3","test":"PatchbayAdobeTests.RequestTests/`Android has words of its own, other services none`()"}
         {"rule":"adobe/T1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) tap-cut-in-two"}
@@ -458,13 +438,6 @@ extension RuleEvidence {
         {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
         {"rule":"adobe/V4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
         {"rule":"adobe/V4","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
-        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) an-opt-out"}
-        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
-        {"rule":"adobe/V4","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) privacy"}
-        {"rule":"adobe/V4","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
-        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
-        {"rule":"adobe/V5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
-        {"rule":"adobe/V5","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
         {"rule":"adobe/V5","test":"PatchbayAdobeTests.ClassicTests/`an opt-out forgets the person and what the vendor took`()"}
         {"rule":"adobe/V5","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) erasure"}
         {"rule":"adobe/V5","test":"PatchbayAdobeTests.RegistrationTests/`other words are kept, and an erasure begins anew`()"}
@@ -534,10 +507,12 @@ extension RuleEvidence {
         {"rule":"altcraft/F6","test":"PatchbayAltcraftTests.RequestTests/`facts of the device are subscription fields`()"}
         {"rule":"altcraft/F7","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F8","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
+        {"rule":"altcraft/F8","test":"PatchbayAltcraftTests.ServerTests/`a number grows once`()"}
         {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) tags-in-two-requests"}
         {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.ProfileTests/`tags are deleted first, then added`()"}
         {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
+        {"rule":"altcraft/F9","test":"PatchbayAltcraftTests.ServerTests/`a contact has one profile in a request, and a field one instruction`()"}
         {"rule":"altcraft/F10","test":"PatchbayAltcraftTests.ProfileTests/`an instruction that the vendor does not know is refused`()"}
         {"rule":"altcraft/F10","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
         {"rule":"altcraft/F11","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
@@ -551,8 +526,10 @@ extension RuleEvidence {
         {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) tags-in-two-requests"}
         {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.ProfileTests/`tags are deleted first, then added`()"}
         {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.RecordTests/`what has no home is named`()"}
+        {"rule":"altcraft/F14","test":"PatchbayAltcraftTests.ServerTests/`a contact has one profile in a request, and a field one instruction`()"}
         {"rule":"altcraft/F15","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/F15","test":"PatchbayAltcraftTests.ReplyTests/`a known complaint names the field and its place`()"}
+        {"rule":"altcraft/F15","test":"PatchbayAltcraftTests.ServerTests/`each profile has its verdict`()"}
         {"rule":"altcraft/F16","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
         {"rule":"altcraft/F16","test":"PatchbayAltcraftTests.ReplyTests/`a known complaint names the field and its place`()"}
         {"rule":"altcraft/F17","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) refused-once"}
@@ -563,8 +540,10 @@ extension RuleEvidence {
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
+        {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.ServerTests/`identifiers are fields, and the key can't be changed`()"}
         {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
         {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.RecordTests/`what has no home is named`()"}
+        {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.ServerTests/`identifiers are fields, and the key can't be changed`()"}
         {"rule":"altcraft/F21","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F22","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F23","test":"PatchbayAltcraftTests.ProfileTests/`what becomes of a null is a setting, and is told`()"}
@@ -635,12 +614,14 @@ extension RuleEvidence {
         {"rule":"altcraft/M11","test":"PatchbayAltcraftTests.RequestTests/`an event whose time zone nobody knows says so`()"}
         {"rule":"altcraft/M12","test":"PatchbayAltcraftTests.CredentialTests/`with a role token an event says whose fields it carries`()"}
         {"rule":"altcraft/P1","test":"PatchbayAltcraftTests.RequestTests/`a push is known again by its payload`()"}
+        {"rule":"altcraft/P1","test":"PatchbayAltcraftTests.ServerTests/`a push is told by its uid and a number`()"}
         {"rule":"altcraft/P2","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/P2","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
         {"rule":"altcraft/P2","test":"PatchbayAltcraftTests.RequestTests/`a push is known again by its payload`()"}
         {"rule":"altcraft/P3","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/P3","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
         {"rule":"altcraft/P3","test":"PatchbayAltcraftTests.RequestTests/`a push is known again by its payload`()"}
+        {"rule":"altcraft/P3","test":"PatchbayAltcraftTests.ServerTests/`a push is told by its uid and a number`()"}
         {"rule":"altcraft/P4","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
         {"rule":"altcraft/P4","test":"PatchbayAltcraftTests.RequestTests/`a push event has two fields, its kind in the path and a queue of its own`()"}
         {"rule":"altcraft/P5","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) pushes-independent"}
@@ -760,13 +741,68 @@ extension RuleEvidence {
         {"rule":"altcraft/T9","test":"PatchbayAltcraftTests.SubscriptionTests/`a subscribe that waits gives way to a later word`()"}
         {"rule":"altcraft/T10","test":"PatchbayAltcraftTests.AltcraftConformanceTests/converses(_:) role-token-changed"}
         {"rule":"altcraft/T10","test":"PatchbayAltcraftTests.CredentialTests/`a changed role token ends what was captured and known under the old one`(_:)"}
+        {"rule":"altcraft/V1","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V1","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
+        {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
+        {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
+        {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:)"}
+        {"rule":"altcraft/V3","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
+        {"rule":"altcraft/V4","test":"PatchbayAltcraftTests.ServerTests/`a profile is found by what the settings say`(_:)"}
+        {"rule":"altcraft/V4","test":"PatchbayAltcraftTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"altcraft/V5","test":"PatchbayAltcraftTests.ServerTests/`identifiers are fields, and the key can't be changed`()"}
+        {"rule":"altcraft/V5","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
+        {"rule":"altcraft/V6","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
+        {"rule":"altcraft/V7","test":"PatchbayAltcraftTests.ServerTests/`a request has so many profiles and bytes, and a larger profile goes alone`()"}
+        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) verdicts"}
+        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerTests/`a profile that the vendor can't take now goes again alone`()"}
+        {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerTests/`each profile has its verdict`()"}
+        {"rule":"altcraft/V9","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-whole"}
+        {"rule":"altcraft/V9","test":"PatchbayAltcraftTests.ServerTests/`a request that says nothing of each profile goes again in halves`(_:)"}
+        {"rule":"altcraft/V10","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) verdicts"}
+        {"rule":"altcraft/V10","test":"PatchbayAltcraftTests.ServerTests/`a yes is a number, not a status`()"}
+        {"rule":"altcraft/V10","test":"PatchbayAltcraftTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:)"}
+        {"rule":"altcraft/V11","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V11","test":"PatchbayAltcraftTests.ServerTests/`a contact has one profile in a request, and a field one instruction`()"}
+        {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscriptions"}
+        {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
+        {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"altcraft/V12","test":"PatchbayAltcraftTests.ServerTests/`what no subscription can be is refused`()"}
+        {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscriptions"}
+        {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
+        {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerTests/`what no subscription can be is refused`()"}
+        {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscriptions"}
+        {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
+        {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`addresses are asked for together, and a farewell suspends what is subscribed`()"}
+        {"rule":"altcraft/V15","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) deletion"}
+        {"rule":"altcraft/V15","test":"PatchbayAltcraftTests.ServerTests/`a profile is forgotten, and one that is not there needs no deletion`()"}
+        {"rule":"altcraft/V16","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
+        {"rule":"altcraft/V16","test":"PatchbayAltcraftTests.ServerTests/`what no goal can be is refused, and a strange name is told of`()"}
+        {"rule":"altcraft/V17","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
+        {"rule":"altcraft/V17","test":"PatchbayAltcraftTests.ServerTests/`what no goal can be is refused, and a strange name is told of`()"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) goal-in-doubt"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) increment-in-doubt"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerTests/`a goal leaves once, also where nobody knows what became of it`()"}
+        {"rule":"altcraft/V18","test":"PatchbayAltcraftTests.ServerTests/`a number grows once`()"}
+        {"rule":"altcraft/V19","test":"PatchbayAltcraftTests.ServerTests/`a push is told by its uid and a number`()"}
+        {"rule":"altcraft/V20","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"altcraft/V20","test":"PatchbayAltcraftTests.ServerTests/`profiles are read page by page`()"}
+        {"rule":"altcraft/V21","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"altcraft/V21","test":"PatchbayAltcraftTests.ServerTests/`a Retry-After keeps every lane back, over a restart`()"}
+        {"rule":"altcraft/V22","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"altcraft/V22","test":"PatchbayAltcraftTests.ServerTests/`a profile that the vendor can't take now goes again alone`()"}
+        {"rule":"altcraft/V22","test":"PatchbayAltcraftTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
+        {"rule":"altcraft/V23","test":"PatchbayAltcraftTests.ServerTests/`a web page is no answer, nor is a text`()"}
         {"rule":"altcraft/X1","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
         {"rule":"altcraft/X2","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
         {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`a push token needs a provider and the person's word`()"}
         {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
+        {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
+        {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
+        {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
         {"rule":"altcraft/X8","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
         {"rule":"des/A1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}

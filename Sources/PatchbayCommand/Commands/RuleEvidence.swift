@@ -46,7 +46,7 @@ struct RuleEvidence {
         guard FileManager.default.fileExists(atPath: Self.file) else {
             return console.say("\(Self.file) is not here: run this in the folder of Package.swift to refresh it.")
         }
-        let lines = rules.map(\.id).sorted().flatMap { rule in
+        let lines = Set(rules.map(\.id)).sorted().flatMap { rule in
             (tests[rule] ?? []).map { test in
                 let line: JSONValue = ["rule": .string(rule.text), "test": .string(test)]
                 return "        \(line.text)\n"

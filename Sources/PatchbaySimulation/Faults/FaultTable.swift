@@ -35,6 +35,14 @@ public struct FaultTable: Sendable {
         return names.filter { seen.insert($0).inserted }
     }
 
+    /// The other vendors' doors, in order; one that has several scenes plays one of them.
+    private static func others(than door: FaultDoor, in doors: [FaultDoor], _ seed: UInt64) -> [FaultDoor] {
+        let scenes = Dictionary(grouping: doors, by: \.id)
+        return unique(doors.map(\.id)).filter { $0 != door.id }.compactMap { id in
+            scenes[id].map { $0[Int(seed / 8 % UInt64($0.count))] }
+        }
+    }
+
     /// The names of all set-ups, in order.
     public var names: [String] {
         let doors = Self.unique((devices + servers).map(\.id))
@@ -69,7 +77,7 @@ public struct FaultTable: Sendable {
         // One seed of eight plays back ends, whose doors never stand beside an app's.
         let doors = seed % 8 == 7 && !servers.isEmpty ? servers : devices
         let door = doors[Int(seed / UInt64(Kind.allCases.count) % UInt64(doors.count))]
-        let others = doors.filter { $0.id != door.id }
+        let others = Self.others(than: door, in: doors, seed)
         switch others.isEmpty && kind.needsOthers ? .alone : kind {
         case .alone, .alone2:
             var setup = try setup("\(door.id) alone", [door], [[.live]])

@@ -16,6 +16,7 @@ enum FaultScenes {
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
     private static let scenes: [any VendorScene.Type] = [
         AcousticScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self, DESScene.self,
+        AltcraftServerScene.self,
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 

@@ -1,0 +1,57 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Random runs of faults at the platform's API: no request while the vendor has closed, no goal and no increment twice, and
+/// in the end the values that were said last.
+public struct AltcraftServerScene: VendorScene {
+    public typealias Simulator = AltcraftServerSimulator
+
+    public static let settings: JSONObject = [
+        "apiUrl": "https://platform.altcraft.test", "apiToken": "token-of-the-back-end", "dbId": 1,
+        "matchingField": "crm_id", "tagsField": "labels", "pixelId": 7, "resources": ["push": "31", "email": "32"],
+    ]
+    public static let account: JSONObject = ["pushResource": 31]
+
+    public static let question = ReadRequest("profiles")
+    public static var closing: Action { .changeAttributes(["closing": .set("1")]) }
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        switch random.below(10) {
+        case 0: .changeTags(TagChange(add: ["sports"], remove: ["music"]))
+        case 1: .changeTags(TagChange(replace: random.below(2) == 0 ? ["music"] : []))
+        case 2: .identify([Identifier(.email, "p\(random.below(3))@example.com")])
+        case 3: .track(.custom(name: "Lesson \(number)"))
+        case 4: .changeAttributes([random.pick(["tier", "store"]): .unset])
+        case 5: .changeAttributes([AttributeName(rawValue: "step_\(number)"): .increment(ExactDecimal(1))])
+        case 6:
+            .changeSubscription(
+                Subscription(channel: random.pick([.push, .email]), state: random.pick([.subscribed, .unsubscribed]))
+            )
+        default: .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
+        }
+    }
+
+    public static func problems(in story: SceneStory, at account: AltcraftServerAccount) -> [String] {
+        let all = Set(story.requests.map(\.endpoint))
+        var problems = story.early(all) { request in request.retryAfter.map { min($0, .seconds(86_400)) } }
+        problems += account.violations.map { "the vendor's rules: \($0)" }
+        guard story.isWhole else { return problems }
+        let goals = Dictionary(grouping: account.goals.map(\.name)) { $0 }.filter { $0.value.count > 1 }
+        problems += goals.keys.sorted().map { "the goal \($0) came twice" }
+        let names = Set(account.goals.map(\.name))
+        problems += story.takenEvents.filter { !names.contains($0) }.map { "the vendor has no goal \($0)" }
+        return problems + differences(story, account)
+    }
+
+    private static func differences(_ story: SceneStory, _ account: AltcraftServerAccount) -> [String] {
+        var problems: [String] = []
+        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+            let held = account.profiles.map { $0.fields[name.rawValue] ?? "" }
+            // Each number grows once: a repeat would show.
+            let said: JSONValue = name.rawValue.hasPrefix("step_") ? 1 : .string(value?.plainText ?? "")
+            if !held.contains(said) { problems.append("the vendor holds \(name.rawValue) otherwise than the app said") }
+        }
+        return problems
+    }
+}

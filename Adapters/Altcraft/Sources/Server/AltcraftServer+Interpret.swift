@@ -1,0 +1,192 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension AltcraftServer {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        if let results = results(exchange) {
+            (memory.failures, memory.closedUntil) = (0, nil)
+            return interpretRows(exchange, results)
+        }
+        let row = ReplyTable.altcraftServer.row(for: exchange.outcome)
+        if row.meaning == .retry { return interpretFailure(exchange, row, &memory) }
+        // Whoever says yes or no by name is there.
+        (memory.failures, memory.closedUntil) = (0, nil)
+        switch (row.meaning, exchange.endpoint) {
+        case (.park, _):
+            var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+            meaning.park = (row.finding ?? ServerFinding.refused).at(detail: exchange.outcome.reply?.codeText)
+            return meaning
+        case (.refused, .deleteProfile) where exchange.outcome.reply?.json?["error"]?.integer == 404:
+            // The vendor's own word; a status alone may be of whoever stands in between.
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.nobody.at()) }
+        case (.refused, _): return halved(exchange, row.finding ?? ServerFinding.refused)
+        case (_, .importProfiles), (_, .increment): return interpretWithoutRows(exchange)
+        case (_, .lookUp): return interpretProfiles(exchange, row, &memory)
+        case (_, .listProfiles): return interpretPage(exchange, row, &memory)
+        case (_, .deleteProfile):
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case (_, .goal), (_, .pushEvent): return Interpretation(exchange.operations) { _ in .accepted() }
+        }
+    }
+
+    // MARK: Failures
+
+    /// Not now: every lane stays away for a time, and what was carried for longer each time.
+    private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        let (moment, asked) = (exchange.moment, exchange.retryAfter)
+        if asked != nil { RuleID.altcraft("V21").fire() }
+        let next = ServerPace.backoff.next(after: memory.failures, asked: asked, at: moment)
+        memory.closedUntil = max(memory.closedUntil ?? next, next)
+        memory.failures += 1
+        let code = exchange.outcome.reply?.code
+        // A yes that can't be read may be one.
+        let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false
+        let isDoubtful = (exchange.mayHaveWorked || isTrouble) && code != 503
+        return Interpretation(exchange.operations) { pending in
+            if exchange.endpoint.isJournaled, isDoubtful, settings.inDoubt == .reject {
+                return .rejected(ServerFinding.inDoubt.at("action"))
+            }
+            let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
+            return .retry(.at(max(own, next)))
+        }
+    }
+
+    /// A refused group goes again in halves, until the one at fault stands alone and ends (V9).
+    private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        guard exchange.operations.count > 1 else {
+            var finding = finding.at("action")
+            finding.vendor = exchange.outcome.reply.map { VendorReply(status: $0.status, code: $0.codeText) }
+            return Interpretation(exchange.operations) { _ in .rejected(finding) }
+        }
+        return halves(exchange)
+    }
+
+    private func halves(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        RuleID.altcraft("V9").fire()
+        let most = exchange.operations.halfCount
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.most = most
+            return .underway(step)
+        }
+    }
+
+    // MARK: Profiles
+
+    /// What the vendor says of each profile; nil unless it says as much as profiles were sent.
+    private func results(_ exchange: Exchange<Self>) -> [JSONValue]? {
+        guard exchange.endpoint == .importProfiles || exchange.endpoint == .increment,
+            let reply = exchange.outcome.reply, reply.isSuccess || reply.status == 400,
+            let results = reply.json?["result"]?.array, results.count == exchange.operations.count
+        else { return nil }
+        return results.allSatisfy { $0["error"]?.integer != nil } ? results : nil
+    }
+
+    private func interpretRows(_ exchange: Exchange<Self>, _ results: [JSONValue]) -> Interpretation<Self> {
+        RuleID.altcraft("V8").fire()
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        var park: Finding?
+        for (pending, result) in zip(exchange.operations, results) {
+            let reply = WireResponse(200, json: result)
+            let row = ReplyTable.altcraftServer.row(for: .replied(reply))
+            switch row.meaning {
+            case .accepted: verdicts[pending.id] = ending(of: pending)
+            case .refused:
+                var finding = (row.finding ?? ServerFinding.refused).at("action")
+                finding.vendor = VendorReply(status: exchange.outcome.reply?.status ?? 200, code: reply.codeText)
+                verdicts[pending.id] = .rejected(finding)
+            case .retry:
+                let next = ServerPace.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)
+                let isLost = exchange.endpoint.isJournaled && settings.inDoubt == .reject && reply.code != 429
+                verdicts[pending.id] = isLost ? .rejected(ServerFinding.inDoubt.at("action")) : .retry(.at(next))
+            case .park:
+                verdicts[pending.id] = .underway(pending.step)
+                park = park ?? (row.finding ?? ServerFinding.refused).at(detail: reply.codeText)
+            }
+        }
+        return Interpretation(verdicts, park: park)
+    }
+
+    private func ending(of pending: Pending<Self>) -> Verdict<Self> {
+        guard ProfileRow.needsSecond(pending.operation, pending.step) else { return .accepted() }
+        RuleID.altcraft("V11").fire()
+        return .underway(Step(addsTags: true))
+    }
+
+    /// A yes that does not say what became of each profile: one alone is meant, of several nobody knows which.
+    private func interpretWithoutRows(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        if exchange.operations.count == 1, exchange.outcome.reply?.json?["result"]?.array?.isEmpty ?? true {
+            return Interpretation(exchange.operations) { ending(of: $0) }
+        }
+        if exchange.endpoint == .increment, settings.inDoubt == .reject {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.inDoubt.at("action")) }
+        }
+        if exchange.operations.count == 1 {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.unclear.at("action")) }
+        }
+        return halves(exchange)
+    }
+
+    // MARK: Reading
+
+    private func interpretProfiles(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let profiles = exchange.outcome.reply?.json?["data"]?.array else {
+            return interpretFailure(exchange, row, &memory)
+        }
+        return Interpretation(exchange.operations) { pending in
+            guard let key = ProfileKey(pending.operation, settings) else {
+                return .rejected(ServerFinding.keyForm.at("contact"))
+            }
+            let profile = profiles.first(where: key.finds)
+            var targets: [SubscriptionTarget] = []
+            if case .changeSubscription(let subscription) = pending.operation.action {
+                let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
+                targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
+                if targets.isEmpty { return .rejected(ServerFinding.address.at("action.subscription.channel")) }
+            } else {
+                targets = profile.map(SubscriptionTarget.subscribed) ?? []
+                if targets.isEmpty { return .unchanged(ServerFinding.nothingToLeave.at()) }
+            }
+            var step = pending.step ?? Step()
+            step.targets = targets
+            return .underway(step)
+        }
+    }
+
+    private func interpretPage(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        let reply = exchange.outcome.reply?.json
+        guard let profiles = reply?["data"]?.array else { return interpretFailure(exchange, row, &memory) }
+        let limit = exchange.request.json?["limit"]?.integer ?? Int64(PageQuestion.most)
+        let named = PagePointers.names.lazy.compactMap { reply?[$0]?.string }.first { !$0.isEmpty }
+        let next = named ?? profiles.last?["id"]?.string ?? profiles.last?["_id"]?.string
+        let isLast = Int64(profiles.count) < limit || next == nil
+        let answer: JSONValue = [
+            "profiles": .array(profiles), "isLast": .bool(isLast),
+            "next": isLast ? .null : next.map(JSONValue.string) ?? .null,
+        ]
+        return Interpretation(exchange.operations) { _ in .accepted(answer: answer) }
+    }
+}
+
+/// Where a page may name the next one. The vendor documents that it does, and not under which name; without one the last
+/// profile's id is taken, as in the vendor's example.
+enum PagePointers: Sendable {
+    static let names = ["next_id", "from_id", "next"]
+}
+
+extension WireResponse {
+    /// The vendor's number: the body's, else the status of a failure; 0 for a yes.
+    var code: Int {
+        let own = json?["error"]?.integer.flatMap(Int.init(exactly:)) ?? 0
+        return own != 0 ? own : isSuccess ? 0 : status
+    }
+
+    fileprivate var codeText: String { String(code) }
+}

@@ -1,0 +1,111 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension AltcraftServer {
+    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let idle = pending.compactMap { one in ending(without: one).map { (one.id, $0) } }
+        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
+        if let closed = memory.closedUntil, closed > moment.now {
+            return .wait(until: closed, because: ServerFinding.closed.at())
+        }
+        return .send(transmission(for: pending[0], pending, ServerRequests(settings: settings)))
+    }
+
+    /// How an operation ends that needs no request; nil where it needs one.
+    private func ending(without one: Pending<Self>) -> Verdict<Self>? {
+        switch one.operation.action {
+        case .identify where ProfileRow(one.operation, nil, settings).fields.isEmpty:
+            .unchanged(ServerFinding.keyKnown.at())
+        case .changeTags(let change) where change.replace == nil && change.add.isEmpty && change.remove.isEmpty:
+            .unchanged(FindingRow.tagsEmpty.at("action.tags"))
+        default: nil
+        }
+    }
+
+    // MARK: What leaves
+
+    /// The request for the first of the window and for all that goes with it.
+    private func transmission(
+        for head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        switch head.operation.action {
+        case .erase:
+            guard let key = ProfileKey(head.operation, settings) else { break }
+            return Transmission(.deleteProfile, requests.deletion(of: key), carrying: [head])
+        case .track(.push):
+            guard let record = PushRecord(head.operation, settings) else { break }
+            return Transmission(.pushEvent, requests.push(record), carrying: [head])
+        case .track:
+            guard let record = GoalRecord(head.operation, settings) else { break }
+            RuleID.altcraft("V18").fire()
+            return Transmission(.goal, requests.goal(record), carrying: [head])
+        case .readBack(let request):
+            guard let question = PageQuestion(request) else { break }
+            return Transmission(.listProfiles, requests.page(question), carrying: [head])
+        case .changeSubscription, .farewell:
+            guard head.step?.targets == nil else { break }
+            let group = group(of: head, pending, atMost: ServerPace.lookUps) { needsTargets($0) }
+            let question = PageQuestion(keys: group.compactMap { ProfileKey($0.operation, settings) })
+            return Transmission(.lookUp, requests.page(question), carrying: group)
+        default: break
+        }
+        return rows(head, pending, requests)
+    }
+
+    private func needsTargets(_ one: Pending<Self>) -> Bool {
+        switch one.operation.action {
+        case .changeSubscription, .farewell: one.step?.targets == nil
+        default: false
+        }
+    }
+
+    private func isRow(_ one: Pending<Self>) -> Bool {
+        switch one.operation.action {
+        case .identify, .changeAttributes, .changeTags: true
+        case .changeSubscription, .farewell: one.step?.targets != nil
+        default: false
+        }
+    }
+
+    /// What goes with the first of the window: one of each contact, up to so many that pass, and none that must stay among
+    /// fewer (V9).
+    private func group(
+        of head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        atMost limit: Int,
+        where test: (Pending<Self>) -> Bool
+    ) -> [Pending<Self>] {
+        var keys: Set<ProfileKey> = []
+        return pending.batch(min(limit, head.step?.most ?? limit), oncePerQueue: true) { one in
+            guard !one.isImmediate, one.step?.most == head.step?.most, test(one),
+                let key = ProfileKey(one.operation, settings)
+            else { return false }
+            // Two subjects may speak of one contact.
+            return keys.insert(key).inserted
+        }
+    }
+
+    private func rows(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        RuleID.altcraft("V7").fire()
+        let counts = ProfileRow.counts(head.operation)
+        let group = group(of: head, pending, atMost: settings.profilesPerRequest) {
+            isRow($0) && ProfileRow.counts($0.operation) == counts
+        }
+        var rows: [JSONValue] = []
+        var size = requests.profiles([]).body.count
+        let batch = group.prefix { one in
+            guard let key = ProfileKey(one.operation, settings) else { return false }
+            let row = JSONValue.object(ProfileRow(one.operation, one.step, settings).object(key))
+            size += row.text.utf8.count + 1
+            guard size <= settings.bytesPerRequest || rows.isEmpty else { return false }
+            rows.append(row)
+            return true
+        }
+        return Transmission(counts ? .increment : .importProfiles, requests.profiles(rows), carrying: batch)
+    }
+}

@@ -1,0 +1,164 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// The server door of Altcraft: its documented API, for back ends and migrations.
+///
+/// A subject is a contact here, and the platform finds its profile by the contact's key. Fields, tags and subscriptions are
+/// imported, many profiles in a request and a verdict for each; events are goals; a few lanes share one word to stay away.
+public struct AltcraftServer: VendorAdapter {
+    public typealias Settings = AltcraftServerSettings
+
+    /// The requests of this door.
+    public enum Endpoint: String, AdapterEndpoint {
+        /// Profiles, made or changed.
+        case importProfiles
+        /// The same with fields that grow. Journaled, because a repeat would count again.
+        case increment
+        /// Which addresses profiles have, before their subscriptions are changed.
+        case lookUp
+        /// A profile to be forgotten.
+        case deleteProfile
+        /// A custom event. Journaled, because a repeat would count again.
+        case goal
+        /// A push message that arrived or was opened.
+        case pushEvent
+        /// A page of profiles.
+        case listProfiles
+
+        public var isJournaled: Bool { self == .increment || self == .goal }
+    }
+
+    /// How far an operation got.
+    public struct Step: Codable, Sendable, Equatable {
+        /// Most operations that it may go together with, because one of them was refused.
+        var most: Int?
+        /// The old tags are deleted: the new ones are added.
+        var addsTags: Bool?
+        /// The subscriptions of the profile that the operation changes.
+        var targets: [SubscriptionTarget]?
+    }
+
+    let settings: AltcraftServerSettings
+
+    /// An adapter for one database.
+    ///
+    /// - Throws: ``SettingsError`` if the matching has no field, or a resource no number.
+    public init(settings: AltcraftServerSettings) throws(SettingsError) {
+        let problems = settings.problems
+        if !problems.isEmpty { throw SettingsError(problems) }
+        self.settings = settings
+    }
+
+    // MARK: Capture
+
+    public func examine(_ operation: EngagementOperation) -> [Finding] {
+        let content = judge(operation)
+        if content.contains(where: { $0.severity == .foreign }) { return content }
+        let options = (operation.options[Self.descriptor.id] ?? [:]).map { option in
+            ServerFinding.option.at("options.\(Self.descriptor.id.rawValue)".dot(option.name))
+        }
+        return keyProblems(operation) + options + content
+    }
+
+    private func judge(_ operation: EngagementOperation) -> [Finding] {
+        switch operation.action {
+        case .identify, .changeAttributes, .changeTags: return ProfileRow(operation, nil, settings).findings
+        case .changeSubscription(let subscription): return problems(of: subscription)
+        case .switchContact: return [ServerFinding.contactSwitch.at("action.switch")]
+        case .registerDevice: return [ServerFinding.device.at("action.device")]
+        case .setConsent: return [ServerFinding.consent.at("action")]
+        case .track(.custom(let name, let attributes)): return GoalRecord.problems(name, attributes, settings)
+        case .track(.push(let interaction, let payload, _)):
+            return PushRecord.problems(interaction, payload, settings)
+        case .track: return [ServerFinding.eventKind.at("action.event")]
+        case .readBack(let request):
+            return PageQuestion(request) == nil ? [ServerFinding.question.at("action.request")] : []
+        case .farewell, .erase: return []
+        @unknown default: return [FindingRow.actionUnknown.at("action")]
+        }
+    }
+
+    /// Push events name a message, and a page of profiles nobody.
+    private func keyProblems(_ operation: EngagementOperation) -> [Finding] {
+        switch operation.action {
+        case .track(.push), .readBack: return []
+        default: break
+        }
+        if operation.contactKey.isEmpty { return [ServerFinding.keyBlank.at("contact")] }
+        return ProfileKey(operation, settings) == nil ? [ServerFinding.keyForm.at("contact")] : []
+    }
+
+    private func problems(of subscription: Subscription) -> [Finding] {
+        let path = "action.subscription"
+        var findings: [Finding] = []
+        if SubscriptionTarget.addressed(subscription.channel) == nil {
+            findings.append(ServerFinding.subscriptionChannel.at(path.dot("channel")))
+        } else if settings.resource(subscription.channel, subscription.topic) == nil {
+            findings.append(ServerFinding.resource.at(path))
+        }
+        if subscription.state == .unknown { findings.append(ServerFinding.subscriptionUnknown.at(path.dot("state"))) }
+        if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil {
+            findings.append(ServerFinding.subscriptionDetails.at(path))
+        }
+        for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) where value.scalar == nil {
+            findings.append(ServerFinding.subscriptionNested.at(path.dot("fields").dot(name.rawValue)))
+        }
+        return findings
+    }
+
+    public func place(_ operation: EngagementOperation) -> Place {
+        let subject = operation.subject.rawValue
+        // FNV-1a: the same on every machine and for ever.
+        let hash = subject.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return Place(lane: "pool-\(hash % UInt64(settings.lanes))", queue: subject)
+    }
+}
+
+extension EngagementOperation {
+    /// The contact's key: the contact that it was captured for, else the subject, which is the contact at a back end (V4).
+    var contactKey: String { (contact ?? subject.rawValue).trimmed }
+}
+
+/// How the platform finds one contact's profile.
+struct ProfileKey: Hashable, Sendable {
+    /// The profile field that holds it.
+    let field: String
+    /// The key as the platform compares it.
+    let text: String
+    let matching: AltcraftServerSettings.Matching
+
+    /// The key of an operation's contact; nil if it has not the form that the matching needs.
+    init?(_ operation: EngagementOperation, _ settings: AltcraftServerSettings) {
+        RuleID.altcraft("V4").fire()
+        let key = operation.contactKey
+        matching = settings.matching
+        switch settings.matching {
+        case .custom: (field, text) = (settings.matchingField, key)
+        case .email, .emailOfProfile:
+            guard Address.isEmail(key) else { return nil }
+            (field, text) = ("email", key)
+        case .phone:
+            guard let number = Address.phone(key) else { return nil }
+            (field, text) = ("phones", number)
+        }
+        if text.isEmpty { return nil }
+    }
+
+    var email: String? { field == "email" && matching != .custom ? text : nil }
+    var phone: String? { matching == .phone ? text : nil }
+    var fieldName: String? { matching == .custom ? field : nil }
+    var fieldValue: String? { matching == .custom ? text : nil }
+
+    /// The key among the profile's own fields.
+    var value: JSONValue { matching == .phone ? [.string(text)] : .string(text) }
+
+    /// Whether a profile that the platform shows has this key.
+    func finds(_ profile: JSONValue) -> Bool {
+        guard let held = profile[field] else { return false }
+        return (held.array ?? [held]).contains { one in
+            guard let other = one.string ?? one.number?.text else { return false }
+            return other == text || matching != .custom && other.lowercased() == text.lowercased()
+        }
+    }
+}

@@ -1,0 +1,359 @@
+import PatchbayAdapterKit
+
+/// Everything that the server door says in words of its own. No row ever holds a person's value.
+enum ServerFinding: Sendable {
+    static let keyBlank = FindingRow(
+        "altcraft.server.key.blank",
+        .error,
+        .missing,
+        rule: .altcraft("V4"),
+        reason: "The operation names no contact, and its subject is blank",
+        remedy: "Give the contact, or use the contact's key as subject."
+    )
+    static let keyForm = FindingRow(
+        "altcraft.server.key.form",
+        .error,
+        .invalid,
+        rule: .altcraft("V4"),
+        reason: "The contact's key has not the form that the matching needs",
+        remedy: "Use e-mail addresses with email, phone numbers with phone, or match by a field of the database."
+    )
+    static let keyOther = FindingRow(
+        "altcraft.server.key.other",
+        .warning,
+        .conflict,
+        rule: .altcraft("V4"),
+        reason: "It says that the contact has another key, and a key can't be changed here; it is left out",
+        remedy: "Write to the other contact under its own key."
+    )
+    static let keyKnown = FindingRow(
+        "altcraft.server.key.known",
+        .note,
+        rule: .altcraft("V4"),
+        reason: "The identifier is the contact's key, which stands in every request; nothing is left to send",
+        remedy: "Nothing to do."
+    )
+    static let option = FindingRow(
+        "altcraft.server.option.unknown",
+        .warning,
+        .invalid,
+        reason: "This door has no options",
+        remedy: "Remove it."
+    )
+    static let identifierUnnamed = FindingRow(
+        "altcraft.server.identifier.unnamed",
+        .warning,
+        .unsupported,
+        rule: .altcraft("V5"),
+        reason: "The settings name no profile field for this kind of identifier, so it is left out",
+        remedy: "Add it to identifierFields."
+    )
+    static let empty = FindingRow(
+        "altcraft.server.nothing",
+        .error,
+        .missing,
+        rule: .altcraft("V5"),
+        reason: "The operation says nothing that could be sent",
+        remedy: "Name at least one value."
+    )
+    static let reserved = FindingRow(
+        "altcraft.server.field.reserved",
+        .warning,
+        .conflict,
+        rule: .altcraft("V5"),
+        reason: "An import needs that name for subscriptions, so the value is left out",
+        remedy: "Name another field for it in fieldNames."
+    )
+    static let resource = FindingRow(
+        "altcraft.server.subscription.resource",
+        .error,
+        .misconfigured,
+        rule: .altcraft("V12"),
+        reason: "The settings name no resource for this channel and topic",
+        remedy: "Add its number to resources, as channel or as channel.topic."
+    )
+    static let subscriptionChannel = FindingRow(
+        "altcraft.server.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .altcraft("V12"),
+        reason: "The vendor has no such channel at this door",
+        remedy: "Use push, email or sms."
+    )
+    static let subscriptionUnknown = FindingRow(
+        "altcraft.server.subscription.unknown",
+        .error,
+        .invalid,
+        rule: .altcraft("V13"),
+        reason: "Unknown is no status",
+        remedy: "Leave the subscription as it is until the person has said something."
+    )
+    static let subscriptionDetails = FindingRow(
+        "altcraft.server.subscription.details",
+        .note,
+        rule: .altcraft("V13"),
+        reason: "An import holds the status alone: not when, where or how the person said it",
+        remedy: "Set them as fields of the subscription if the platform needs them."
+    )
+    static let subscriptionNested = FindingRow(
+        "altcraft.server.subscription.nested",
+        .warning,
+        .unsupported,
+        rule: .altcraft("V13"),
+        reason: "A subscription field takes no list and no object; it is left out",
+        remedy: "Give text, a number or a boolean."
+    )
+    static let address = FindingRow(
+        "altcraft.server.subscription.address",
+        .error,
+        .notFound,
+        rule: .altcraft("V14"),
+        reason: "The platform knows no address of the contact in this channel",
+        remedy:
+            "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
+    )
+    static let contactSwitch = FindingRow(
+        "altcraft.server.contactSwitch",
+        .error,
+        .unsupported,
+        rule: .altcraft("V4"),
+        reason: "Nobody logs in at a back end: each operation names its contact",
+        remedy: "Give the contact with each operation."
+    )
+    static let device = FindingRow(
+        "altcraft.server.device",
+        .error,
+        .unsupported,
+        rule: .altcraft("V12"),
+        reason: "Devices register themselves",
+        remedy: "Use the device door in the app."
+    )
+    static let consent = FindingRow(
+        "altcraft.server.consent",
+        .error,
+        .unsupported,
+        rule: .altcraft("V13"),
+        reason: "The vendor has no record of consent",
+        remedy: "Write it as a subscription, or as an attribute of its own."
+    )
+    static let eventKind = FindingRow(
+        "altcraft.server.event.kind",
+        .error,
+        .unsupported,
+        rule: .altcraft("V16"),
+        reason: "Only custom events and push messages are known here",
+        remedy: "Track a custom event."
+    )
+    static let pixel = FindingRow(
+        "altcraft.server.goal.pixel",
+        .error,
+        .misconfigured,
+        rule: .altcraft("V16"),
+        reason: "Custom events are goals of a pixel, and the settings name none",
+        remedy: "Set pixelId."
+    )
+    static let goalBlank = FindingRow(
+        "altcraft.server.goal.blank",
+        .error,
+        .missing,
+        rule: .altcraft("V16"),
+        reason: "The event has no name",
+        remedy: "Name it."
+    )
+    static let goalLong = FindingRow(
+        "altcraft.server.goal.long",
+        .error,
+        .tooLarge,
+        rule: .altcraft("V16"),
+        reason: "A goal's name has 128 characters at most",
+        remedy: "Use a shorter name."
+    )
+    static let goalCharacters = FindingRow(
+        "altcraft.server.goal.characters",
+        .warning,
+        .invalid,
+        rule: .altcraft("V16"),
+        reason: "The name holds characters that the vendor does not list for goals; it is sent, and may be refused",
+        remedy: "Use letters, digits and simple marks."
+    )
+    static let goalNested = FindingRow(
+        "altcraft.server.goal.nested",
+        .warning,
+        .unsupported,
+        rule: .altcraft("V17"),
+        reason: "A goal's data takes no list and no object; it is left out",
+        remedy: "Send each part as an attribute of its own."
+    )
+    static let goalData = FindingRow(
+        "altcraft.server.goal.data",
+        .error,
+        .tooLarge,
+        rule: .altcraft("V17"),
+        reason: "A goal's data has 1 KB at most",
+        remedy: "Send less with the event."
+    )
+    static let pushUID = FindingRow(
+        "altcraft.server.push.uid",
+        .error,
+        .missing,
+        rule: .altcraft("V19"),
+        reason: "The payload does not say which message it is",
+        remedy: "Have the platform put its extra uid into push messages, and name that member in uidKey."
+    )
+    static let inDoubt = FindingRow(
+        "altcraft.server.doubt",
+        .error,
+        .outcomeUnknown,
+        rule: .altcraft("V18"),
+        reason: "Nobody knows whether the vendor took it, and a repeat could count twice",
+        remedy: "Look at the profile in the platform, then replay it or not."
+    )
+    static let unclear = FindingRow(
+        "altcraft.server.result.unclear",
+        .error,
+        .outcomeUnknown,
+        rule: .altcraft("V8"),
+        reason: "The vendor says yes, but of several profiles where one was sent",
+        remedy: "Look at the profile in the platform, then replay it or not."
+    )
+    static let erased = FindingRow(
+        "altcraft.server.erase.done",
+        .note,
+        rule: .altcraft("V15"),
+        reason:
+            "The vendor deleted the profile with its history and relations; databases that are not named in the settings keep theirs",
+        remedy: "Delete it in other databases, too."
+    )
+    static let nobody = FindingRow(
+        "altcraft.server.erase.nobody",
+        .note,
+        rule: .altcraft("V15"),
+        reason: "The database has no such profile",
+        remedy: "Nothing to do."
+    )
+    static let nothingToLeave = FindingRow(
+        "altcraft.server.nothingToLeave",
+        .note,
+        rule: .altcraft("V14"),
+        reason: "No subscription of the contact is subscribed, so nothing is to be suspended",
+        remedy: "Nothing to do."
+    )
+    static let question = FindingRow(
+        "altcraft.server.question",
+        .error,
+        .unsupported,
+        rule: .altcraft("V20"),
+        reason: "There is no such question",
+        remedy: "Ask for profiles, with from, limit from 1 to 1,000, query and fields."
+    )
+    static let closed = FindingRow(
+        "altcraft.server.closed",
+        .note,
+        .throttled,
+        rule: .altcraft("V21"),
+        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        remedy: "Wait."
+    )
+    static let unauthenticated = FindingRow(
+        "altcraft.server.reply.unauthenticated",
+        .error,
+        .unauthenticated,
+        rule: .altcraft("V2"),
+        reason: "The vendor does not take the API token",
+        remedy: "Look at apiToken, then resume the provider."
+    )
+    static let tariff = FindingRow(
+        "altcraft.server.reply.tariff",
+        .error,
+        .throttled,
+        rule: .altcraft("V10"),
+        reason: "The account's tariff has reached its limit",
+        remedy: "Have the vendor raise it, then resume the provider."
+    )
+    static let forbidden = FindingRow(
+        "altcraft.server.reply.forbidden",
+        .error,
+        .forbidden,
+        rule: .altcraft("V10"),
+        reason: "The token may not do this",
+        remedy:
+            "Give the token's role the permission (deleting profiles needs one of its own), then resume the provider."
+    )
+    static let notFound = FindingRow(
+        "altcraft.server.reply.notFound",
+        .error,
+        .notFound,
+        rule: .altcraft("V15"),
+        reason: "The vendor knows nothing of that name",
+        remedy: "Look at the contact's key, the pixel and the database in the platform."
+    )
+    static let tooLarge = FindingRow(
+        "altcraft.server.reply.tooLarge",
+        .error,
+        .tooLarge,
+        rule: .altcraft("V7"),
+        reason: "The vendor does not take so much at once",
+        remedy: "Set profilesPerRequest or bytesPerRequest lower."
+    )
+    static let tooOften = FindingRow(
+        "altcraft.server.reply.tooOften",
+        .error,
+        .throttled,
+        rule: .altcraft("V21"),
+        reason: "The vendor gets too many requests",
+        remedy: "Nothing: it is tried again. Set a rate if it lasts."
+    )
+    static let unavailable = FindingRow(
+        "altcraft.server.reply.unavailable",
+        .error,
+        .unavailable,
+        rule: .altcraft("V22"),
+        reason: "The vendor is there and can't do it now",
+        remedy: "Nothing: it is tried again."
+    )
+    static let noReply = FindingRow(
+        "altcraft.server.reply.none",
+        .error,
+        .unreachable,
+        rule: .altcraft("V22"),
+        reason: "There is no answer",
+        remedy: "Nothing: it is tried again."
+    )
+    static let unreadable = FindingRow(
+        "altcraft.server.reply.unreadable",
+        .error,
+        .unreachable,
+        rule: .altcraft("V23"),
+        reason: "The answer says yes in no words of the vendor's",
+        remedy: "Nothing: it is tried again. Look what answers at apiUrl."
+    )
+    static let page = FindingRow(
+        "altcraft.server.reply.page",
+        .error,
+        .unreachable,
+        rule: .altcraft("V23"),
+        reason: "A web page came instead of the vendor's answer",
+        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+    )
+    static let refused = FindingRow(
+        "altcraft.server.reply.refused",
+        .error,
+        .invalid,
+        rule: .altcraft("V10"),
+        reason: "The vendor refused it",
+        remedy: "Mend what the vendor's code tells of, then replay it."
+    )
+
+    /// Every row, for the descriptor; the last are those of fields and pushes, which both doors share.
+    static let all: [FindingRow] = [
+        keyBlank, keyForm, keyOther, keyKnown, option, identifierUnnamed, empty, reserved, resource,
+        subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, contactSwitch,
+        device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData, pushUID,
+        inDoubt, unclear, erased, nobody, nothingToLeave, question, closed, unauthenticated, tariff, forbidden,
+        notFound, tooLarge, tooOften, unavailable, noReply, unreadable, page, refused, FindingRow.attributesEmpty,
+        FindingRow.attributesNone, FindingRow.attributeForm, FindingRow.attributeCollision,
+        FindingRow.attributeUnset, FindingRow.attributeElements, FindingRow.fieldBlank, FindingRow.tagsField,
+        FindingRow.tagsEmpty, FindingRow.pushForeign, FindingRow.pushDismissed, FindingRow.actionUnknown,
+        FindingRow.replyField,
+    ]
+}

@@ -1,0 +1,232 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// The name of a subscription at a back end: `email`, `push.weekly_offers`.
+public struct AltcraftSourceName: NeutralKey {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// What a back end's configuration says about one database of the platform. It holds the platform's API token, and so it
+/// never stands in an app.
+public struct AltcraftServerSettings: AdapterSettings {
+    /// How the platform finds a contact's profile.
+    public enum Matching: String, NeutralWord {
+        /// By a field of the database, which holds the contact's key.
+        case custom
+        /// By e-mail address, of the profile or of its subscriptions.
+        case email
+        /// By the profile's e-mail address.
+        case emailOfProfile = "email_profile"
+        /// By phone number, of the profile or of its subscriptions.
+        case phone
+    }
+
+    /// What becomes of what must not happen twice, where nobody knows whether the platform did it.
+    public enum InDoubt: String, NeutralWord {
+        /// It is rejected as unknown, and kept for a person to look at.
+        case reject
+        /// It is sent again, and may count twice.
+        case `repeat`
+    }
+
+    /// The platform's address.
+    public var apiURL = ""
+    /// The API token.
+    public var apiToken: Secret?
+    /// The number of the database.
+    public var database = 0
+    /// How a profile is found.
+    public var matching = Matching.custom
+    /// With `custom`: the field that holds the contact's key.
+    public var matchingField = ""
+    /// Profile fields by kind of identifier.
+    public var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "phones"]
+    /// Profile fields of attributes, where they are called otherwise.
+    public var fieldNames = AltcraftField.systemNames
+    /// The profile field of type tags; empty: none.
+    public var tagsField = ""
+    /// How a gender is written.
+    public var genderForm = AltcraftSettings.GenderForm.code
+    /// The numbers of resources, by `channel` or `channel.topic`.
+    public var resources: [AltcraftSourceName: String] = [:]
+    /// The number of the pixel that receives goals; 0: none.
+    public var pixel = 0
+    /// The attribute of an event that is the goal's value, where it is a number.
+    public var valueAttribute = "value"
+    /// The member of a push message's payload that names it for this interface.
+    public var uidKey = "_uid"
+    /// Whether triggers of campaigns and scenarios ignore what is sent.
+    public var skipTriggers = false
+    /// What becomes of goals and increments in doubt.
+    public var inDoubt = InDoubt.reject
+    /// Most profiles of one request.
+    public var profilesPerRequest = 1000
+    /// Most bytes of one request's profiles.
+    public var bytesPerRequest = 10_000_000
+    /// How many requests may be under way at once.
+    public var lanes = 4
+
+    /// The defaults; address, token and database are empty.
+    public init() {}
+
+    /// Every setting.
+    public static let table = SettingsTable<AltcraftServerSettings>([
+        .url(
+            "apiUrl",
+            \.apiURL,
+            rule: .altcraft("V1"),
+            "The platform's address, for example `https://ru.altkraft.com`."
+        ),
+        .secret("apiToken", \.apiToken, rule: .altcraft("V2"), "The API token, from the platform's settings.") {
+            token in
+            Authorization.isWritable(token)
+                ? nil
+                : .init("It holds something that no header can.", "Give the token alone: letters, digits and signs.")
+        },
+        SettingRow(
+            "dbId",
+            form: "whole number from 1",
+            schema: ["type": "integer", "minimum": 1],
+            isRequired: true,
+            rule: .altcraft("V3"),
+            "The number of the database."
+        ) { value, settings in
+            guard let number = value.integer, number > 0, number <= Int64(Int32.max) else {
+                return .init("It is no number from 1.", "Give the number beside the database's name in the platform.")
+            }
+            settings.database = Int(number)
+            return nil
+        },
+        .choice(
+            "matching",
+            \.matching,
+            default: .custom,
+            rule: .altcraft("V4"),
+            "How the platform finds a profile: what a contact's key is."
+        ),
+        .text(
+            "matchingField",
+            \.matchingField,
+            rule: .altcraft("V4"),
+            "With `custom`: the field of the database that holds the contact's key."
+        ),
+        .names(
+            "identifierFields",
+            \.identifierFields,
+            default: "email=email phone=phones",
+            rule: .altcraft("V5"),
+            "Profile fields by kind of identifier."
+        ),
+        .names("fieldNames", \.fieldNames, rule: .altcraft("F20"), "Profile fields by attribute name."),
+        .text("tagsField", \.tagsField, rule: .altcraft("F14"), "The profile field of type tags that holds the tags."),
+        .choice(
+            "genderForm",
+            \.genderForm,
+            default: .code,
+            rule: .altcraft("F12"),
+            "How `_sex` is written: the vendor's pages differ; its import takes a number."
+        ),
+        .names(
+            "resources",
+            \.resources,
+            rule: .altcraft("V12"),
+            "The numbers of resources by `channel`, or by `channel.topic`."
+        ),
+        .integer(
+            "pixelId",
+            \.pixel,
+            in: 0...Int(Int32.max),
+            default: 0,
+            rule: .altcraft("V16"),
+            "The number of the pixel that receives custom events as goals; 0: none."
+        ),
+        .text(
+            "valueAttribute",
+            \.valueAttribute,
+            default: "value",
+            rule: .altcraft("V17"),
+            "The attribute of an event that is the goal's value, where it is a number."
+        ),
+        .text(
+            "uidKey",
+            \.uidKey,
+            default: "_uid",
+            rule: .altcraft("V19"),
+            "The member of a push message's payload that names it; the platform puts it there on request."
+        ),
+        .flag(
+            "skipTriggers",
+            \.skipTriggers,
+            default: false,
+            rule: .altcraft("V6"),
+            "Whether triggers of campaigns and scenarios ignore what is sent."
+        ),
+        .choice(
+            "inDoubt",
+            \.inDoubt,
+            default: .reject,
+            rule: .altcraft("V18"),
+            "What becomes of goals and increments of which nobody knows whether the platform took them."
+        ),
+        .integer(
+            "profilesPerRequest",
+            \.profilesPerRequest,
+            in: 1...2500,
+            default: 1000,
+            rule: .altcraft("V7"),
+            "Most profiles of one request."
+        ),
+        .integer(
+            "bytesPerRequest",
+            \.bytesPerRequest,
+            in: 1_000...10_000_000,
+            default: 10_000_000,
+            rule: .altcraft("V7"),
+            "Most bytes of one request; a larger profile goes alone."
+        ),
+        .integer("lanes", \.lanes, in: 1...4, default: 4, "How many requests may be under way at once."),
+    ])
+
+    /// The device door's settings as far as fields go, for what both doors write alike.
+    var fields: AltcraftSettings {
+        var settings = AltcraftSettings()
+        (settings.fieldNames, settings.genderForm, settings.tagsField) = (fieldNames, genderForm, tagsField)
+        return settings
+    }
+
+    /// The resource of a channel, or of a topic of it; nil if the settings name none.
+    func resource(_ channel: Channel, _ topic: String?) -> Int? {
+        let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
+        return resources[AltcraftSourceName(rawValue: name)].flatMap(Int.init)
+    }
+
+    /// What is wrong beyond each setting alone.
+    var problems: [Finding] {
+        var problems: [Finding] = []
+        func refuse(_ name: String, _ reason: String, _ remedy: String) {
+            problems.append(
+                Finding(
+                    code: "setting.invalid",
+                    severity: .error,
+                    error: .misconfigured,
+                    path: "settings.\(name)",
+                    reason: reason,
+                    remedy: remedy
+                )
+            )
+        }
+        if matching == .custom, ["", ProfileRow.subscriptions].contains(matchingField) {
+            refuse(
+                "matchingField",
+                "Matching by a field needs its name.",
+                "Name the field that holds the contact's key."
+            )
+        }
+        for (name, text) in resources.sorted(by: { $0.key < $1.key }) where Int(text).map({ $0 < 1 }) ?? true {
+            refuse("resources".dot(name.rawValue), "It is no number from 1.", "Give the resource's number, in quotes.")
+        }
+        return problems
+    }
+}

@@ -1,0 +1,16 @@
+import PatchbayTesting
+import Testing
+
+@Suite("Altcraft server conformance") struct ServerConformanceTests {
+    private static let harness = Result { try ServerFixture.harness() }
+
+    @Test(arguments: ConformanceCheck.all)
+    func `the server door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+        try check.run(on: Self.harness.get())
+    }
+
+    @Test(arguments: Conversation.all(door: "server"))
+    func `a conversation at the server door goes as written`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
+    }
+}

@@ -569,7 +569,9 @@ import Testing
                 "settings.matchingField", "settings.resources.email", "settings.resources.push",
             ]
         )
+        // The platform shows a profile's own id under these names.
         let bad: [JSONObject] = [
+            ["matchingField": "id"], ["matchingField": "_id"], ["matchingField": "subscriptions"],
             ["apiToken": .null], ["apiToken": "a b"], ["dbId": 0], ["apiUrl": "http://ru.altcraft.example"],
         ]
         for changes in bad { #expect(throws: SettingsError.self) { try ServerFixture.adapter(changes) } }

@@ -217,10 +217,10 @@ public struct AltcraftServerSettings: AdapterSettings {
                 )
             )
         }
-        if matching == .custom, ["", ProfileRow.subscriptions].contains(matchingField) {
+        if matching == .custom, ["", "id", "_id", ProfileRow.subscriptions].contains(matchingField) {
             refuse(
                 "matchingField",
-                "Matching by a field needs its name.",
+                "Matching by a field needs the name of one of the database's own fields.",
                 "Name the field that holds the contact's key."
             )
         }

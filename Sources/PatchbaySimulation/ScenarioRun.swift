@@ -169,7 +169,7 @@ public struct ScenarioRun {
         case .kill: world.kill()
         case .killAtSettle(let before):
             world.onStorage { [script, world] point in
-                guard point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)), !world.isPlacing else {
+                guard point == (before ? .beforeCommit(.normal) : .afterCommit(.normal)), !world.storesNoVerdict else {
                     return
                 }
                 script.isDying = true

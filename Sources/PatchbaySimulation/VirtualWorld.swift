@@ -351,7 +351,7 @@ public final class VirtualWorld {
     }
 
     /// Whether what is stored now is places, and nothing else.
-    package var isPlacing: Bool { processes.contains { $0.engine?.isPlacing ?? false } }
+    package var storesNoVerdict: Bool { processes.contains { $0.engine?.storesNoVerdict ?? false } }
 
     /// The ids of what the outbox holds and has not given its places yet.
     package func arrivals() throws -> Set<String> {

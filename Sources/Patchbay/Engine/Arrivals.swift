@@ -169,8 +169,8 @@ extension Engine {
         }
     }
 
-    /// Whether what is stored now is places, and nothing else.
-    package var isPlacing: Bool { arrivals.arePlaced }
+    /// Whether what is stored now is places, or the time, and no verdict.
+    package var storesNoVerdict: Bool { arrivals.arePlaced || context.isMarking }
 
     private func place(atMost limit: Int) throws {
         arrivals.arePlaced = true

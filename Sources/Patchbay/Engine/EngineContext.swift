@@ -11,6 +11,8 @@ final class EngineContext {
     private let timeline: Timeline
     /// When the timeline's mark was last stored.
     private var lastMark: Instant?
+    /// Whether a transaction is under way that stores the mark alone.
+    private(set) var isMarking = false
     private let credentials: (_ provider: String, _ contact: String?) -> Secret?
     private var ticket = 0
     private(set) var events: [EngineEvent] = []
@@ -74,6 +76,8 @@ final class EngineContext {
     /// Before a request leaves that no transaction goes with: none may leave, after a reboot, earlier than this one.
     func markIfDue() throws {
         guard lastMark.map({ now - $0 >= Timeline.markPause }) ?? true else { return }
+        isMarking = true
+        defer { isMarking = false }
         try transaction(.normal) {}
     }
 

@@ -92,7 +92,7 @@ public struct AcousticSettings: AdapterSettings {
             rule: .acoustic("I7"),
             "After an erasure: true holds what is captured until the device registers again, false drops it."
         ),
-        .columns(\.columns),
+        .columns(\.columns, rule: .acoustic("C1")),
         .names(
             "attributeNames",
             \.attributeNames,
@@ -201,13 +201,14 @@ public struct AcousticSettings: AdapterSettings {
 
 extension SettingRow {
     /// The columns of the account's database; both doors of the account are told them alike.
-    static func columns(_ path: any WritableKeyPath<Settings, [String: Column]> & Sendable) -> SettingRow {
+    static func columns(_ path: any WritableKeyPath<Settings, [String: Column]> & Sendable, rule: RuleID) -> SettingRow
+    {
         SettingRow(
             "columns",
             form: "object of columns",
             schema: Column.schema,
             default: "{}",
-            rule: .acoustic("C1"),
+            rule: rule,
             "The database's columns by exact name: `type`, `values` of a selection, `lookupKey`, `owner` (`device` or "
                 + "`server`). Without it only rules that hold for every column are checked."
         ) { value, settings in

@@ -11,7 +11,6 @@ enum ServerFixture {
     private static let flags = [
         "IsBetaTester", "IsGold", "IsMusic", "IsSailing", "IsSilver", "IsSports", "Push", "PushWeekly", "MailWeekly",
         "Sms",
-        "InAppTips",
     ]
 
     static let settings: JSONObject = [
@@ -26,7 +25,6 @@ enum ServerFixture {
         ],
         "subscriptionColumns": [
             "push": "Push", "push.weekly_offers": "PushWeekly", "email.weekly_offers": "MailWeekly", "sms": "Sms",
-            "in_app.tips": "InAppTips",
         ],
         "eventCodes": ["Order Placed": "211"],
     ]
@@ -50,7 +48,8 @@ enum ServerFixture {
             settings: settings,
             pushPayload: Fixture.push,
             readBack: ReadRequest("contact"),
-            simulator: AcousticServerSimulator(settings: account),
+            // A token for samples that lie hours apart; and whoever asks does not wait for a job.
+            simulator: AcousticServerSimulator(settings: account.with(["tokenLife": 86_400, "jobTime": 0])),
             refusal: WireResponse(400, json: ["meta": ["generalErrors": ["No."]]]),
             // So that a token is there, and the contact; only samples that start afresh show how they come.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
@@ -185,7 +184,10 @@ enum ServerFixture {
                 [
                     of("c-1005", corpus.operation(517, 0, .changeAttributes([.city: .set("Oulu")]))),
                     of("c-1001", corpus.operation(517, 1, .track(.custom(name: "Wishlist Opened")))),
-                    of("c-1005", corpus.operation(517, 2, .track(Corpus.order))),
+                    of(
+                        "c-1005",
+                        corpus.operation(517, 2, .track(.custom(name: "Order Placed", attributes: ["total": "49.90"])))
+                    ),
                     of("c-1005", corpus.operation(517, 3, .track(.custom(name: "Wishlist Opened")))),
                 ]
             ),
@@ -205,7 +207,15 @@ enum ServerFixture {
                 "acoustic-server-event-nobody",
                 "An event of a contact that the database does not have.",
                 isOrdinary: false,
-                [corpus.operation(519, 0, contact: "c-1002", .track(.custom(name: "Wishlist Opened")))]
+                [
+                    corpus.operation(
+                        519,
+                        0,
+                        contact: "c-1002",
+                        options: options(["unknownContacts": "refuse"]),
+                        .track(.custom(name: "Wishlist Opened"))
+                    )
+                ]
             ),
             Sample(
                 "acoustic-server-import",
@@ -307,4 +317,9 @@ enum ServerFixture {
         "token": "jwt", "tokenSince": 1_930_806_301_042, "tokenUntil": 1_930_820_701_042, "isRefused": false,
         "tokenFailures": 1, "tokenNotBefore": 1_930_806_311_042, "failures": 2, "closedUntil": 1_930_806_911_042,
     ]
+}
+
+extension JSONObject {
+    /// The object with more or other members.
+    func with(_ other: JSONObject) -> JSONObject { other.reduce(into: self) { $0[$1.name] = $1.value } }
 }

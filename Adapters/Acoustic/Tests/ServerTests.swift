@@ -241,7 +241,7 @@ import Testing
 
     @Test(.shows("acoustic/S44", of: AcousticServer.self))
     func `an address of a database that is not there stops, too`() throws {
-        let desk = try ServerDesk(vendor: ["databaseId": ""])
+        let desk = try ServerDesk()
         desk.instead = [("gdprErasure", .status(404))]
         try desk.say("c-1", .erase)
         try desk.advance(5)
@@ -347,15 +347,17 @@ import Testing
     func `a removal takes the contact out of the database`() throws {
         let desk = try ServerDesk(["erasure": "remove"])
         try desk.say("c-1", .identify([Identifier(.email, "a@example.com")]))
+        try desk.say("c-3", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        #expect(desk.account.contacts.count == 2)
         let first = try desk.say("c-1", .erase)
         let nobody = try desk.say("c-2", .erase)
-        try desk.say("c-3", ServerDesk.set("city", "Turku"))
         try desk.say("c-3", .erase)
         try desk.advance(10)
         #expect(desk.account.contacts.isEmpty)
         #expect(desk.outcome(first)?.finding?.code == "acoustic.server.erase.removed")
         #expect(desk.outcome(nobody)?.finding?.code == "acoustic.server.erase.nothing")
-        #expect(desk.body(desk.sent("removeRecipient")[0]).contains("<EMAIL>a@example.com</EMAIL>"))
+        #expect(desk.sent("removeRecipient").map(desk.body).contains { $0.contains("<EMAIL>a@example.com</EMAIL>") })
     }
 
     @Test(.shows("acoustic/S33", "acoustic/S34", of: AcousticServer.self))
@@ -450,9 +452,15 @@ import Testing
         try desk.advance(5)
         #expect(desk.sent("selectRecipient").count == 2)
         #expect(desk.account.events.last?.code == "16")
-        let nobody = try desk.say("c-9", ServerDesk.event("Lost"))
+        let nobody = try desk.say("c-9", ServerDesk.event("Lost"), ["unknownContacts": "refuse"])
         try desk.advance(5)
         #expect(desk.outcome(nobody)?.finding?.code == "acoustic.server.contact.unknown")
+        // An event may be the first word of a contact.
+        let first9 = try desk.say("c-9", ServerDesk.event("First"))
+        try desk.advance(5)
+        #expect(desk.outcome(first9)?.term == .accepted)
+        #expect(desk.endpoints.suffix(3) == ["selectRecipient", "addRecipient", "events"])
+        #expect(desk.columns("c-9") == [:])
     }
 
     @Test(.shows("acoustic/S42", "acoustic/S26", of: AcousticServer.self), arguments: [400, 409, 200])
@@ -627,6 +635,7 @@ import Testing
         #expect(desk.columns("c-1")?["Sms"] == "No")
         let refused: [(Action, String)] = [
             (.changeSubscription(Subscription(channel: .sms, state: .unknown)), "subscription.unknown"),
+            (.changeSubscription(Subscription(channel: .inApp, state: .subscribed)), "subscription.channel"),
             (.changeSubscription(Subscription(channel: .sms, topic: "x", state: .subscribed)), "name.missing"),
             (.changeTags(TagChange(add: ["nowhere"])), "name.missing"),
             (.identify([Identifier("loyalty_card", "7")]), "name.missing"),

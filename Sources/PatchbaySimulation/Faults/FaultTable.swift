@@ -69,7 +69,9 @@ public struct FaultTable: Sendable {
         // One seed of eight plays back ends, whose doors never stand beside an app's.
         let doors = seed % 8 == 7 && !servers.isEmpty ? servers : devices
         let door = doors[Int(seed / UInt64(Kind.allCases.count) % UInt64(doors.count))]
-        let others = doors.filter { $0.id != door.id }
+        // A door may have several scenes, and its id is a provider's name: one of them stands beside another door.
+        var seen: Set<String> = [door.id]
+        let others = doors.filter { seen.insert($0.id).inserted }
         switch others.isEmpty && kind.needsOthers ? .alone : kind {
         case .alone, .alone2:
             var setup = try setup("\(door.id) alone", [door], [[.live]])

@@ -43,6 +43,8 @@ extension AcousticServer {
         case .removeRecipient: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.removed.at()) }
         case .importList: return interpretImport(exchange, result, &memory)
         case .jobStatus: return interpretJob(exchange, result, &memory)
+        case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
+            return interpretSelection(exchange, result, &memory)
         case .addRecipient, .updateRecipient: return Interpretation(endings(exchange.operations))
         default: return Interpretation(exchange.operations) { _ in .accepted() }
         }
@@ -154,15 +156,19 @@ extension AcousticServer {
             return other(.add, exchange, finding, call)
         case (.selectRecipient, ServerFinding.contactUnknown), (.removeRecipient, ServerFinding.contactUnknown):
             return Interpretation(exchange.operations) { pending in
-                pending.operation.action == .erase
-                    ? .accepted(ServerFinding.nothingToErase.at())
-                    : .rejected(ServerFinding.contactUnknown.at("contact", call))
+                switch pending.operation.action {
+                case .erase: return .accepted(ServerFinding.nothingToErase.at())
+                case .track where adds(pending.operation) && pending.step?.verb == nil:
+                    var step = pending.step ?? Step()
+                    step.verb = .add
+                    return .underway(step)
+                default: return .rejected(ServerFinding.contactUnknown.at("contact", call))
+                }
             }
         case (.optOutRecipient, ServerFinding.optedOut):
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
-        case (.gdprErasure, ServerFinding.notFound), (.events, ServerFinding.notFound):
-            return parking(exchange, finding, call)
         case (.gdprStatus, ServerFinding.notFound): return lost(exchange)
+        case (_, ServerFinding.notFound): return parking(exchange, finding, call)
         default: return halved(exchange.operations, finding, call)
         }
     }

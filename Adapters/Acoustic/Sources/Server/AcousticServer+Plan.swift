@@ -140,9 +140,14 @@ extension AcousticServer {
             RuleID.acoustic("S41").fire()
             let key = head.operation.acousticKey
             let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
-                isEvent(one.operation) && contactID(of: one) == nil && one.operation.acousticKey == key
+                isEvent(one.operation) && contactID(of: one) == nil && one.step?.verb == head.step?.verb
+                    && one.operation.acousticKey == key
             }
-            return Transmission(.selectRecipient, requests.selection(of: key), carrying: group)
+            // Of whom nobody has said anything yet, the event is the first word: the contact is added with its key alone.
+            guard head.step?.verb == .add else {
+                return Transmission(.selectRecipient, requests.selection(of: key), carrying: group)
+            }
+            return Transmission(.addRecipient, requests.recipient(RecipientRow(key: key), .add), carrying: group)
         }
         RuleID.acoustic("S40").fire()
         let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in

@@ -92,6 +92,9 @@ struct ServerCells: Sendable {
     private mutating func add(_ subscription: Subscription) {
         RuleID.acoustic("S29").fire()
         let path = "action.subscription"
+        guard subscription.channel != .inApp else {
+            return findings.append(ServerFinding.subscriptionChannel.at("\(path).channel"))
+        }
         switch subscription.state {
         case .unknown: return findings.append(ServerFinding.subscriptionUnknown.at("\(path).state"))
         case .suspended: findings.append(ServerFinding.subscriptionSuspended.at("\(path).state"))

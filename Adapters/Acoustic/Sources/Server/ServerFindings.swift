@@ -181,6 +181,14 @@ enum ServerFinding: Sendable {
         reason: "A value can be set or removed here, not added to",
         remedy: "Set the whole value."
     )
+    static let subscriptionChannel = FindingRow(
+        "acoustic.server.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .acoustic("S29"),
+        reason: "Nothing in the account reads who wants messages inside an app",
+        remedy: "Set it as an attribute of its own."
+    )
     static let subscriptionUnknown = FindingRow(
         "acoustic.server.subscription.unknown",
         .error,
@@ -531,7 +539,7 @@ enum ServerFinding: Sendable {
         .notFound,
         rule: .acoustic("S44"),
         reason: "The vendor knows nothing at that address",
-        remedy: "Look at baseUrl and databaseId."
+        remedy: "Look at baseUrl and databaseId, then resume the provider."
     )
     static let conflict = FindingRow(
         "acoustic.server.reply.conflict",
@@ -586,7 +594,8 @@ enum ServerFinding: Sendable {
     static let all: [FindingRow] = [
         keyBlank, keyControl, keyOther, keyKnown, optionUnknown, optionValue, nothing, nameMissing, columnKey,
         columnTwice, columnUnknown, columnName, columnUnwritable, columnOfDevice, valueNested, valueType, valueLong,
-        valueControl, valueMarkup, valueChoice, valuePhone, unsetRefused, arithmetic, subscriptionUnknown,
+        valueControl, valueMarkup, valueChoice, valuePhone, unsetRefused, arithmetic, subscriptionChannel,
+        subscriptionUnknown,
         subscriptionSuspended, subscriptionDetails, optIn, noAddress, alreadyOut, contactSwitch, device, consent,
         eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, contactThere,
         contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,

@@ -80,7 +80,12 @@ enum AcousticServerRules: Sendable {
         ("S38", "An event leaves once: in doubt it is rejected as unknown, unless a setting says to repeat.", house),
         ("S39", "Members of an event are texts; nested ones are left out, and the event goes.", events),
         ("S40", "Events go in batches; no most is published, so it is a setting.", house),
-        ("S41", "An event names its contact by the vendor's number, which the database is asked for first.", events),
+        (
+            "S41",
+            "An event names its contact by the vendor's number, which the database is asked for first; a contact that is not "
+                + "there is added with its key.",
+            events
+        ),
         ("S42", "400, 409 and errors listed in a yes are final for what they were about.", events),
         ("S43", "After 408, 429, 5xx and silence all requests wait, longer each time; Retry-After is kept.", basics),
         ("S44", "403 stops, and so does 404 where the address is not a job's.", house),

@@ -159,7 +159,7 @@ public struct AcousticServerSettings: AdapterSettings {
             rule: .acoustic("S21"),
             "Markup in texts is kept as it is; else the vendor stores it as character entities."
         ),
-        .columns(\.columns),
+        .columns(\.columns, rule: .acoustic("S14")),
         .names(
             "attributeNames",
             \.attributeNames,

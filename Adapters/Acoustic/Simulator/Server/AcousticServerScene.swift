@@ -14,7 +14,7 @@ public struct AcousticServerScene: VendorScene {
     ]
 
     public static let question = ReadRequest("contact")
-    public static let closing = Action.changeAttributes(["closing": .set("1")])
+    public static var closing: Action { .changeAttributes(["closing": .set("1")]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         switch random.below(9) {

@@ -39,38 +39,51 @@ public struct XMLTree: Hashable, Sendable {
 
     /// Whether XML 1.0 has a place for every character of a text: for most control characters it has none.
     public static func canHold(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { scalar in
-            switch scalar.value {
-            case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
-            default: false
-            }
+        // Mostly it is plain: what XML can't hold is below the blank, or begins with EF.
+        if text.allBytes({ $0 >= 0x20 && $0 != 0xEF }) { return true }
+        return text.unicodeScalars.allSatisfy(canHold)
+    }
+
+    fileprivate static func canHold(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
+        default: false
         }
     }
 
     /// The document without a declaration, in UTF-8; what XML can't hold is left out of texts.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
         write(to: &bytes)
         return bytes
     }
 
     private func write(to bytes: inout [UInt8]) {
-        bytes += [UInt8(ascii: "<")] + Array(name.utf8)
-        if text.isEmpty, children.isEmpty { return bytes += Array("/>".utf8) }
+        bytes.append(UInt8(ascii: "<"))
+        bytes.append(contentsOf: name.utf8)
+        if text.isEmpty, children.isEmpty { return bytes.append(contentsOf: "/>".utf8) }
         bytes.append(UInt8(ascii: ">"))
-        for scalar in text.unicodeScalars { Self.write(scalar, to: &bytes) }
+        if text.allBytes({ $0 >= 0x20 && $0 != 0xEF && $0 != 0x26 && $0 != 0x3C && $0 != 0x3E }) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            for scalar in text.unicodeScalars { Self.write(scalar, to: &bytes) }
+        }
         for child in children { child.write(to: &bytes) }
-        bytes += Array("</".utf8) + Array(name.utf8) + [UInt8(ascii: ">")]
+        bytes.append(contentsOf: "</".utf8)
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: ">"))
     }
 
     private static func write(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
         switch scalar {
-        case "&": bytes += Array("&amp;".utf8)
-        case "<": bytes += Array("&lt;".utf8)
-        case ">": bytes += Array("&gt;".utf8)
+        case "&": bytes.append(contentsOf: "&amp;".utf8)
+        case "<": bytes.append(contentsOf: "&lt;".utf8)
+        case ">": bytes.append(contentsOf: "&gt;".utf8)
         // A bare one would be read as the end of a line.
-        case "\r": bytes += Array("&#13;".utf8)
-        default: if canHold(String(scalar)) { bytes += Array(String(scalar).utf8) }
+        case "\r": bytes.append(contentsOf: "&#13;".utf8)
+        default:
+            if canHold(scalar) { bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
         }
     }
 
@@ -227,14 +240,22 @@ private struct XMLReader {
 
     // MARK: Text
 
-    /// One character of a text, or a reference; nothing that XML has no place for.
+    /// Plain characters of a text, or a reference; nothing that XML has no place for.
     private mutating func character(into text: inout [UInt8]) -> Bool {
+        let start = place
+        while place < bytes.count, Self.isPlain(bytes[place]) { place += 1 }
+        if place > start {
+            text.append(contentsOf: bytes[start..<place])
+            return true
+        }
         let byte = bytes[place]
         if byte == UInt8(ascii: "&") { return reference(into: &text) }
         // This must stand nowhere but at the end of CDATA.
         if isNext("]]>") { return false }
         return plain(byte, into: &text)
     }
+
+    private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x26 && byte != 0x3C && byte != 0x5D }
 
     private mutating func plain(_ byte: UInt8, into text: inout [UInt8]) -> Bool {
         place += 1
@@ -257,13 +278,13 @@ private struct XMLReader {
         return false
     }
 
-    private static let entities: [(String, Unicode.Scalar)] = [
-        ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&quot;", "\""), ("&apos;", "'"),
+    private static let entities: [(StaticString, UInt8)] = [
+        ("&lt;", 0x3C), ("&gt;", 0x3E), ("&amp;", 0x26), ("&quot;", 0x22), ("&apos;", 0x27),
     ]
 
     private mutating func reference(into text: inout [UInt8]) -> Bool {
-        for (entity, scalar) in Self.entities where take(entity) {
-            text += Array(String(scalar).utf8)
+        for (entity, byte) in Self.entities where take(entity) {
+            text.append(byte)
             return true
         }
         guard take("&#") else { return false }
@@ -272,9 +293,9 @@ private struct XMLReader {
         while place < bytes.count, place - start < 8, bytes[place] != UInt8(ascii: ";") { place += 1 }
         let digits = String(decoding: bytes[start..<place], as: UTF8.self)
         guard take(";"), digits.allSatisfy(\.isHexDigit), let number = UInt32(digits, radix: radix),
-            let scalar = Unicode.Scalar(number), XMLTree.canHold(String(scalar))
+            let scalar = Unicode.Scalar(number), XMLTree.canHold(scalar)
         else { return false }
-        text += Array(String(scalar).utf8)
+        text.append(contentsOf: String(scalar).utf8)
         return true
     }
 
@@ -285,15 +306,21 @@ private struct XMLReader {
         return skip(past: "-->")
     }
 
-    private func isNext(_ mark: String) -> Bool { bytes[place...].starts(with: mark.utf8) }
-
-    private mutating func take(_ mark: String) -> Bool {
-        guard isNext(mark) else { return false }
-        place += mark.utf8.count
+    private func isNext(_ mark: StaticString) -> Bool {
+        let count = mark.utf8CodeUnitCount
+        guard bytes.count - place >= count, bytes[place] == mark.utf8Start[0] else { return false }
+        // The mark's bytes are there for as long as the program is; `count` of them are read.
+        for offset in 1..<max(1, count) where bytes[place + offset] != mark.utf8Start[offset] { return false }
         return true
     }
 
-    private mutating func skip(past mark: String) -> Bool {
+    private mutating func take(_ mark: StaticString) -> Bool {
+        guard isNext(mark) else { return false }
+        place += mark.utf8CodeUnitCount
+        return true
+    }
+
+    private mutating func skip(past mark: StaticString) -> Bool {
         while place < bytes.count {
             if take(mark) { return true }
             place += 1
@@ -302,6 +329,6 @@ private struct XMLReader {
     }
 
     private mutating func skipBlanks() {
-        while place < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
+        while place < bytes.count, bytes[place] <= 0x20, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
     }
 }

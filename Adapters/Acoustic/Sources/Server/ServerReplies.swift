@@ -66,7 +66,7 @@ enum FaultTable: Sendable {
         rows.map { row in
             let numbers = row.numbers.sorted().map(String.init).joined(separator: ", ")
             return ReplyRow.reply("XML fault \(numbers)", row.meaning, row.finding, rule: row.rule) { reply in
-                reply.isSuccess && CallReply(reply).flatMap(\.fault).map(row.numbers.contains) ?? false
+                reply.mayBeFault && CallReply(reply).flatMap(\.fault).map(row.numbers.contains) ?? false
             }
         } + [
             .reply(
@@ -116,6 +116,11 @@ extension ReplyTable {
 }
 
 extension WireResponse {
+    /// Whether it is worth to be read for a fault: so that a yes is not read once for each number.
+    fileprivate var mayBeFault: Bool {
+        isSuccess && body.first != UInt8(ascii: "{") && String(decoding: body, as: UTF8.self).hasBytes(of: "<errorid")
+    }
+
     /// Whether a reply that says yes lists errors inside.
     fileprivate var hidesRefusal: Bool {
         guard body.first == UInt8(ascii: "{"), let meta = json?["meta"] else { return false }

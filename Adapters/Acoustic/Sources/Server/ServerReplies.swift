@@ -7,7 +7,7 @@ struct CallReply: Sendable {
     let result: XMLTree?
     /// Whether it says yes.
     let isYes: Bool
-    /// The fault's number; nil without one.
+    /// The fault's number; nil without one, and beside a yes.
     let fault: Int?
 
     /// What a reply says; nil where it is no reply of the XML interface.
@@ -19,7 +19,7 @@ struct CallReply: Sendable {
         // S10: its letter case is not always the same.
         isYes = result?["SUCCESS"]?.text.trimmed.lowercased() == "true"
         let text = body["Fault"]?["detail"]?["error"]?["errorid"]?.text.trimmed
-        fault = text.flatMap { $0.isVendorNumber ? Int($0) : nil }
+        fault = isYes ? nil : text.flatMap { $0.isVendorNumber ? Int($0) : nil }
         if fault == nil, body["Fault"] == nil, result == nil { return nil }
     }
 
@@ -116,9 +116,10 @@ extension ReplyTable {
 }
 
 extension WireResponse {
-    /// Whether it is worth to be read for a fault: so that a yes is not read once for each number.
+    /// Whether it is worth to be read for a fault: a yes says so at its beginning, and is not read once for each number.
     fileprivate var mayBeFault: Bool {
-        isSuccess && body.first != UInt8(ascii: "{") && String(decoding: body, as: UTF8.self).hasBytes(of: "<errorid")
+        isSuccess && body.first == UInt8(ascii: "<")
+            && !String(decoding: body.prefix(64), as: UTF8.self).hasBytes(of: "<SUCCESS>TRUE<")
     }
 
     /// Whether a reply that says yes lists errors inside.

@@ -350,7 +350,7 @@ public final class VirtualWorld {
         processes.contains { !$0.isSuspended && $0.engine?.hasArrivals ?? false }
     }
 
-    /// Whether what is stored now is places, and nothing else.
+    /// Whether what is stored now is places, or the time, and no verdict.
     package var storesNoVerdict: Bool { processes.contains { $0.engine?.storesNoVerdict ?? false } }
 
     /// The ids of what the outbox holds and has not given its places yet.

@@ -1,11 +1,11 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// Acoustic Campaign: the door for apps.
+    /// Acoustic Campaign: the door for apps, and the one for back ends.
     public static let acoustic = AdapterModule(
         id: AcousticDevice.descriptor.id,
         title: AcousticDevice.descriptor.title,
-        doors: [AcousticDevice.self],
+        doors: [AcousticDevice.self, AcousticServer.self],
         loads: LoadDoor.acoustic,
         formats: [.acousticContacts]
     )

@@ -48,8 +48,8 @@ struct Column: Sendable, Equatable {
     var values: [String] = []
     /// Whether the account finds contacts by it.
     var isLookupKey = false
-    /// Which side writes it.
-    var owner = Owner.device
+    /// Which side writes it; a device if nothing is said.
+    var owner: Owner?
 }
 
 /// The vendor's column types.

@@ -92,7 +92,7 @@ public struct AcousticSettings: AdapterSettings {
             rule: .acoustic("I7"),
             "After an erasure: true holds what is captured until the device registers again, false drops it."
         ),
-        columnsRow,
+        .columns(\.columns, rule: .acoustic("C1")),
         .names(
             "attributeNames",
             \.attributeNames,
@@ -161,39 +161,6 @@ public struct AcousticSettings: AdapterSettings {
         ) { value, settings in settings.profile.read(value) },
     ])
 
-    private static let columnsSchema: JSONObject = {
-        let types: [JSONValue] = ColumnType.allCases.map { .string($0.rawValue) }
-        let owners: [JSONValue] = Column.Owner.allCases.map { .string($0.rawValue) }
-        let text: JSONValue = ["type": "string", "minLength": 1]
-        let properties: JSONObject = [
-            "type": ["enum": .array(types)], "values": ["type": "array", "items": text],
-            "lookupKey": ["type": "boolean"], "owner": ["enum": .array(owners)],
-        ]
-        let column: JSONObject = [
-            "type": "object", "properties": .object(properties), "required": ["type"], "additionalProperties": false,
-        ]
-        return ["type": "object", "additionalProperties": .object(column)]
-    }()
-
-    private static let columnsRow = SettingRow<AcousticSettings>(
-        "columns",
-        form: "object of columns",
-        schema: columnsSchema,
-        default: "{}",
-        rule: .acoustic("C1"),
-        "The database's columns by exact name: `type`, `values` of a selection, `lookupKey`, `owner` (`device` or "
-            + "`server`). Without it only rules that hold for every column are checked."
-    ) { value, settings in
-        guard let object = value.object else { return .init("It is a \(value.typeName).", "Give an object.") }
-        for (place, member) in object.enumerated() {
-            switch Column.read(member.value, named: member.name, number: place + 1) {
-            case .success(let column): settings.columns[member.name] = column
-            case .failure(let fault): return fault.problem
-            }
-        }
-        return nil
-    }
-
     /// What is wrong with settings that are each fine alone.
     var problems: [Finding] {
         var findings: [Finding] = []
@@ -232,13 +199,53 @@ public struct AcousticSettings: AdapterSettings {
     }
 }
 
+extension SettingRow {
+    /// The columns of the account's database; both doors of the account are told them alike.
+    static func columns(_ path: any WritableKeyPath<Settings, [String: Column]> & Sendable, rule: RuleID) -> SettingRow
+    {
+        SettingRow(
+            "columns",
+            form: "object of columns",
+            schema: Column.schema,
+            default: "{}",
+            rule: rule,
+            "The database's columns by exact name: `type`, `values` of a selection, `lookupKey`, `owner` (`device` or "
+                + "`server`). Without it only rules that hold for every column are checked."
+        ) { value, settings in
+            guard let object = value.object else { return .init("It is a \(value.typeName).", "Give an object.") }
+            for (place, member) in object.enumerated() {
+                switch Column.read(member.value, named: member.name, number: place + 1) {
+                case .success(let column): settings[keyPath: path][member.name] = column
+                case .failure(let fault): return .init(fault.reason, fault.remedy)
+                }
+            }
+            return nil
+        }
+    }
+}
+
 extension Column {
-    struct Fault: Error { var problem: SettingRow<AcousticSettings>.Problem }
+    /// Why a column can't be used; it never holds the configuration's words.
+    struct Fault: Error { var reason, remedy: String }
+
+    fileprivate static let schema: JSONObject = {
+        let types: [JSONValue] = ColumnType.allCases.map { .string($0.rawValue) }
+        let owners: [JSONValue] = Owner.allCases.map { .string($0.rawValue) }
+        let text: JSONValue = ["type": "string", "minLength": 1]
+        let properties: JSONObject = [
+            "type": ["enum": .array(types)], "values": ["type": "array", "items": text],
+            "lookupKey": ["type": "boolean"], "owner": ["enum": .array(owners)],
+        ]
+        let column: JSONObject = [
+            "type": "object", "properties": .object(properties), "required": ["type"], "additionalProperties": false,
+        ]
+        return ["type": "object", "additionalProperties": .object(column)]
+    }()
 
     /// Reads a column of a configuration. What is wrong tells its number, not its name: a finding repeats no setting.
     fileprivate static func read(_ value: JSONValue, named name: String, number: Int) -> Result<Column, Fault> {
         func fault(_ reason: String, _ remedy: String) -> Result<Column, Fault> {
-            .failure(Fault(problem: .init("Column \(number) \(reason).", remedy)))
+            .failure(Fault(reason: "Column \(number) \(reason).", remedy: remedy))
         }
         let known = ["type", "values", "lookupKey", "owner"]
         guard let object = value.object, !name.isEmpty else { return fault("is no object", "Give it a type.") }

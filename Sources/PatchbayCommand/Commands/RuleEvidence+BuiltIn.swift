@@ -211,6 +211,87 @@ extension RuleEvidence {
         {"rule":"acoustic/R4","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
         {"rule":"acoustic/R5","test":"PatchbayAcousticTests.ScheduleTests/`the rest is tried again`(_:)"}
         {"rule":"acoustic/R6","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) sign-in-page"}
+        {"rule":"acoustic/S1","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S1","test":"PatchbayAcousticTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
+        {"rule":"acoustic/S1","test":"PatchbayAcousticTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
+        {"rule":"acoustic/S2","test":"PatchbayAcousticTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
+        {"rule":"acoustic/S3","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
+        {"rule":"acoustic/S3","test":"PatchbayAcousticTests.ServerTests/`after a refused token it is asked for once more, and after another a person has to act`(_:)"}
+        {"rule":"acoustic/S3","test":"PatchbayAcousticTests.ServerTests/`four requests with the same refused token cost one question`()"}
+        {"rule":"acoustic/S4","test":"PatchbayAcousticTests.ServerTests/`a token is asked for once for all lanes, and again when it has ended`()"}
+        {"rule":"acoustic/S5","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S6","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S6","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S7","test":"PatchbayAcousticTests.ServerTests/`a contact that is there or not leads to the other call, once`()"}
+        {"rule":"acoustic/S8","test":"PatchbayAcousticTests.ServerTests/`a contact that is there or not leads to the other call, once`()"}
+        {"rule":"acoustic/S9","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S9","test":"PatchbayAcousticTests.ServerTests/`a contact that is there or not leads to the other call, once`()"}
+        {"rule":"acoustic/S9","test":"PatchbayAcousticTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"acoustic/S10","test":"PatchbayAcousticTests.ServerTests/`a refused call goes again in halves, until the bad word stands alone`()"}
+        {"rule":"acoustic/S11","test":"PatchbayAcousticTests.ServerTests/`a refused call goes again in halves, until the bad word stands alone`()"}
+        {"rule":"acoustic/S12","test":"PatchbayAcousticTests.ServerTests/`a fault of the server is tried again, five times in all, and stops nobody else`()"}
+        {"rule":"acoustic/S13","test":"PatchbayAcousticTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:_:)"}
+        {"rule":"acoustic/S14","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S14","test":"PatchbayAcousticTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"acoustic/S14","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S15","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S15","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S16","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S17","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S18","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S18","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S19","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S20","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S20","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S21","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S22","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S23","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S24","test":"PatchbayAcousticTests.ServerTests/`what a column can't hold refuses the operation, or stays out`()"}
+        {"rule":"acoustic/S25","test":"PatchbayAcousticTests.ServerTests/`several words of one contact are one call, the last value wins`()"}
+        {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`a job that the vendor forgot goes again, and a refused one in halves`()"}
+        {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`a refused call goes again in halves, until the bad word stands alone`()"}
+        {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`one bad event refuses its list, and is found`(_:)"}
+        {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
+        {"rule":"acoustic/S28","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
+        {"rule":"acoustic/S29","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
+        {"rule":"acoustic/S30","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S30","test":"PatchbayAcousticTests.ServerTests/`an opt-out asks the database for the address first`()"}
+        {"rule":"acoustic/S31","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S31","test":"PatchbayAcousticTests.ServerTests/`a removal takes the contact out of the database`()"}
+        {"rule":"acoustic/S31","test":"PatchbayAcousticTests.ServerTests/`an opt-out asks the database for the address first`()"}
+        {"rule":"acoustic/S32","test":"PatchbayAcousticTests.ServerTests/`a removal takes the contact out of the database`()"}
+        {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) erasure"}
+        {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerTests/`contacts are erased by one job, which is asked for until it has no state`()"}
+        {"rule":"acoustic/S34","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) erasure"}
+        {"rule":"acoustic/S34","test":"PatchbayAcousticTests.ServerTests/`contacts are erased by one job, which is asked for until it has no state`()"}
+        {"rule":"acoustic/S35","test":"PatchbayAcousticTests.ServerTests/`a job that the vendor forgot goes again, and a refused one in halves`()"}
+        {"rule":"acoustic/S36","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S36","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
+        {"rule":"acoustic/S37","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
+        {"rule":"acoustic/S37","test":"PatchbayAcousticTests.ServerTests/`settings that do not fit together are all found`()"}
+        {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) event-in-doubt"}
+        {"rule":"acoustic/S38","test":"PatchbayAcousticTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
+        {"rule":"acoustic/S39","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
+        {"rule":"acoustic/S40","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S40","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
+        {"rule":"acoustic/S41","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) events"}
+        {"rule":"acoustic/S41","test":"PatchbayAcousticTests.ServerTests/`an event finds its contact's number first, and goes with others`()"}
+        {"rule":"acoustic/S42","test":"PatchbayAcousticTests.ServerTests/`one bad event refuses its list, and is found`(_:)"}
+        {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerTests/`a Retry-After keeps every lane back, over a restart`()"}
+        {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerTests/`a client that is unknown stops, a host that fails is asked again`()"}
+        {"rule":"acoustic/S43","test":"PatchbayAcousticTests.ServerTests/`a vendor that fails is asked less often each time, by all lanes together`()"}
+        {"rule":"acoustic/S44","test":"PatchbayAcousticTests.ServerTests/`an address of a database that is not there stops, too`()"}
+        {"rule":"acoustic/S44","test":"PatchbayAcousticTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:_:)"}
+        {"rule":"acoustic/S45","test":"PatchbayAcousticTests.ServerTests/`without a clear answer a call goes again`()"}
+        {"rule":"acoustic/S46","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"acoustic/S46","test":"PatchbayAcousticTests.ServerTests/`a contact is read, and a question has words of its own`()"}
+        {"rule":"acoustic/S47","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) import"}
+        {"rule":"acoustic/S47","test":"PatchbayAcousticTests.ServerTests/`a file goes into the database by a job, and dropped rows are told`()"}
+        {"rule":"acoustic/S48","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
+        {"rule":"acoustic/S49","test":"PatchbayAcousticTests.ServerTests/`without a clear answer a call goes again`()"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`a tag that the column can't hold is refused`(_:)"}
         {"rule":"acoustic/T1","test":"PatchbayAcousticTests.GroupTests/`tags are one column, sent whole`()"}

@@ -15,8 +15,8 @@ import PatchbaySimulation
 enum FaultScenes {
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
     private static let scenes: [any VendorScene.Type] = [
-        AcousticScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self, DESScene.self,
-        AltcraftServerScene.self,
+        AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self,
+        AltcraftServerScene.self, DESScene.self,
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 

@@ -1,0 +1,73 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What a simulated database of an account remembers. Every list has a fixed order, so that equal states have equal JSON.
+public struct AcousticServerAccount: Codable, Sendable, Equatable {
+    /// A token that was handed out.
+    public struct Token: Codable, Sendable, Equatable {
+        /// The token.
+        public var text: String
+        /// When it was made.
+        public var from: Instant
+        /// When it ends.
+        public var until: Instant
+    }
+
+    /// A contact of the database.
+    public struct Contact: Codable, Sendable, Equatable {
+        /// The vendor's number of it.
+        public var id: Int
+        /// How it came, in the vendor's number.
+        public var createdFrom: String
+        /// Its columns; one that was cleared is not among them.
+        public var columns: [String: String] = [:]
+        /// Whether it has opted out.
+        public var isOut = false
+    }
+
+    /// A job that takes its time.
+    public struct Job: Codable, Sendable, Equatable {
+        /// Its number.
+        public var id: Int
+        /// The contacts that it erases, by key.
+        public var erases: [String] = []
+        /// The file that it takes; empty for an erasure.
+        public var file = ""
+        /// When it is ready.
+        public var readyAt: Instant
+        /// Whether it was carried out.
+        public var isDone = false
+    }
+
+    /// A behaviour of a contact.
+    public struct Event: Codable, Sendable, Equatable {
+        /// The contact's number.
+        public var contact: Int
+        /// Its type's code.
+        public var code: String
+        /// Its name, as its members have it.
+        public var name: String
+        /// The whole event.
+        public var body: JSONValue
+    }
+
+    /// Tokens, oldest first.
+    public var tokens: [Token] = []
+    /// Contacts by key.
+    public var contacts: [String: Contact] = [:]
+    /// How many contacts were ever made; their numbers are counted.
+    public var made = 0
+    /// Jobs, oldest first.
+    public var jobs: [Job] = []
+    /// Events, oldest first.
+    public var events: [Event] = []
+    /// Keys of contacts that jobs erased, oldest first, each once.
+    public var erased: [String] = []
+    /// Rules that a client broke.
+    public var violations: [Violation] = []
+    /// Requests by call and what was answered: `AddRecipient 200`, `GetJobStatus 145`.
+    public var counts: [String: Int] = [:]
+
+    /// A database without contacts.
+    public init() {}
+}

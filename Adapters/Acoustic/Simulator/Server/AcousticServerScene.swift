@@ -1,0 +1,85 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Random runs of faults: no request while the vendor has closed, jobs asked for in their time, no event twice, and in the
+/// end the values that were said last.
+public struct AcousticServerScene: VendorScene {
+    public typealias Simulator = AcousticServerSimulator
+
+    public static let settings: JSONObject = [
+        "baseUrl": "https://api-campaign.test", "clientId": "client-1", "clientSecret": "secret-of-client-1",
+        "refreshToken": "refresh-of-client-1", "databaseId": "771100", "keyColumn": "CustomerNo",
+        "tagColumns": ["sports": "IsSports"], "identifierColumns": ["email": "Email"],
+    ]
+
+    public static let question = ReadRequest("contact")
+    public static var closing: Action { .changeAttributes(["closing": .set("1")]) }
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        switch random.below(9) {
+        case 0: .changeTags(TagChange(add: ["sports"]))
+        case 1: .changeTags(TagChange(remove: ["sports"]))
+        case 2: .identify([Identifier(.email, "p\(random.below(3))@example.com")])
+        case 3, 4: .track(.custom(name: "Lesson \(number)"))
+        case 5: .changeAttributes([random.pick(["tier", "store"]): .unset])
+        case 6 where random.below(4) == 0:
+            .changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+        default: .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
+        }
+    }
+
+    public static func problems(in story: SceneStory, at account: AcousticServerAccount) -> [String] {
+        let all = Set(story.requests.map(\.endpoint))
+        var problems = story.early(all.subtracting(["token"])) { request in
+            request.retryAfter.map { min($0, .seconds(86_400)) }
+        }
+        problems += tokens(story)
+        problems += story.early(["gdprErasure", "gdprStatus"], carryingTheSame: true) { request in
+            guard let data = request.outcome?.reply.flatMap({ $0.isSuccess ? $0.json?["data"] : nil }) else {
+                return nil
+            }
+            let isWaitedFor = request.endpoint == "gdprErasure" ? data["id"]?.integer != nil : data["status"] != nil
+            return isWaitedFor ? .seconds(30) : nil
+        }
+        problems += account.violations.map { "the vendor's rules: \($0.what)" }
+        guard story.isWhole else { return problems }
+        let twice = Dictionary(grouping: account.events.map(\.name)) { $0 }.filter { $0.value.count > 1 }
+        problems += twice.keys.sorted().map { "the event \($0) came twice" }
+        return problems + differences(story, account)
+    }
+
+    /// A token is asked for again when it has ended, or once after it was refused.
+    private static func tokens(_ story: SceneStory) -> [String] {
+        var problems: [String] = []
+        var asked: SceneStory.Request?
+        var wasRefused = false
+        for request in story.requests {
+            let reply = request.outcome?.reply
+            if reply?.status == 401 || reply.map({ isRefusal($0) }) ?? false { wasRefused = true }
+            guard request.endpoint == "token" else { continue }
+            if let former = asked, let body = former.outcome?.reply, body.status == 200, !wasRefused,
+                let life = body.json?["expires_in"]?.integer, request.now < former.now + .seconds(life)
+            {
+                problems.append("request \(request.number) asks for a token while another is good")
+            }
+            (asked, wasRefused) = (request, false)
+        }
+        return problems
+    }
+
+    private static func isRefusal(_ reply: WireResponse) -> Bool {
+        String(decoding: reply.body.prefix(4096), as: UTF8.self).hasBytes(of: "<errorid>145</errorid>")
+    }
+
+    private static func differences(_ story: SceneStory, _ account: AcousticServerAccount) -> [String] {
+        var problems: [String] = []
+        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+            let said = value?.plainText ?? ""
+            let held = account.contacts.values.map { $0.columns[name.rawValue] ?? "" }
+            if !held.contains(said) { problems.append("the vendor holds \(name.rawValue) otherwise than the app said") }
+        }
+        let events = Set(account.events.map(\.name))
+        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+    }
+}

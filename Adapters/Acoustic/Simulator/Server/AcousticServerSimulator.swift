@@ -1,0 +1,450 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// The API host of one account with one database, played by a pure value.
+///
+/// As strict as the documents: names of elements and columns are case-sensitive, an opt-out and a removal name the address,
+/// a job that is complete may have dropped rows, one bad event refuses its list, and a token asked for again within three
+/// quarters of its life is the same. Where the documents are silent the choices are: an empty value clears a column, an
+/// erasure job takes eight seconds, a refused token is fault 145 to XML and 401 to REST, a contact that is not there is
+/// fault 123 where it is changed and 128 where it is looked for.
+public struct AcousticServerSimulator: VendorSimulator {
+    public static let id: AdapterID = "acoustic-server"
+
+    private let settings: AcousticServerSimulatorSettings
+
+    public init(settings: JSONObject) throws(SettingsError) {
+        self.settings = try AcousticServerSimulatorSettings.table.read(
+            settings,
+            over: AcousticServerSimulatorSettings(),
+            at: ""
+        )
+    }
+
+    public var initialState: AcousticServerAccount { AcousticServerAccount() }
+
+    public func respond(to request: WireRequest, state: inout AcousticServerAccount, now: Instant) -> WireResponse {
+        carryOut(&state, now)
+        let parts = URLText.path(of: request.url).split(separator: "/").compactMap { URLText.decode($0) }
+        // A host may stand under a folder of a sandbox.
+        let path = parts.firstIndex { ["oauth", "XMLAPI", "rest"].contains($0) }.map { Array(parts[$0...]) } ?? []
+        let (name, answer): (String, String)
+        let response: WireResponse
+        if path == ["XMLAPI"] {
+            let call = Call(request)
+            let reply = xml(call, request, &state, now)
+            (name, answer) = (call?.name ?? "XMLAPI", reply.fault.map { String($0) } ?? "200")
+            response = reply.response
+        } else {
+            response = rest(path, request, &state, now)
+            let words = path.map { $0.allSatisfy(\.isNumber) ? "{id}" : $0 }
+            (name, answer) = ("\(request.method) /\(words.joined(separator: "/"))", String(response.status))
+        }
+        state.counts["\(name) \(answer)", default: 0] += 1
+        return response
+    }
+
+    /// Jobs whose time has come are carried out, in order.
+    private func carryOut(_ state: inout AcousticServerAccount, _ now: Instant) {
+        for place in state.jobs.indices where !state.jobs[place].isDone && state.jobs[place].readyAt <= now {
+            state.jobs[place].isDone = true
+            for key in state.jobs[place].erases {
+                state.contacts[key] = nil
+                if !state.erased.contains(key) { state.erased.append(key) }
+            }
+        }
+    }
+
+    private func isGood(_ request: WireRequest, _ state: AcousticServerAccount, _ now: Instant) -> Bool {
+        state.tokens.contains { request[header: "Authorization"] == "Bearer \($0.text)" && $0.until > now }
+    }
+
+    private func isType(_ type: String, _ request: WireRequest) -> Bool {
+        request[header: "Content-Type"]?.prefix { $0 != ";" }.trimmed.lowercased() == type
+    }
+
+    // MARK: REST
+
+    private func rest(
+        _ path: [String],
+        _ request: WireRequest,
+        _ state: inout AcousticServerAccount,
+        _ now: Instant
+    ) -> WireResponse {
+        if path == ["oauth", "token"] { return token(request, &state, now) }
+        guard isGood(request, state, now) else { return error(401, "The access token is not valid.") }
+        return switch (request.method, path.count) {
+        case ("POST", 3) where path == ["rest", "events", "submission"]: events(request, &state)
+        case ("POST", 4) where path[1] == "databases" && path[3] == "gdpr_erasure":
+            erase(request, database: path[2], &state, now)
+        case ("GET", 4) where path[1] == "gdpr_jobs" && path[3] == "status": look(at: path[2], state)
+        default: error(404, "No such address.")
+        }
+    }
+
+    private func error(_ status: Int, _ message: String) -> WireResponse {
+        WireResponse(status, json: wrapped(errors: [.string(message)], [:]))
+    }
+
+    private func wrapped(errors: [JSONValue] = [], _ data: JSONValue) -> JSONValue {
+        [
+            "meta": [
+                "attributes": [:], "generalErrors": .array(errors), "fieldErrors": [:], "links": [], "nextPageUrl": nil,
+            ],
+            "data": data,
+        ]
+    }
+
+    private func token(_ request: WireRequest, _ state: inout AcousticServerAccount, _ now: Instant) -> WireResponse {
+        guard request.method == "POST", isType("application/x-www-form-urlencoded", request) else {
+            return WireResponse(400, json: ["error": "invalid_request"])
+        }
+        let form = URLText.queryItems(of: "?" + String(decoding: request.body, as: UTF8.self))
+        let items = Dictionary(form.map { ($0.name, $0.value) }) { $1 }
+        func isKnown(_ name: String, _ wanted: String?) -> Bool {
+            items[name].map { !$0.isEmpty && (wanted ?? $0) == $0 } ?? false
+        }
+        guard items["grant_type"] == "refresh_token", items.count == 4 else {
+            return WireResponse(400, json: ["error": "unsupported_grant_type"])
+        }
+        guard isKnown("client_id", settings.clientID.given), isKnown("client_secret", settings.clientSecret?.value)
+        else {
+            return WireResponse(401, json: ["error": "invalid_client"])
+        }
+        guard isKnown("refresh_token", settings.refreshToken?.value) else {
+            return WireResponse(400, json: ["error": "invalid_grant"])
+        }
+        let young = state.tokens.last.flatMap { $0.from + .seconds(settings.tokenLife * 3 / 4) > now ? $0 : nil }
+        let token =
+            young
+            ?? .init(text: "token-\(state.tokens.count + 1)", from: now, until: now + .seconds(settings.tokenLife))
+        if young == nil { state.tokens.append(token) }
+        return WireResponse(
+            200,
+            json: [
+                "access_token": .string(token.text), "token_type": "bearer",
+                "expires_in": .integer(Int((token.until - now) / .seconds(1))),
+            ]
+        )
+    }
+
+    private func events(_ request: WireRequest, _ state: inout AcousticServerAccount) -> WireResponse {
+        guard isType("application/json", request), let body = request.json?.object, body.names == ["events"],
+            let events = body["events"]?.array, !events.isEmpty
+        else { return error(400, "The body has no list of events.") }
+        var taken: [AcousticServerAccount.Event] = []
+        for event in events {
+            guard let members = event.object,
+                members.names == ["eventTypeCode", "eventTimestamp", "contactId", "attributes"],
+                let code = members["eventTypeCode"]?.string, !code.isEmpty, code.allSatisfy(\.isNumber),
+                settings.eventCodes.isEmpty || settings.eventCodes.contains(code)
+            else { return error(400, "The event type code is not valid.") }
+            guard members["eventTimestamp"]?.string.flatMap(Instant.init(text:)) != nil,
+                let contact = members["contactId"]?.string.flatMap({ Int($0) }),
+                state.contacts.values.contains(where: { $0.id == contact })
+            else { return error(400, "The event has no time or no contact.") }
+            let attributes = members["attributes"]?.array ?? []
+            let isPlain = attributes.allSatisfy { attribute in
+                attribute.object?.names == ["name", "value"] && attribute["name"]?.string?.isEmpty == false
+                    && attribute["value"]?.string.map { $0 != settings.poison.given } ?? false
+            }
+            guard isPlain, !attributes.isEmpty else { return error(400, "The event's attributes are not valid.") }
+            let name = attributes.first { $0["name"] == "Event Name" }?["value"]?.string ?? ""
+            taken.append(.init(contact: contact, code: code, name: name, body: event))
+        }
+        state.events += taken
+        return WireResponse(201, json: wrapped([:]))
+    }
+
+    private func erase(
+        _ request: WireRequest,
+        database: String,
+        _ state: inout AcousticServerAccount,
+        _ now: Instant
+    ) -> WireResponse {
+        guard settings.isDatabase(database) else { return error(404, "No such database.") }
+        guard isType("text/csv", request), let text = String(validating: request.body, as: UTF8.self),
+            let lines = Self.lines(text), !lines.isEmpty,
+            lines.allSatisfy({ $0.count == 2 && $0[0] == settings.keyColumn && !$0[1].isEmpty })
+        else { return error(400, "The lines are not valid.") }
+        let job = add(AcousticServerAccount.Job(id: 0, erases: lines.map { $0[1] }, readyAt: now), &state, now)
+        let location = "https://elsewhere.example/rest/gdpr_jobs/\(job)/status"
+        return WireResponse(200, json: wrapped(["id": .integer(job), "location": .string(location)]))
+    }
+
+    /// The fields of lines; nil where a quotation mark is not closed.
+    private static func lines(_ text: String) -> [[String]]? {
+        var (lines, line, field, isQuoted): ([[String]], [String], String, Bool) = ([], [], "", false)
+        var scalars = Array(text.unicodeScalars)[...]
+        while let scalar = scalars.popFirst() {
+            switch scalar {
+            case "\"" where isQuoted && scalars.first == "\"":
+                field.append("\"")
+                scalars.removeFirst()
+            case "\"" where isQuoted || field.isEmpty: isQuoted.toggle()
+            case "," where !isQuoted: (line, field) = (line + [field], "")
+            case "\n" where !isQuoted: (lines, line, field) = (lines + [line + [field]], [], "")
+            default: field.unicodeScalars.append(scalar)
+            }
+        }
+        return isQuoted || !line.isEmpty || !field.isEmpty ? nil : lines
+    }
+
+    private func add(_ job: AcousticServerAccount.Job, _ state: inout AcousticServerAccount, _ now: Instant) -> Int {
+        var job = job
+        (job.id, job.readyAt) = (4471 + state.jobs.count, now + .milliseconds(settings.jobTime))
+        state.jobs.append(job)
+        return job.id
+    }
+
+    private func look(at id: String, _ state: AcousticServerAccount) -> WireResponse {
+        guard let job = state.jobs.first(where: { String($0.id) == id && $0.file.isEmpty }) else {
+            return error(404, "No such job.")
+        }
+        let data: JSONValue = job.isDone ? ["id": .integer(job.id)] : ["id": .integer(job.id), "status": "SUBMITTED"]
+        return WireResponse(200, json: wrapped(data))
+    }
+
+    // MARK: XML
+
+    /// One call of the XML interface.
+    private struct Call {
+        let element: XMLTree
+        var name: String { element.name }
+
+        init?(_ request: WireRequest) {
+            guard let envelope = XMLTree(parsing: request.body), envelope.name == "Envelope",
+                envelope.children.count == 1, let body = envelope["Body"], body.children.count == 1
+            else { return nil }
+            element = body.children[0]
+        }
+
+        func text(_ name: String) -> String? { element[name]?.text }
+
+        /// Columns by name; nil where one has no name or no value.
+        func columns(of parent: XMLTree? = nil, _ name: String = "COLUMN") -> [String: String]? {
+            var columns: [String: String] = [:]
+            for column in (parent ?? element).all(name) {
+                guard let name = column["NAME"]?.text, !name.isEmpty, let value = column["VALUE"]?.text else {
+                    return nil
+                }
+                columns[name] = value
+            }
+            return columns
+        }
+    }
+
+    /// What is answered to a call.
+    private struct Reply {
+        var fault: Int?
+        var response: WireResponse
+
+        private static func envelope(_ children: [XMLTree]) -> WireResponse {
+            WireResponse(
+                200,
+                headers: [WireHeader("Content-Type", "text/xml;charset=utf-8")],
+                body: XMLTree("Envelope", "", [XMLTree("Body", "", children)]).bytes
+            )
+        }
+
+        static func yes(_ elements: [XMLTree]) -> Reply {
+            Reply(response: envelope([XMLTree("RESULT", "", [XMLTree("SUCCESS", "TRUE")] + elements)]))
+        }
+
+        static func fault(_ number: Int) -> Reply {
+            let error = XMLTree(
+                "error",
+                "",
+                [XMLTree("errorid", String(number)), XMLTree("module"), XMLTree("class", "SP.API"), XMLTree("method")]
+            )
+            let fault = XMLTree(
+                "Fault",
+                "",
+                [
+                    XMLTree("Request"), XMLTree("FaultCode"), XMLTree("FaultString", "The call was refused."),
+                    XMLTree("detail", "", [error]),
+                ]
+            )
+            return Reply(
+                fault: number,
+                response: envelope([XMLTree("RESULT", "", [XMLTree("SUCCESS", "false")]), fault])
+            )
+        }
+    }
+
+    private func xml(
+        _ call: Call?,
+        _ request: WireRequest,
+        _ state: inout AcousticServerAccount,
+        _ now: Instant
+    ) -> Reply {
+        guard isGood(request, state, now) else { return .fault(145) }
+        guard request.method == "POST", isType("text/xml", request), let call else { return .fault(51) }
+        switch call.name {
+        case "ImportList": return start(call, &state, now)
+        case "GetJobStatus": return status(call, state)
+        case "AddRecipient", "UpdateRecipient", "SelectRecipientData", "OptOutRecipient", "RemoveRecipient": break
+        default: return .fault(51)
+        }
+        guard let list = call.text("LIST_ID") else { return .fault(52) }
+        guard list.allSatisfy(\.isNumber) else { return .fault(310) }
+        guard settings.isDatabase(list) else { return .fault(106) }
+        switch call.name {
+        case "AddRecipient": return write(call, isNew: true, &state)
+        case "UpdateRecipient": return write(call, isNew: false, &state)
+        default: break
+        }
+        guard let columns = call.columns() else { return .fault(316) }
+        guard let key = find(columns, email: call.text("EMAIL"), state) else { return .fault(128) }
+        switch call.name {
+        case "SelectRecipientData": return select(key, state)
+        case "OptOutRecipient":
+            guard call.text("EMAIL") != nil else { return .fault(52) }
+            if state.contacts[key]?.isOut == true { return .fault(129) }
+            state.contacts[key]?.isOut = true
+        default:
+            if call.text("EMAIL") == nil, state.contacts[key]?.columns[settings.emailColumn] != nil {
+                return .fault(52)
+            }
+            state.contacts[key] = nil
+        }
+        return .yes([])
+    }
+
+    /// The key of the one contact that these say; nil where there is none, or they say several.
+    private func find(_ columns: [String: String], email: String?, _ state: AcousticServerAccount) -> String? {
+        let found = state.contacts.filter { key, contact in
+            let isKey = columns[settings.keyColumn].map { $0 == key } ?? true
+            let address = settings.keyColumn == settings.emailColumn ? key : contact.columns[settings.emailColumn]
+            return isKey && (email.map { $0 == address } ?? true)
+        }
+        let isNamed = columns[settings.keyColumn] != nil || email != nil
+        return isNamed && found.count == 1 ? found.first?.key : nil
+    }
+
+    private func write(_ call: Call, isNew: Bool, _ state: inout AcousticServerAccount) -> Reply {
+        guard let columns = call.columns() else { return .fault(316) }
+        guard let sync = call.element["SYNC_FIELDS"].map({ call.columns(of: $0, "SYNC_FIELD") }) ?? [:] else {
+            return .fault(329)
+        }
+        if let flag = call.text("ALLOW_HTML"), !["true", "false"].contains(flag.lowercased()) { return .fault(117) }
+        let finder = settings.isFlexible ? sync[settings.keyColumn] : columns[settings.keyColumn]
+        guard let key = finder, !key.isEmpty else { return .fault(1006) }
+        for (name, value) in columns where name != settings.keyColumn {
+            guard settings.columns.isEmpty || settings.columns.contains(name) else { return .fault(314) }
+            if value == settings.poison.given || value.utf16.count > 4000 { return .fault(1017) }
+        }
+        let isThere = state.contacts[key] != nil
+        if isNew {
+            guard let from = call.text("CREATED_FROM"), ["0", "1", "2", "3"].contains(from) else { return .fault(116) }
+            guard let update = call.text("UPDATE_IF_FOUND"), ["true", "false"].contains(update.lowercased()) else {
+                return .fault(119)
+            }
+            if isThere, update.lowercased() == "false" { return .fault(122) }
+            if !isThere {
+                state.made += 1
+                state.contacts[key] = .init(id: 881_200_000 + state.made, createdFrom: from)
+            }
+        } else if !isThere {
+            return .fault(123)
+        }
+        let isMarkup = call.text("ALLOW_HTML")?.lowercased() == "true"
+        for (name, value) in columns where name != settings.keyColumn {
+            state.contacts[key]?.columns[name] = value.isEmpty ? nil : isMarkup ? value : Self.entities(value)
+        }
+        return .yes([XMLTree("RecipientId", String(state.contacts[key]?.id ?? 0)), XMLTree("ORGANIZATION_ID", "org-7")])
+    }
+
+    private static func entities(_ text: String) -> String {
+        text.contains("<") ? text.replacing("<", with: "&lt;").replacing(">", with: "&gt;") : text
+    }
+
+    private func select(_ key: String, _ state: AcousticServerAccount) -> Reply {
+        guard let contact = state.contacts[key] else { return .fault(128) }
+        let address = settings.keyColumn == settings.emailColumn ? key : contact.columns[settings.emailColumn] ?? ""
+        let all = contact.columns.merging([settings.keyColumn: key]) { $1 }
+        let columns = all.sorted { $0.key < $1.key }.map { name, value in
+            XMLTree("COLUMN", "", [XMLTree("NAME", name), XMLTree("VALUE", value)])
+        }
+        return .yes([
+            XMLTree("EMAIL", address), XMLTree("Email", address), XMLTree("RecipientId", String(contact.id)),
+            XMLTree("EmailType", "0"), XMLTree("LastModified", "3/9/31 7:05 AM"),
+            XMLTree("CreatedFrom", contact.createdFrom), XMLTree("OptedIn", "3/9/31 7:05 AM"),
+            XMLTree("OptedOut", contact.isOut ? "3/9/31 7:05 AM" : ""), XMLTree("COLUMNS", "", columns),
+        ])
+    }
+
+    private func start(_ call: Call, _ state: inout AcousticServerAccount, _ now: Instant) -> Reply {
+        guard let source = call.text("SOURCE_FILE"), let map = call.text("MAP_FILE"), !map.isEmpty, !source.isEmpty
+        else {
+            return .fault(52)
+        }
+        guard settings.files.isEmpty || settings.files.contains(source) else { return .fault(132) }
+        let job = add(AcousticServerAccount.Job(id: 0, file: source, readyAt: now), &state, now)
+        return .yes([XMLTree("JOB_ID", String(job)), XMLTree("ORGANIZATION_ID", "org-7")])
+    }
+
+    /// A file whose name begins with `dropped` loses a row; one that begins with `broken` ends in an error.
+    private func status(_ call: Call, _ state: AcousticServerAccount) -> Reply {
+        guard let job = state.jobs.first(where: { String($0.id) == call.text("JOB_ID") && !$0.file.isEmpty }) else {
+            return .fault(134)
+        }
+        let isBroken = job.file.hasPrefix("broken")
+        let state = job.isDone ? (isBroken ? "ERROR" : "COMPLETE") : "RUNNING"
+        let dropped = job.file.hasPrefix("dropped") ? 1 : 0
+        let counts = [("TOTAL_ROWS", 10), ("SQL_ADDED", 6 - dropped), ("SQL_UPDATED", 4), ("BAD_RECORDS", dropped)]
+        let parameters = counts.map { name, count in
+            XMLTree("PARAMETER", "", [XMLTree("NAME", name), XMLTree("VALUE", String(count))])
+        }
+        return .yes([
+            XMLTree("JOB_ID", String(job.id)), XMLTree("JOB_STATUS", state), XMLTree("JOB_DESCRIPTION", "Import"),
+            XMLTree("PARAMETERS", "", job.isDone && !isBroken ? parameters : []),
+        ])
+    }
+}
+
+extension String {
+    /// The text; nil if it is empty.
+    fileprivate var given: String? { isEmpty ? nil : self }
+}
+
+/// What a simulated account is like.
+struct AcousticServerSimulatorSettings: Sendable {
+    var clientID = ""
+    var clientSecret: Secret?
+    var refreshToken: Secret?
+    var databaseID = ""
+    var isFlexible = true
+    var keyColumn = "CustomerNo"
+    var emailColumn = "Email"
+    var columns: [String] = []
+    var eventCodes: [String] = []
+    var files: [String] = []
+    var poison = ""
+    var tokenLife = 14_400
+    var jobTime = 8000
+
+    func isDatabase(_ id: String) -> Bool { databaseID.isEmpty || databaseID == id }
+
+    static let table = SettingsTable<AcousticServerSimulatorSettings>([
+        .text("clientId", \.clientID, "The only client of the account; any if not given."),
+        .secret("clientSecret", \.clientSecret, isRequired: false, "Its secret; any if not given."),
+        .secret("refreshToken", \.refreshToken, isRequired: false, "The API user's refresh token; any if not given."),
+        .text("databaseId", \.databaseID, "The only database; any if not given."),
+        .flag(
+            "flexible",
+            \.isFlexible,
+            default: true,
+            "Whether contacts are found by sync fields, not by a unique key."
+        ),
+        .text("keyColumn", \.keyColumn, default: "CustomerNo", "The sync field, or the unique key."),
+        .text("emailColumn", \.emailColumn, default: "Email", "The column of addresses."),
+        .list("columns", \.columns, default: "[]", "Columns of the database; any if not given."),
+        .list("eventCodes", \.eventCodes, default: "[]", "Event type codes; any if not given."),
+        .list("files", \.files, default: "[]", "Files in the upload directory; any if not given."),
+        .text("poison", \.poison, "A text that no column and no event takes."),
+        .integer("tokenLife", \.tokenLife, in: 1...86_400, default: 14_400, "Seconds for which a token is good."),
+        .integer("jobTime", \.jobTime, in: 0...86_400_000, default: 8000, "Milliseconds that a job takes."),
+    ])
+}

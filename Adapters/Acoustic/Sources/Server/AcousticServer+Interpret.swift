@@ -1,0 +1,373 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension AcousticServer {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let row = ReplyTable.acousticServer.row(for: exchange.outcome)
+        if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
+        let call = exchange.outcome.reply.flatMap(CallReply.init)
+        if exchange.outcome.reply?.status == 401 || call?.fault == 145 {
+            return interpretRefusedToken(exchange, &memory)
+        }
+        if row.meaning == .retry {
+            return row.finding == ServerFinding.faultOfServer
+                ? interpretFault(exchange, call) : interpretFailure(exchange, &memory)
+        }
+        // Whoever says no by name took the token, and is there.
+        (memory.isRefused, memory.failures) = (false, 0)
+        if let closed = memory.closedUntil, closed <= exchange.moment.now { memory.closedUntil = nil }
+        switch row.meaning {
+        case .park: return parking(exchange, row.finding ?? ServerFinding.forbidden, call)
+        case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused, call)
+        case .accepted, .retry: return interpretYes(exchange, call, &memory)
+        }
+    }
+
+    private func interpretYes(_ exchange: Exchange<Self>, _ call: CallReply?, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        switch exchange.endpoint {
+        case .events: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at()) }
+        case .gdprErasure: return interpretErasure(exchange, &memory)
+        case .gdprStatus: return interpretErasureStatus(exchange, &memory)
+        case .token: return Interpretation()
+        case .addRecipient, .updateRecipient, .selectRecipient, .optOutRecipient, .removeRecipient, .importList,
+            .jobStatus:
+            break
+        }
+        guard let call, call.isYes, let result = call.result else { return notUnderstood(exchange, &memory) }
+        RuleID.acoustic("S10").fire()
+        switch exchange.endpoint {
+        case .selectRecipient: return interpretSelection(exchange, result, &memory)
+        case .removeRecipient: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.removed.at()) }
+        case .importList: return interpretImport(exchange, result, &memory)
+        case .jobStatus: return interpretJob(exchange, result, &memory)
+        case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
+            return interpretSelection(exchange, result, &memory)
+        case .addRecipient, .updateRecipient: return Interpretation(endings(exchange.operations))
+        default: return Interpretation(exchange.operations) { _ in .accepted() }
+        }
+    }
+
+    // MARK: Tokens
+
+    private func interpretToken(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        func later() -> Interpretation<Self> {
+            let next = ServerPace.backoff.next(
+                after: memory.tokenFailures,
+                asked: exchange.retryAfter,
+                at: exchange.moment
+            )
+            (memory.tokenFailures, memory.tokenNotBefore) = (memory.tokenFailures + 1, next)
+            return Interpretation()
+        }
+        if row.meaning == .retry, exchange.outcome.reply?.status != 401 { return later() }
+        guard row.meaning == .accepted else { return Interpretation(park: ServerFinding.tokenRefused.at()) }
+        let reply = exchange.outcome.reply?.json
+        guard let token = reply?["access_token"]?.string, token.isHeaderText else { return later() }
+        let life = reply?["expires_in"]?.integer.map { min(max(60, $0), 86_400) } ?? ServerPace.tokenLife
+        let now = exchange.moment.now
+        (memory.token, memory.tokenSince) = (Secret(token), now)
+        memory.tokenUntil = max(exchange.startedAt + .seconds(life), now + .seconds(1))
+        (memory.tokenFailures, memory.tokenNotBefore) = (0, nil)
+        return Interpretation()
+    }
+
+    /// 401, or fault 145: the token is asked for once more, and the same goes again; where that is refused too, a person
+    /// has to act (S3).
+    ///
+    /// What left with an older token, or before the present one came, says nothing of the present one: within three hours
+    /// the vendor hands out the same text.
+    private func interpretRefusedToken(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        RuleID.acoustic("S3").fire()
+        let sent = exchange.request[header: "Authorization"]
+        let isPresent =
+            sent == ServerRequests.authorization(memory.token)
+            && memory.tokenSince.map { $0 <= exchange.startedAt } ?? true
+        guard memory.token != nil, isPresent else {
+            return Interpretation(exchange.operations) { _ in .retry(.now) }
+        }
+        (memory.token, memory.tokenSince, memory.tokenUntil) = (nil, nil, nil)
+        guard memory.isRefused else {
+            memory.isRefused = true
+            return Interpretation(exchange.operations) { _ in .retry(.now) }
+        }
+        return parking(exchange, ServerFinding.tokenRefusedTwice, nil)
+    }
+
+    private func parking(_ exchange: Exchange<Self>, _ row: FindingRow, _ call: CallReply?) -> Interpretation<Self> {
+        var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+        meaning.park = row.at("", call)
+        return meaning
+    }
+
+    // MARK: Failures
+
+    /// Not now: every lane stays away for a time, and what was carried for longer each time.
+    private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        RuleID.acoustic("S43").fire()
+        let (moment, asked) = (exchange.moment, exchange.retryAfter)
+        let next = ServerPace.backoff.next(after: memory.failures, asked: asked, at: moment)
+        memory.closedUntil = max(memory.closedUntil ?? next, next)
+        memory.failures += 1
+        let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
+        if !isDoubtful || exchange.endpoint != .events { RuleID.acoustic("S49").fire() }
+        return Interpretation(exchange.operations) { pending in
+            switch exchange.endpoint {
+            case .events where isDoubtful && settings.eventsInDoubt == .reject:
+                RuleID.acoustic("S38").fire()
+                return .rejected(ServerFinding.eventUnknown.at("action.event"))
+            case .importList where isDoubtful: return .rejected(ServerFinding.importUnknown.at("action"))
+            default:
+                let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
+                return .retry(.at(max(own, next)))
+            }
+        }
+    }
+
+    /// A fault of the server's own concerns the call alone: a malformed one is told so, too, and must not go for ever.
+    private func interpretFault(_ exchange: Exchange<Self>, _ call: CallReply?) -> Interpretation<Self> {
+        RuleID.acoustic("S12").fire()
+        return Interpretation(exchange.operations) { pending in
+            guard pending.refusals + 1 < ServerPace.faults else {
+                return .rejected(ServerFinding.faultOfServer.at("action", call))
+            }
+            return .retry(.at(ServerPace.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)))
+        }
+    }
+
+    /// A reply that says yes and not what: as if there was none.
+    private func notUnderstood(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        interpretFailure(exchange, &memory)
+    }
+
+    // MARK: Refusals
+
+    private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow, _ call: CallReply?)
+        -> Interpretation<Self>
+    {
+        switch (exchange.endpoint, finding) {
+        case (.addRecipient, ServerFinding.contactThere): return other(.update, exchange, finding, call)
+        case (.updateRecipient, ServerFinding.contactUnknown)
+        where exchange.operations.allSatisfy({ adds($0.operation) }):
+            return other(.add, exchange, finding, call)
+        case (.selectRecipient, ServerFinding.contactUnknown), (.removeRecipient, ServerFinding.contactUnknown):
+            return Interpretation(exchange.operations) { pending in
+                switch pending.operation.action {
+                case .erase: return .accepted(ServerFinding.nothingToErase.at())
+                case .track where adds(pending.operation) && pending.step?.verb == nil:
+                    var step = pending.step ?? Step()
+                    step.verb = .add
+                    return .underway(step)
+                default: return .rejected(ServerFinding.contactUnknown.at("contact", call))
+                }
+            }
+        case (.optOutRecipient, ServerFinding.optedOut):
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
+        case (.gdprStatus, ServerFinding.notFound): return lost(exchange)
+        case (_, ServerFinding.notFound): return parking(exchange, finding, call)
+        default: return halved(exchange.operations, finding, call)
+        }
+    }
+
+    /// The call does not fit, so the other follows, once (S8).
+    private func other(_ verb: Step.Verb, _ exchange: Exchange<Self>, _ finding: FindingRow, _ call: CallReply?)
+        -> Interpretation<Self>
+    {
+        Interpretation(exchange.operations) { pending in
+            guard pending.step?.verb == nil else { return .rejected(finding.at("action", call)) }
+            var step = pending.step ?? Step()
+            step.verb = verb
+            return .underway(step)
+        }
+    }
+
+    /// A refused group goes again in halves, until the one at fault stands alone and ends (S26).
+    private func halved(_ operations: [Pending<Self>], _ finding: FindingRow, _ call: CallReply?)
+        -> Interpretation<Self>
+    {
+        guard operations.count > 1 else {
+            return Interpretation(operations) { _ in .rejected(finding.at("action", call)) }
+        }
+        RuleID.acoustic("S26").fire()
+        let most = operations.halfCount
+        return Interpretation(operations) { pending in
+            var step = pending.step ?? Step()
+            (step.most, step.job) = (most, nil)
+            return .underway(step)
+        }
+    }
+
+    // MARK: Yes
+
+    /// The database holds it: each operation, but one whose every value a later one of the same call replaced.
+    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+        guard let first = operations.first else { return [:] }
+        let row = RecipientRow(operations, key: first.operation.acousticKey, settings)
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for one in operations {
+            let later = row.replacement(of: one.id, cells(of: one.operation))
+            if later != nil { RuleID.acoustic("S25").fire() }
+            verdicts[one.id] = later.map { .superseded(by: $0) } ?? .accepted()
+        }
+        return verdicts
+    }
+
+    private func interpretSelection(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let contact = result["RecipientId"]?.text.trimmed, contact.isVendorNumber else {
+            return notUnderstood(exchange, &memory)
+        }
+        let email = result["EMAIL"]?.text.trimmed ?? ""
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            switch pending.operation.action {
+            case .readBack: return .accepted(answer: RecipientAnswer.json(result, contact))
+            case .track: step.contactID = contact
+            case .erase: (step.isFound, step.email) = (true, email.isEmpty ? nil : email)
+            default:
+                if email.isEmpty { return .rejected(ServerFinding.noAddress.at("contact")) }
+                (step.isFound, step.email) = (true, email)
+            }
+            return .underway(step)
+        }
+    }
+
+    // MARK: Jobs
+
+    private func poll(_ exchange: Exchange<Self>) -> When { .at(exchange.moment.now + .seconds(settings.pollSeconds)) }
+
+    private func interpretErasure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        let id = exchange.outcome.reply?.json?["data"]?["id"]
+        guard let job = id?.string ?? id?.number?.text, job.isVendorNumber else {
+            return notUnderstood(exchange, &memory)
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.job = job
+            return .underway(step, poll(exchange))
+        }
+    }
+
+    /// A job that is ready has no status any more.
+    private func interpretErasureStatus(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        guard let data = exchange.outcome.reply?.json?["data"], data.object != nil else {
+            return notUnderstood(exchange, &memory)
+        }
+        switch data["status"]?.string?.uppercased() {
+        case nil, "COMPLETE": return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case "ERROR", "CANCELED": return halved(exchange.operations, ServerFinding.jobRefused, nil)
+        default:
+            let next = poll(exchange)
+            return Interpretation(exchange.operations) { .underway($0.step, next) }
+        }
+    }
+
+    /// The vendor knows nothing of the job: its contacts go into another, and after three such they are given up.
+    private func lost(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        RuleID.acoustic("S35").fire()
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            (step.job, step.lostJobs) = (nil, (step.lostJobs ?? 0) + 1)
+            guard step.lostJobs ?? 0 < ServerPace.lostJobs else {
+                return .rejected(ServerFinding.jobLost.at("action"))
+            }
+            return .underway(step, poll(exchange))
+        }
+    }
+
+    private func interpretImport(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let job = result["JOB_ID"]?.text.trimmed, job.isVendorNumber else {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.importUnknown.at("action")) }
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.job = job
+            return .underway(step, poll(exchange))
+        }
+    }
+
+    private func interpretJob(_ exchange: Exchange<Self>, _ result: XMLTree, _ memory: inout Memory)
+        -> Interpretation<Self>
+    {
+        guard let state = result["JOB_STATUS"]?.text.trimmed.uppercased(), !state.isEmpty else {
+            return notUnderstood(exchange, &memory)
+        }
+        let (answer, next) = (JobAnswer(result, state), poll(exchange))
+        return Interpretation(exchange.operations) { pending in
+            // Whoever asks for a job wants to know how far it is; whoever began it, what became of it.
+            guard pending.step?.job != nil else { return .accepted(answer: answer.json) }
+            switch state {
+            case "COMPLETE":
+                let row = answer.isWhole ? ServerFinding.importTaken : ServerFinding.importDropped
+                return .accepted(row.at(), answer: answer.json)
+            case "ERROR", "CANCELED": return .rejected(ServerFinding.jobRefused.at("action"), answer: answer.json)
+            default: return .underway(pending.step, next)
+            }
+        }
+    }
+}
+
+extension FindingRow {
+    /// The finding with the fault's number beside it.
+    fileprivate func at(_ path: String, _ call: CallReply?) -> Finding {
+        var finding = at(path)
+        if let fault = call?.fault { finding.vendor = VendorReply(status: 200, code: String(fault)) }
+        return finding
+    }
+}
+
+extension String {
+    /// Whether it can stand in a header.
+    fileprivate var isHeaderText: Bool {
+        (1...8192).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+/// A contact as the reader gets it.
+enum RecipientAnswer: Sendable {
+    static func json(_ result: XMLTree, _ contact: String) -> JSONValue {
+        var answer: JSONObject = ["contactId": .string(contact)]
+        func put(_ name: String, _ element: String) {
+            if let text = result[element]?.text, !text.isEmpty { answer[name] = .string(text) }
+        }
+        put("email", "EMAIL")
+        put("lastModified", "LastModified")
+        put("optedIn", "OptedIn")
+        put("optedOut", "OptedOut")
+        let columns = (result["COLUMNS"]?.all("COLUMN") ?? []).map { column in
+            (column["NAME"]?.text ?? "", JSONValue.string(column["VALUE"]?.text ?? ""))
+        }
+        answer["columns"] = .object(columns.reduce(into: JSONObject()) { $0[$1.0] = $1.1 })
+        let lists = result["CONTACT_LISTS"]?.all("CONTACT_LIST_ID") ?? []
+        if !lists.isEmpty { answer["contactLists"] = .array(lists.map { .string($0.text) }) }
+        return .object(answer)
+    }
+}
+
+/// A job as the reader gets it.
+struct JobAnswer: Sendable {
+    let json: JSONValue
+    /// Whether every row of its file was added or changed.
+    let isWhole: Bool
+
+    init(_ result: XMLTree, _ state: String) {
+        let parameters = (result["PARAMETERS"]?.all("PARAMETER") ?? []).map { parameter in
+            (parameter["NAME"]?.text ?? "", parameter["VALUE"]?.text ?? "")
+        }
+        let numbers = Dictionary(parameters.map { ($0.0, Int($0.1)) }) { $1 }
+        func number(_ name: String) -> Int { (numbers[name] ?? nil) ?? 0 }
+        let (sum, hasOverflown) = number("SQL_ADDED").addingReportingOverflow(number("SQL_UPDATED"))
+        isWhole = !hasOverflown && number("TOTAL_ROWS") == sum
+        json = [
+            "id": .string(result["JOB_ID"]?.text.trimmed ?? ""), "state": .string(state),
+            "parameters": .object(parameters.reduce(into: JSONObject()) { $0[$1.0] = .string($1.1) }),
+        ]
+    }
+}

@@ -1,0 +1,203 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+
+extension AcousticServer {
+    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let idle = pending.compactMap { one in ending(without: one.operation).map { (one.id, $0) } }
+        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
+        if let closed = memory.closedUntil, closed > moment.now {
+            return .wait(until: closed, because: ServerFinding.closed.at())
+        }
+        let requests = ServerRequests(settings: settings, memory: memory)
+        guard memory.hasToken(at: moment.now) else {
+            if let notBefore = memory.tokenNotBefore, notBefore > moment.now {
+                return .wait(until: notBefore, because: ServerFinding.tokenLater.at())
+            }
+            RuleID.acoustic("S2").fire()
+            return .send(Transmission(chore: .token, requests.token()))
+        }
+        return .send(transmission(for: pending[0], pending, requests))
+    }
+
+    /// How an operation ends that needs no request; nil where it needs one.
+    private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
+        switch operation.action {
+        case .farewell: .unchanged(ServerFinding.nothingToLeave.at())
+        case .identify where cells(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
+        default: nil
+        }
+    }
+
+    func cells(of operation: EngagementOperation) -> [ServerCells.Cell] { ServerCells(operation, settings).cells }
+
+    func erasure(of operation: EngagementOperation) -> Settings.Erasure {
+        ServerOptions(operation).erasure ?? settings.erasure
+    }
+
+    /// Whether it ends all e-mail by the vendor's own call.
+    func isOptOut(_ operation: EngagementOperation) -> Bool {
+        guard case .changeSubscription(let subscription) = operation.action else { return false }
+        return subscription.isOptOut(settings)
+    }
+
+    /// The vendor's number of an event's contact, as far as it is known.
+    func contactID(of pending: Pending<Self>) -> String? {
+        pending.step?.contactID ?? ServerOptions(pending.operation).contactID
+    }
+
+    /// Which call writes a contact first.
+    func verb(of pending: Pending<Self>) -> Step.Verb {
+        pending.step?.verb ?? (adds(pending.operation) ? .add : .update)
+    }
+
+    /// Whether a contact that the database does not have is added.
+    func adds(_ operation: EngagementOperation) -> Bool {
+        (ServerOptions(operation).unknownContacts ?? settings.unknownContacts) == .add
+    }
+
+    // MARK: What leaves
+
+    /// The request for the first of the window and for all that goes with it.
+    private func transmission(
+        for head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        switch head.operation.action {
+        case .readBack(let request): question(request, head, requests)
+        case .track: event(head, pending, requests)
+        case .erase where erasure(of: head.operation) == .gdpr: job(head, pending, requests)
+        case .erase:
+            addressed(head, requests) { Transmission(.removeRecipient, requests.removal(of: $0, $1), carrying: [head]) }
+        case .changeSubscription where isOptOut(head.operation):
+            addressed(head, requests) { Transmission(.optOutRecipient, requests.optOut(of: $0, $1), carrying: [head]) }
+        default: recipient(head, pending, requests)
+        }
+    }
+
+    /// What goes with the first of the window: up to so many that pass, none that must stay among fewer (S26), and none
+    /// that has got further.
+    private func group(
+        of head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        atMost limit: Int,
+        where test: (Pending<Self>) -> Bool
+    ) -> [Pending<Self>] {
+        pending.batch(min(limit, head.step?.most ?? limit)) { one in
+            !one.isImmediate && one.step?.most == head.step?.most && test(one)
+        }
+    }
+
+    private func isWritten(_ operation: EngagementOperation) -> Bool {
+        switch operation.action {
+        case .identify, .changeAttributes, .changeTags: true
+        case .changeSubscription: !isOptOut(operation)
+        default: false
+        }
+    }
+
+    /// Everything that waits for one contact goes in one call.
+    private func recipient(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        let (key, verb) = (head.operation.acousticKey, verb(of: head))
+        RuleID.acoustic(verb == .add ? "S6" : "S7").fire()
+        let group = group(of: head, pending, atMost: Self.mostTogether) { one in
+            isWritten(one.operation) && self.verb(of: one) == verb && one.operation.acousticKey == key
+        }
+        let row = RecipientRow(group, key: key, settings)
+        return Transmission(
+            verb == .add ? .addRecipient : .updateRecipient,
+            requests.recipient(row, verb),
+            carrying: group
+        )
+    }
+
+    /// Operations of one contact that go in one call.
+    static let mostTogether = 100
+
+    /// What needs the contact's address: asks for it first where the key is none.
+    private func addressed(
+        _ head: Pending<Self>,
+        _ requests: ServerRequests,
+        _ send: (_ key: String, _ email: String?) -> Transmission<Self>
+    ) -> Transmission<Self> {
+        let key = head.operation.acousticKey
+        if settings.isKeyedByEmail || head.step?.isFound == true { return send(key, head.step?.email) }
+        RuleID.acoustic("S31").fire()
+        return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])
+    }
+
+    // MARK: Events
+
+    private func event(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        func isEvent(_ operation: EngagementOperation) -> Bool {
+            if case .track = operation.action { true } else { false }
+        }
+        guard contactID(of: head) != nil else {
+            RuleID.acoustic("S41").fire()
+            let key = head.operation.acousticKey
+            let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
+                isEvent(one.operation) && contactID(of: one) == nil && one.step?.verb == head.step?.verb
+                    && one.operation.acousticKey == key
+            }
+            // Of whom nobody has said anything yet, the event is the first word: the contact is added with its key alone.
+            guard head.step?.verb == .add else {
+                return Transmission(.selectRecipient, requests.selection(of: key), carrying: group)
+            }
+            return Transmission(.addRecipient, requests.recipient(RecipientRow(key: key), .add), carrying: group)
+        }
+        RuleID.acoustic("S40").fire()
+        let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
+            isEvent(one.operation) && contactID(of: one) != nil
+        }
+        let records = group.compactMap { one -> BehaviorRecord? in
+            guard let content = ServerEvent(one.operation, settings).content, let contact = contactID(of: one) else {
+                return nil
+            }
+            return BehaviorRecord(
+                code: content.code,
+                timestamp: one.operation.capturedAt,
+                contactID: contact,
+                attributes: content.attributes
+            )
+        }
+        return Transmission(.events, requests.events(records), carrying: group)
+    }
+
+    // MARK: Jobs and questions
+
+    private func job(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        func isErasure(_ one: Pending<Self>) -> Bool {
+            one.operation.action == .erase && erasure(of: one.operation) == .gdpr
+        }
+        if let job = head.step?.job {
+            let waiting = pending.filter { isErasure($0) && $0.step?.job == job }
+            return Transmission(.gdprStatus, requests.status(ofErasure: job), carrying: waiting)
+        }
+        let group = group(of: head, pending, atMost: settings.erasuresPerJob) { isErasure($0) && $0.step?.job == nil }
+        var keys: [String] = []
+        for key in group.map(\.operation.acousticKey) where !keys.contains(key) { keys.append(key) }
+        return Transmission(.gdprErasure, requests.erasure(of: keys), carrying: group)
+    }
+
+    private func question(_ request: ReadRequest, _ head: Pending<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        if let job = head.step?.job { return Transmission(.jobStatus, requests.status(ofJob: job), carrying: [head]) }
+        switch ServerQuestion(request) {
+        case .job(let job): return Transmission(.jobStatus, requests.status(ofJob: job), carrying: [head])
+        case .files(let record):
+            RuleID.acoustic("S47").fire()
+            return Transmission(.importList, requests.start(record), carrying: [head])
+        case .contact, nil:
+            RuleID.acoustic("S46").fire()
+            let key = head.operation.acousticKey
+            return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])
+        }
+    }
+}

@@ -1,0 +1,243 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// The server door of Acoustic Campaign: its XML and REST interfaces, for back ends and migrations.
+///
+/// A subject is a contact here. What is said of it is written into its row by calls that add or change it; events become
+/// behaviours of the contact; erasures and imports are jobs that are asked for later. A few lanes share one token and one
+/// word to stay away.
+public struct AcousticServer: VendorAdapter {
+    public typealias Settings = AcousticServerSettings
+
+    /// The requests of this door.
+    public enum Endpoint: String, AdapterEndpoint {
+        /// A token for all the others: a chore.
+        case token
+        /// A contact that may be new.
+        case addRecipient
+        /// A contact that must be there.
+        case updateRecipient
+        /// What the database holds of a contact.
+        case selectRecipient
+        /// The end of all e-mail.
+        case optOutRecipient
+        /// A contact leaves the database.
+        case removeRecipient
+        /// Events of contacts. Journaled, because a repeat would count twice.
+        case events
+        /// A job that erases contacts.
+        case gdprErasure
+        /// Whether such a job has ended.
+        case gdprStatus
+        /// A job that takes a file which lies in the account's upload directory.
+        case importList
+        /// How far a job got.
+        case jobStatus
+
+        public var isJournaled: Bool { self == .events }
+    }
+
+    /// How far an operation got.
+    public struct Step: Codable, Sendable, Equatable {
+        /// Which call writes a contact.
+        enum Verb: String, Codable, Sendable {
+            case add, update
+        }
+
+        /// Most operations that it may go together with, because one of them was refused.
+        var most: Int?
+        /// The other of the two calls for a contact, because the first did not fit.
+        var verb: Verb?
+        /// The vendor's number of the contact.
+        var contactID: String?
+        /// Whether the database has the contact, and its address there.
+        var isFound: Bool?
+        var email: String?
+        /// The job that it waits for.
+        var job: String?
+        /// Jobs of which the vendor knew nothing any more.
+        var lostJobs: Int?
+    }
+
+    let settings: AcousticServerSettings
+
+    /// An adapter for one database.
+    ///
+    /// - Throws: ``SettingsError`` if columns collide or are not in the database.
+    public init(settings: AcousticServerSettings) throws(SettingsError) {
+        let problems = settings.problems
+        if !problems.isEmpty { throw SettingsError(problems) }
+        self.settings = settings
+    }
+
+    // MARK: Capture
+
+    public func examine(_ operation: EngagementOperation) -> [Finding] {
+        problems(ofKeyOf: operation) + ServerOptions(operation).findings + judge(operation)
+    }
+
+    private func judge(_ operation: EngagementOperation) -> [Finding] {
+        switch operation.action {
+        case .identify, .changeAttributes, .changeTags, .changeSubscription:
+            return ServerCells(operation, settings).findings
+        case .switchContact: return [ServerFinding.contactSwitch.at("action.switch")]
+        case .registerDevice: return [ServerFinding.device.at("action.device")]
+        case .setConsent: return [ServerFinding.consent.at("action")]
+        case .track: return ServerEvent(operation, settings).findings
+        case .readBack(let request):
+            return ServerQuestion(request) == nil ? [ServerFinding.question.at("action.request")] : []
+        case .farewell, .erase: return []
+        @unknown default: return [ServerFinding.actionUnknown.at("action")]
+        }
+    }
+
+    private func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
+        let key = operation.acousticKey
+        if key.isEmpty { return [ServerFinding.keyBlank.at("contact")] }
+        return XMLTree.canHold(key) ? [] : [ServerFinding.keyControl.at("contact")]
+    }
+
+    public func place(_ operation: EngagementOperation) -> Place {
+        RuleID.acoustic("S4").fire()
+        let subject = operation.subject.rawValue
+        // FNV-1a: the same on every machine and for ever.
+        let hash = subject.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return Place(lane: "pool-\(hash % UInt64(settings.lanes))", queue: subject)
+    }
+}
+
+/// What one operation may say otherwise than the settings.
+struct ServerOptions: Sendable {
+    /// The vendor's number of the contact, where a back end knows it.
+    var contactID: String?
+    /// How the contact is forgotten.
+    var erasure: AcousticServerSettings.Erasure?
+    /// The event's code.
+    var eventCode: String?
+    /// What becomes of what is said of a contact that the database does not have.
+    var unknownContacts: AcousticServerSettings.Unknown?
+    /// What can't be used.
+    var findings: [Finding] = []
+
+    init(_ operation: EngagementOperation) {
+        let id = AcousticServer.descriptor.id
+        guard let options = operation.options[id] else { return }
+        for member in options {
+            let path = "options.\(id.rawValue)".dot(member.name)
+            let number = member.value.string.flatMap { $0.isVendorNumber ? $0 : nil }
+            switch member.name {
+            case "contactId":
+                contactID = number
+                if number == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            case "eventCode":
+                eventCode = number
+                if number == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            case "erasure":
+                erasure = member.value.string.flatMap(AcousticServerSettings.Erasure.init)
+                if erasure == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            case "unknownContacts":
+                unknownContacts = member.value.string.flatMap(AcousticServerSettings.Unknown.init)
+                if unknownContacts == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            default: findings.append(ServerFinding.optionUnknown.at(path))
+            }
+        }
+    }
+}
+
+/// What can be asked of the account.
+enum ServerQuestion: Sendable {
+    /// What the database holds of the contact.
+    case contact
+    /// How far a job got.
+    case job(String)
+    /// A file that lies in the upload directory goes into the database; the answer is what became of it.
+    case files(ImportRecord)
+
+    init?(_ request: ReadRequest) {
+        let texts = Dictionary(request.arguments.map { ($0.name, $0.value.string ?? "") }) { $1 }
+        func has(_ needed: [String], _ others: [String] = []) -> Bool {
+            needed.allSatisfy { texts[$0].map { !$0.isEmpty && XMLTree.canHold($0) } ?? false }
+                && texts.keys.allSatisfy((needed + others).contains)
+        }
+        switch request.what {
+        case "contact" where texts.isEmpty: self = .contact
+        case "job" where has(["id"]):
+            guard let id = texts["id"], id.isVendorNumber else { return nil }
+            self = .job(id)
+        case "import" where has(["mapFile", "sourceFile"], ["encoding"]):
+            let encoding = texts["encoding"]
+            guard encoding.map(["UTF-8", "ISO-8859-1"].contains) ?? true else { return nil }
+            self = .files(
+                ImportRecord(mapFile: texts["mapFile"] ?? "", sourceFile: texts["sourceFile"] ?? "", encoding: encoding)
+            )
+        default: return nil
+        }
+    }
+}
+
+/// An event as the vendor takes it, without its contact.
+struct ServerEvent: Sendable {
+    /// The event's code and members; nil where the vendor has no place for it.
+    private(set) var content: (code: String, attributes: [ServerCells.Cell])?
+    /// What is to be said.
+    private(set) var findings: [Finding] = []
+
+    /// The vendor's codes for kinds of events that it knows itself (S37).
+    static let codes: [(name: String, code: String, what: String)] = [
+        ("sessionStarted", "13", "a session started"), ("sessionEnded", "14", "a session ended"),
+        ("namedEvent", "17", "an event of the app's own"), ("pushReceived", "48", "a push message came"),
+        ("pushOpened", "49", "a push message was opened"),
+    ]
+
+    init(_ operation: EngagementOperation, _ settings: AcousticServerSettings) {
+        guard case .track(let event) = operation.action else { return }
+        let path = "action.event"
+        let own = ServerOptions(operation).eventCode
+        switch event {
+        case .custom(let name, let attributes):
+            guard !name.trimmed.isEmpty else {
+                findings = [ServerFinding.eventBlank.at("\(path).name")]
+                return
+            }
+            var members: [ServerCells.Cell] = []
+            for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+                if let text = value.plainText {
+                    members.append(ServerCells.Cell(column: name.rawValue, value: text))
+                } else {
+                    RuleID.acoustic("S39").fire()
+                    findings.append(ServerFinding.eventNested.at("\(path).attributes".dot(name.rawValue)))
+                }
+            }
+            let code = own ?? settings.eventCodes[AcousticSourceName(rawValue: name)]
+            set(code ?? Self.code("namedEvent"), name, members)
+        case .sessionStarted: set(own ?? Self.code("sessionStarted"), "sessionStarted", [])
+        case .sessionEnded: set(own ?? Self.code("sessionEnded"), "sessionEnded", [])
+        case .push(let interaction, let payload, _):
+            guard payload["mce"] != nil else {
+                findings = [ServerFinding.eventForeign.at("\(path).payload")]
+                return
+            }
+            switch interaction {
+            case .received: set(own ?? Self.code("pushReceived"), "pushReceived", [])
+            case .tapped, .opened: set(own ?? Self.code("pushOpened"), "pushOpened", [])
+            default: findings.append(ServerFinding.eventKind.at("\(path).interaction"))
+            }
+        default: findings.append(ServerFinding.eventKind.at(path))
+        }
+    }
+
+    private static func code(_ name: String) -> String { codes.first { $0.name == name }?.code ?? "17" }
+
+    /// Each has its name as a member: a list without members is refused.
+    private mutating func set(_ code: String, _ name: String, _ members: [ServerCells.Cell]) {
+        RuleID.acoustic("S37").fire()
+        let rest = members.filter { $0.column != "Event Name" }
+        content = (code, [ServerCells.Cell(column: "Event Name", value: name)] + rest)
+    }
+
+    /// The codes as Markdown.
+    static var markdown: String {
+        (["| code | what |", "|---|---|"] + codes.map { "| \($0.code) | \($0.what) |" }).joined(separator: "\n")
+    }
+}

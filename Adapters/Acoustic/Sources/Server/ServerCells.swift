@@ -1,0 +1,200 @@
+import PatchbayAdapterKit
+import PatchbayModel
+
+/// What one operation writes into its contact's columns, and what is to be said about it.
+struct ServerCells: Sendable {
+    /// A value under its column's name.
+    struct Cell: Sendable, Equatable {
+        var column: String
+        var value: String
+    }
+
+    /// What is written, each column once, in order of the neutral names.
+    private(set) var cells: [Cell] = []
+    /// What is to be said; an error where nothing is left to write.
+    private(set) var findings: [Finding] = []
+    /// Whether the operation says nothing but who the contact is, which stands in every call.
+    private(set) var isKeyAlone = false
+
+    private let settings: AcousticServerSettings
+
+    init(_ operation: EngagementOperation, _ settings: AcousticServerSettings) {
+        self.settings = settings
+        switch operation.action {
+        case .identify(let identifiers): add(identifiers, key: operation.acousticKey)
+        case .changeAttributes(let changes): add(changes)
+        case .changeTags(let change): add(change)
+        case .changeSubscription(let subscription): add(subscription)
+        default: break
+        }
+        if cells.isEmpty, findings.isEmpty, !isKeyAlone { findings = [ServerFinding.nothing.at("action")] }
+        settle()
+    }
+
+    /// One bad entry costs the whole operation, unless the setting says that the valid rest goes (S24).
+    private mutating func settle() {
+        guard findings.contains(where: { $0.severity == .error }) else { return }
+        RuleID.acoustic("S24").fire()
+        guard settings.onInvalid == .sendValid, !cells.isEmpty else { return cells = [] }
+        for place in findings.indices where findings[place].severity == .error { findings[place].severity = .warning }
+    }
+
+    // MARK: Kinds
+
+    private mutating func add(_ identifiers: [Identifier], key: String) {
+        for (place, identifier) in identifiers.enumerated() {
+            let path = "action.identifiers[\(place)]"
+            let isKey = identifier.value.trimmed == key
+            let column = settings.identifierColumns[identifier.kind]
+            if identifier.kind == .external {
+                if isKey { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }
+            } else if let column {
+                put(.string(identifier.value.trimmed), column, path)
+            } else if identifier.kind == .email, settings.isKeyedByEmail, isKey {
+                isKeyAlone = true
+            } else {
+                findings.append(ServerFinding.nameMissing.at(path))
+            }
+        }
+    }
+
+    private mutating func add(_ changes: [AttributeName: AttributeChange]) {
+        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+            let path = "action.changes".dot(name.rawValue)
+            let column = settings.attributeNames[name] ?? name.rawValue
+            switch change {
+            case .set(let value): put(value, column, path)
+            case .unset: clear(column, path)
+            case .increment, .append, .remove: findings.append(ServerFinding.arithmetic.at(path))
+            }
+        }
+    }
+
+    private mutating func add(_ change: TagChange) {
+        RuleID.acoustic("S28").fire()
+        var states: [Tag: Bool] = [:]
+        if let replace = change.replace {
+            // Of the tags that have no column nobody can say that they are gone.
+            for tag in settings.tagColumns.keys { states[tag] = false }
+            for tag in replace { states[tag] = true }
+        }
+        for tag in change.remove { states[tag] = false }
+        for tag in change.add { states[tag] = true }
+        for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
+            if let column = settings.tagColumns[tag] {
+                put(.boolean(isOn), column, "action.tags")
+            } else {
+                findings.append(ServerFinding.nameMissing.at("action.tags"))
+            }
+        }
+    }
+
+    private mutating func add(_ subscription: Subscription) {
+        RuleID.acoustic("S29").fire()
+        let path = "action.subscription"
+        guard subscription.channel != .inApp else {
+            return findings.append(ServerFinding.subscriptionChannel.at("\(path).channel"))
+        }
+        switch subscription.state {
+        case .unknown: return findings.append(ServerFinding.subscriptionUnknown.at("\(path).state"))
+        case .suspended: findings.append(ServerFinding.subscriptionSuspended.at("\(path).state"))
+        case .subscribed, .unsubscribed: break
+        }
+        if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil
+            || !subscription.fields.isEmpty
+        {
+            findings.append(ServerFinding.subscriptionDetails.at(path))
+        }
+        if let column = subscription.column(settings) {
+            put(.boolean(subscription.state == .subscribed), column, path)
+        } else if subscription.isOptOut(settings) {
+            isKeyAlone = true
+        } else {
+            let isAddress = subscription.channel == .email && subscription.topic == nil
+            findings.append((isAddress ? ServerFinding.optIn : ServerFinding.nameMissing).at(path))
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func put(_ value: AttributeValue, _ name: String, _ path: String) {
+        guard let column = column(name, path) else { return }
+        switch ServerForm.text(value, column.known, settings) {
+        case .success(let text):
+            if !settings.allowsHTML, text.contains("<") { findings.append(ServerFinding.valueMarkup.at(path)) }
+            add(Cell(column: name, value: text), path)
+        case .failure(let problem): findings.append(problem.row.at(path, detail: problem.detail))
+        }
+    }
+
+    private mutating func clear(_ name: String, _ path: String) {
+        guard column(name, path) != nil else { return }
+        guard settings.unset == .blank else { return findings.append(ServerFinding.unsetRefused.at(path)) }
+        RuleID.acoustic("S20").fire()
+        add(Cell(column: name, value: ""), path)
+    }
+
+    private mutating func add(_ cell: Cell, _ path: String) {
+        guard !cells.contains(where: { $0.column == cell.column }) else {
+            return findings.append(ServerFinding.columnTwice.at(path))
+        }
+        cells.append(cell)
+    }
+
+    /// The column as far as it is known; nil where nothing may be written into it.
+    private mutating func column(_ name: String, _ path: String) -> (name: String, known: Column?)? {
+        RuleID.acoustic("S14").fire()
+        if name == settings.keyColumn {
+            findings.append(ServerFinding.columnKey.at(path))
+            return nil
+        }
+        guard !settings.columns.isEmpty else {
+            guard AttributeRules.nameLengths.contains(name.count), XMLTree.canHold(name) else {
+                findings.append(ServerFinding.columnName.at(path, detail: "\(name.count) characters"))
+                return nil
+            }
+            return (name, nil)
+        }
+        guard let column = settings.columns[name] else {
+            findings.append(ServerFinding.columnUnknown.at(path))
+            return nil
+        }
+        if column.type.isUnwritable {
+            findings.append(ServerFinding.columnUnwritable.at(path, detail: "type \(column.type.rawValue)"))
+            return nil
+        }
+        if column.owner == .device { findings.append(ServerFinding.columnOfDevice.at(path)) }
+        return (name, column)
+    }
+}
+
+extension ColumnType {
+    /// Whether nobody writes it as a plain value, neither a device nor a back end.
+    fileprivate var isUnwritable: Bool {
+        switch self {
+        case .segmenting, .system, .smsOptIn, .smsOptOutDate, .syncId: true
+        default: false
+        }
+    }
+}
+
+extension Subscription {
+    /// The column that holds it; nil where the settings name none.
+    func column(_ settings: AcousticServerSettings) -> String? {
+        let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
+        return settings.subscriptionColumns[AcousticSourceName(rawValue: name)]
+    }
+
+    /// Whether it is told by the vendor's own call: the end of all e-mail, where no column holds that.
+    func isOptOut(_ settings: AcousticServerSettings) -> Bool {
+        channel == .email && topic == nil && (state == .unsubscribed || state == .suspended) && column(settings) == nil
+    }
+}
+
+extension EngagementOperation {
+    /// The contact's key: the contact that it was captured for, else the subject, which is the contact at a back end (S27).
+    var acousticKey: String {
+        RuleID.acoustic("S27").fire()
+        return (contact ?? subject.rawValue).trimmed
+    }
+}

@@ -1,0 +1,606 @@
+import PatchbayAdapterKit
+
+/// Everything that the server door may say. No row ever holds a person's value.
+enum ServerFinding: Sendable {
+    static let keyBlank = FindingRow(
+        "acoustic.server.key.blank",
+        .error,
+        .missing,
+        rule: .acoustic("S27"),
+        reason: "The operation names no contact, and its subject is blank",
+        remedy: "Give the contact, or use the contact's key as subject."
+    )
+    static let keyControl = FindingRow(
+        "acoustic.server.key.control",
+        .error,
+        .invalid,
+        rule: .acoustic("S21"),
+        reason: "The contact's key holds a control character, for which XML has no place",
+        remedy: "Use a key without control characters."
+    )
+    static let keyOther = FindingRow(
+        "acoustic.server.key.other",
+        .error,
+        .conflict,
+        rule: .acoustic("S27"),
+        reason: "The identifier is not the contact's key, and a key can't be changed here",
+        remedy: "Write to the other contact under its own key."
+    )
+    static let keyKnown = FindingRow(
+        "acoustic.server.key.known",
+        .note,
+        rule: .acoustic("S27"),
+        reason: "The identifier is the contact's key, which stands in every call; nothing is left to send",
+        remedy: "Nothing to do."
+    )
+    static let optionUnknown = FindingRow(
+        "acoustic.server.option.unknown",
+        .warning,
+        .invalid,
+        reason: "There is no such option",
+        remedy: "Remove it, or mend its spelling: contactId, erasure, eventCode, unknownContacts."
+    )
+    static let optionValue = FindingRow(
+        "acoustic.server.option.value",
+        .error,
+        .invalid,
+        reason: "The option has a value that can't be used",
+        remedy: "Use digits for contactId and eventCode, gdpr or remove for erasure, add or refuse for unknownContacts."
+    )
+    static let nothing = FindingRow(
+        "acoustic.server.nothing",
+        .error,
+        .missing,
+        reason: "The operation says nothing that could be written",
+        remedy: "Name at least one value."
+    )
+    static let nameMissing = FindingRow(
+        "acoustic.server.name.missing",
+        .error,
+        .unsupported,
+        rule: .acoustic("S14"),
+        reason: "The settings name no column for it",
+        remedy: "Add it to identifierColumns, tagColumns or subscriptionColumns."
+    )
+    static let columnKey = FindingRow(
+        "acoustic.server.column.key",
+        .error,
+        .conflict,
+        rule: .acoustic("S9"),
+        reason: "The column is the contact's key, which can't be written as a value",
+        remedy: "Give the value another column."
+    )
+    static let columnTwice = FindingRow(
+        "acoustic.server.column.twice",
+        .error,
+        .conflict,
+        rule: .acoustic("S14"),
+        reason: "Two values have the same column",
+        remedy: "Give one of them another column in the settings."
+    )
+    static let columnUnknown = FindingRow(
+        "acoustic.server.column.unknown",
+        .error,
+        .notFound,
+        rule: .acoustic("S14"),
+        reason: "The database has no column of exactly that name",
+        remedy: "Mend the name, letter case included, or add the column to the database and to the setting columns."
+    )
+    static let columnName = FindingRow(
+        "acoustic.server.column.name",
+        .error,
+        .invalid,
+        rule: .acoustic("S14"),
+        reason: "A column's name has 3 to 255 characters, and none that XML can't hold",
+        remedy: "Name a column in attributeNames."
+    )
+    static let columnUnwritable = FindingRow(
+        "acoustic.server.column.unwritable",
+        .error,
+        .unsupported,
+        rule: .acoustic("S22"),
+        reason: "Columns of that type are the vendor's own, and no value is written into them",
+        remedy: "Use a column of another type."
+    )
+    static let columnOfDevice = FindingRow(
+        "acoustic.server.column.device",
+        .warning,
+        .conflict,
+        rule: .acoustic("S23"),
+        reason: "The column is the device's; a value from here and one from there drift apart unseen",
+        remedy: "Give the column one owner, and the setting columns its name."
+    )
+    static let valueNested = FindingRow(
+        "acoustic.server.value.nested",
+        .error,
+        .unsupported,
+        rule: .acoustic("S15"),
+        reason: "A column holds one plain value",
+        remedy: "Send words as choices, and each member of an object as an attribute of its own."
+    )
+    static let valueType = FindingRow(
+        "acoustic.server.value.type",
+        .error,
+        .invalid,
+        rule: .acoustic("S15"),
+        reason: "The value is not of the column's type",
+        remedy: "Send a value of that type."
+    )
+    static let valueLong = FindingRow(
+        "acoustic.server.value.long",
+        .error,
+        .tooLarge,
+        rule: .acoustic("S19"),
+        reason: "The value is longer than a column holds: 4,000 characters, 255 digits",
+        remedy: "Send a shorter value."
+    )
+    static let valueControl = FindingRow(
+        "acoustic.server.value.control",
+        .error,
+        .invalid,
+        rule: .acoustic("S21"),
+        reason: "The text holds a control character, for which XML has no place",
+        remedy: "Remove it."
+    )
+    static let valueMarkup = FindingRow(
+        "acoustic.server.value.markup",
+        .note,
+        rule: .acoustic("S21"),
+        reason: "The text holds markup, which the vendor stores as character entities",
+        remedy: "Set allowHtml if the column is to hold markup."
+    )
+    static let valueChoice = FindingRow(
+        "acoustic.server.value.choice",
+        .error,
+        .invalid,
+        rule: .acoustic("S18"),
+        reason: "The column does not allow the value, or a word that can't be joined by semicolons",
+        remedy: "Send allowed words without semicolons and blanks around them."
+    )
+    static let valuePhone = FindingRow(
+        "acoustic.server.value.phone",
+        .error,
+        .invalid,
+        rule: .acoustic("S15"),
+        reason: "A phone number for text messages is digits with the country's code",
+        remedy: "Send digits, with or without a plus sign in front."
+    )
+    static let unsetRefused = FindingRow(
+        "acoustic.server.value.unset",
+        .error,
+        .unsupported,
+        rule: .acoustic("S20"),
+        reason: "The setting unset says that no value is removed",
+        remedy: "Set an empty text, or say blank in the setting unset."
+    )
+    static let arithmetic = FindingRow(
+        "acoustic.server.value.arithmetic",
+        .error,
+        .unsupported,
+        rule: .acoustic("S15"),
+        reason: "A value can be set or removed here, not added to",
+        remedy: "Set the whole value."
+    )
+    static let subscriptionChannel = FindingRow(
+        "acoustic.server.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .acoustic("S29"),
+        reason: "Nothing in the account reads who wants messages inside an app",
+        remedy: "Set it as an attribute of its own."
+    )
+    static let subscriptionUnknown = FindingRow(
+        "acoustic.server.subscription.unknown",
+        .error,
+        .invalid,
+        rule: .acoustic("S29"),
+        reason: "Unknown is neither yes nor no",
+        remedy: "Leave it as it is until the person has said something."
+    )
+    static let subscriptionSuspended = FindingRow(
+        "acoustic.server.subscription.suspended",
+        .warning,
+        .unsupported,
+        rule: .acoustic("S29"),
+        reason: "Neither a Yes/No column nor an opt-out knows a pause, so the subscription is written as ended",
+        remedy: "Subscribe again when the pause is over."
+    )
+    static let subscriptionDetails = FindingRow(
+        "acoustic.server.subscription.details",
+        .note,
+        rule: .acoustic("S29"),
+        reason: "The state alone is written: not when, where or how the person said it",
+        remedy: "Set them as attributes if the account needs them."
+    )
+    static let optIn = FindingRow(
+        "acoustic.server.subscription.optIn",
+        .error,
+        .unsupported,
+        rule: .acoustic("S30"),
+        reason: "No call of the vendor's takes an opt-out back",
+        remedy:
+            "Have the person opt in by the vendor's own form, or keep e-mail's state in a column of subscriptionColumns."
+    )
+    static let noAddress = FindingRow(
+        "acoustic.server.subscription.noAddress",
+        .error,
+        .missing,
+        rule: .acoustic("S31"),
+        reason: "An opt-out needs an address, and the contact has none",
+        remedy: "Write the address first."
+    )
+    static let alreadyOut = FindingRow(
+        "acoustic.server.subscription.alreadyOut",
+        .note,
+        rule: .acoustic("S30"),
+        reason: "The contact had opted out already",
+        remedy: "Nothing to do."
+    )
+    static let contactSwitch = FindingRow(
+        "acoustic.server.contactSwitch",
+        .error,
+        .unsupported,
+        rule: .acoustic("S27"),
+        reason: "Nobody logs in at a back end: each operation names its contact",
+        remedy: "Give the contact with each operation."
+    )
+    static let device = FindingRow(
+        "acoustic.server.device",
+        .error,
+        .unsupported,
+        rule: .acoustic("S48"),
+        reason: "Devices register themselves",
+        remedy: "Use the device door in the app."
+    )
+    static let consent = FindingRow(
+        "acoustic.server.consent",
+        .error,
+        .unsupported,
+        rule: .acoustic("S29"),
+        reason: "This door writes no record of consent",
+        remedy: "Write it as a subscription, or as an attribute of its own."
+    )
+    static let eventKind = FindingRow(
+        "acoustic.server.event.kind",
+        .error,
+        .unsupported,
+        rule: .acoustic("S37"),
+        reason: "The vendor has no code for it at this door",
+        remedy: "Track a custom event."
+    )
+    static let eventForeign = FindingRow(
+        "acoustic.server.event.foreign",
+        .foreign,
+        .unsupported,
+        rule: .acoustic("S37"),
+        reason: "The push message is another vendor's",
+        remedy: "Leave it to that vendor."
+    )
+    static let eventBlank = FindingRow(
+        "acoustic.server.event.blank",
+        .error,
+        .missing,
+        rule: .acoustic("S37"),
+        reason: "The event has no name",
+        remedy: "Give it a name."
+    )
+    static let eventNested = FindingRow(
+        "acoustic.server.event.nested",
+        .warning,
+        .unsupported,
+        rule: .acoustic("S39"),
+        reason: "A member of an event is text, so a list or an object is not sent",
+        remedy: "Send each part as a member of its own."
+    )
+    static let eventCode = FindingRow(
+        "acoustic.server.event.code",
+        .error,
+        .invalid,
+        rule: .acoustic("S37"),
+        reason: "An event type code is digits",
+        remedy: "Copy the code from the account's list of event types."
+    )
+    static let eventTaken = FindingRow(
+        "acoustic.server.event.taken",
+        .note,
+        rule: .acoustic("S36"),
+        reason: "The vendor took the event; a code that no database has is taken and seen nowhere",
+        remedy: "Look at the contact's behaviour in the account."
+    )
+    static let eventUnknown = FindingRow(
+        "acoustic.server.event.unknown",
+        .error,
+        .outcomeUnknown,
+        rule: .acoustic("S38"),
+        reason: "Nobody knows whether the vendor took the event, and a repeat would count twice",
+        remedy: "Look at the contact's behaviour in the account, then replay the event or not."
+    )
+    static let contactThere = FindingRow(
+        "acoustic.server.contact.there",
+        .error,
+        .conflict,
+        rule: .acoustic("S8"),
+        reason: "The database has the contact already",
+        remedy: "Look at the contact in the account, then replay it."
+    )
+    static let contactUnknown = FindingRow(
+        "acoustic.server.contact.unknown",
+        .error,
+        .notFound,
+        rule: .acoustic("S8"),
+        reason: "The database does not have the contact",
+        remedy: "Add the contact first, then replay it."
+    )
+    static let nothingToErase = FindingRow(
+        "acoustic.server.erase.nothing",
+        .note,
+        rule: .acoustic("S32"),
+        reason: "The database does not have the contact, so nothing is left to erase",
+        remedy: "Nothing to do."
+    )
+    static let erased = FindingRow(
+        "acoustic.server.erase.done",
+        .note,
+        rule: .acoustic("S34"),
+        reason: "The vendor's job has erased the contact",
+        remedy: "Nothing to do."
+    )
+    static let removed = FindingRow(
+        "acoustic.server.erase.removed",
+        .note,
+        rule: .acoustic("S32"),
+        reason: "The contact is removed from this database alone",
+        remedy: "Use the erasure gdpr if everything of the person is meant."
+    )
+    static let nothingToLeave = FindingRow(
+        "acoustic.server.nothingToLeave",
+        .note,
+        rule: .acoustic("S6"),
+        reason: "A back end has nothing to take its leave of: the database keeps its contacts",
+        remedy: "Nothing to do, or erase the contacts."
+    )
+    static let question = FindingRow(
+        "acoustic.server.question",
+        .error,
+        .unsupported,
+        rule: .acoustic("S46"),
+        reason: "There is no such question",
+        remedy: "Ask for contact, for job with id, or for import with mapFile and sourceFile."
+    )
+    static let importTaken = FindingRow(
+        "acoustic.server.import.complete",
+        .note,
+        rule: .acoustic("S47"),
+        reason: "The job is complete, and every row of the file was added or changed",
+        remedy: "Nothing to do."
+    )
+    static let importDropped = FindingRow(
+        "acoustic.server.import.dropped",
+        .warning,
+        .invalid,
+        rule: .acoustic("S47"),
+        reason: "The job is complete, and some rows of the file were neither added nor changed",
+        remedy: "Look at the job's files of errors and results."
+    )
+    static let importUnknown = FindingRow(
+        "acoustic.server.import.unknown",
+        .error,
+        .outcomeUnknown,
+        rule: .acoustic("S47"),
+        reason: "Nobody knows whether the vendor began the job, and a repeat could begin it twice",
+        remedy: "Look at the account's data jobs, then ask again or not."
+    )
+    static let jobRefused = FindingRow(
+        "acoustic.server.job.refused",
+        .error,
+        .invalid,
+        rule: .acoustic("S34"),
+        reason: "The vendor ended the job with an error, or cancelled it",
+        remedy: "Look at the account's data jobs, then replay it."
+    )
+    static let jobLost = FindingRow(
+        "acoustic.server.job.lost",
+        .error,
+        .outcomeUnknown,
+        rule: .acoustic("S35"),
+        reason: "The vendor knew nothing of three jobs in a row",
+        remedy: "Look for the contact in the account, then replay the erasure."
+    )
+    static let actionUnknown = FindingRow(
+        "acoustic.server.action.unknown",
+        .error,
+        .unsupported,
+        reason: "This version knows no such operation",
+        remedy: "Take a newer version."
+    )
+    static let closed = FindingRow(
+        "acoustic.server.closed",
+        .note,
+        .throttled,
+        rule: .acoustic("S43"),
+        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        remedy: "Wait."
+    )
+    static let tokenLater = FindingRow(
+        "acoustic.server.token.later",
+        .note,
+        .unavailable,
+        rule: .acoustic("S43"),
+        reason: "No token could be had; it is asked for again later",
+        remedy: "Wait, or look at the account's host."
+    )
+    static let tokenRefused = FindingRow(
+        "acoustic.server.token.refused",
+        .error,
+        .unauthenticated,
+        rule: .acoustic("S1"),
+        reason: "The vendor gave no token: it does not know the client, or the refresh token",
+        remedy: "Look at clientId, clientSecret and refreshToken, then resume the provider."
+    )
+    static let tokenRefusedTwice = FindingRow(
+        "acoustic.server.token.refusedTwice",
+        .error,
+        .unauthenticated,
+        rule: .acoustic("S3"),
+        reason: "The vendor refused a fresh token, too",
+        remedy: "Look at the API user's rights, then resume the provider."
+    )
+    static let unauthenticated = FindingRow(
+        "acoustic.server.reply.unauthenticated",
+        .error,
+        .unauthenticated,
+        rule: .acoustic("S3"),
+        reason: "The vendor does not take the token",
+        remedy: "Nothing: a fresh one is asked for once."
+    )
+    static let faultOfServer = FindingRow(
+        "acoustic.server.fault.server",
+        .error,
+        .unavailable,
+        rule: .acoustic("S12"),
+        reason: "The vendor can't carry out the call now",
+        remedy: "Nothing: it is tried again five times, then replay it."
+    )
+    static let faultOfOrganisation = FindingRow(
+        "acoustic.server.fault.organisation",
+        .error,
+        .forbidden,
+        rule: .acoustic("S13"),
+        reason: "The organisation may not use the interface",
+        remedy: "Ask the vendor to open it, then resume the provider."
+    )
+    static let databaseUnknown = FindingRow(
+        "acoustic.server.fault.database",
+        .error,
+        .misconfigured,
+        rule: .acoustic("S13"),
+        reason: "The account knows no such database",
+        remedy: "Mend the setting databaseId, then resume the provider."
+    )
+    static let faultOfColumn = FindingRow(
+        "acoustic.server.fault.column",
+        .error,
+        .invalid,
+        rule: .acoustic("S11"),
+        reason: "A column is not there, has another type, or is the vendor's own",
+        remedy: "Look at the database's columns and at the setting columns."
+    )
+    static let faultOfValue = FindingRow(
+        "acoustic.server.fault.value",
+        .error,
+        .invalid,
+        rule: .acoustic("S11"),
+        reason: "A value is missing or can't be used: a key, a required column or an address",
+        remedy: "Mend the value that the fault's number tells of, then replay it."
+    )
+    static let faultOfCall = FindingRow(
+        "acoustic.server.fault.call",
+        .error,
+        .invalid,
+        rule: .acoustic("S11"),
+        reason: "The call lacks a part, or has one that can't be used",
+        remedy: "Look at the settings; then report it to the adapter's author."
+    )
+    static let fault = FindingRow(
+        "acoustic.server.fault.other",
+        .error,
+        .invalid,
+        rule: .acoustic("S10"),
+        reason: "The vendor refused the call",
+        remedy: "Mend what the fault's number tells of, then replay it."
+    )
+    static let optedOut = FindingRow(
+        "acoustic.server.fault.optedOut",
+        .error,
+        .conflict,
+        rule: .acoustic("S30"),
+        reason: "The contact has opted out",
+        remedy: "Nothing to do, unless the person wants to come back."
+    )
+    static let hiddenRefusal = FindingRow(
+        "acoustic.server.reply.errors",
+        .error,
+        .invalid,
+        rule: .acoustic("S42"),
+        reason: "The vendor says HTTP 200, and inside that lists errors",
+        remedy: "Mend what it lists, then replay it."
+    )
+    static let forbidden = FindingRow(
+        "acoustic.server.reply.forbidden",
+        .error,
+        .forbidden,
+        rule: .acoustic("S44"),
+        reason: "The client may not do this",
+        remedy: "Give the API user the right, then resume the provider."
+    )
+    static let notFound = FindingRow(
+        "acoustic.server.reply.notFound",
+        .error,
+        .notFound,
+        rule: .acoustic("S44"),
+        reason: "The vendor knows nothing at that address",
+        remedy: "Look at baseUrl and databaseId, then resume the provider."
+    )
+    static let conflict = FindingRow(
+        "acoustic.server.reply.conflict",
+        .error,
+        .conflict,
+        rule: .acoustic("S42"),
+        reason: "The event's code belongs to another database",
+        remedy: "Look at the account's list of event types."
+    )
+    static let refused = FindingRow(
+        "acoustic.server.reply.refused",
+        .error,
+        .invalid,
+        rule: .acoustic("S42"),
+        reason: "The vendor refused it",
+        remedy: "Mend what the vendor's answer tells of, then replay it."
+    )
+    static let throttled = FindingRow(
+        "acoustic.server.reply.tooOften",
+        .error,
+        .throttled,
+        rule: .acoustic("S43"),
+        reason: "The vendor gets too many requests, or more than ten at once",
+        remedy: "Nothing: it is tried again. Set fewer lanes if it lasts."
+    )
+    static let unavailable = FindingRow(
+        "acoustic.server.reply.unavailable",
+        .error,
+        .unavailable,
+        rule: .acoustic("S43"),
+        reason: "The vendor is there and can't do it now",
+        remedy: "Nothing: it is tried again."
+    )
+    static let noReply = FindingRow(
+        "acoustic.server.reply.none",
+        .error,
+        .unreachable,
+        rule: .acoustic("S43"),
+        reason: "There is no answer",
+        remedy: "Nothing: it is tried again."
+    )
+    static let page = FindingRow(
+        "acoustic.server.reply.page",
+        .error,
+        .unreachable,
+        rule: .acoustic("S45"),
+        reason: "A web page came instead of the vendor's answer",
+        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+    )
+
+    /// Every row, for the descriptor.
+    static let all: [FindingRow] = [
+        keyBlank, keyControl, keyOther, keyKnown, optionUnknown, optionValue, nothing, nameMissing, columnKey,
+        columnTwice, columnUnknown, columnName, columnUnwritable, columnOfDevice, valueNested, valueType, valueLong,
+        valueControl, valueMarkup, valueChoice, valuePhone, unsetRefused, arithmetic, subscriptionChannel,
+        subscriptionUnknown,
+        subscriptionSuspended, subscriptionDetails, optIn, noAddress, alreadyOut, contactSwitch, device, consent,
+        eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, contactThere,
+        contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,
+        importUnknown, jobRefused, jobLost, actionUnknown, closed, tokenLater, tokenRefused, tokenRefusedTwice,
+        unauthenticated, faultOfServer, faultOfOrganisation, databaseUnknown, faultOfColumn, faultOfValue, faultOfCall,
+        fault, optedOut, hiddenRefusal, forbidden, notFound, conflict, refused, throttled, unavailable, noReply, page,
+    ]
+}

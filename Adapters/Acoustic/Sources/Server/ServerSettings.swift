@@ -1,0 +1,289 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+public import PatchbayModel
+
+/// A name that the account gives a code or a column to: an event's, or `email` and `email.offers` for subscriptions.
+public struct AcousticSourceName: NeutralKey {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+/// What a back end's configuration says about one database of the account. It holds secrets of the account, and so it
+/// never stands in an app.
+public struct AcousticServerSettings: AdapterSettings {
+    /// How the database finds its contacts.
+    enum Database: String, NeutralWord {
+        /// By sync fields that each call names.
+        case flexible
+        /// By unique key columns.
+        case keyed
+    }
+
+    /// How a contact gets into the database, for the vendor's own record.
+    enum CreatedFrom: String, NeutralWord {
+        case imported, manual, optedIn
+
+        /// The vendor's number.
+        var code: String {
+            switch self {
+            case .imported: "0"
+            case .manual: "1"
+            case .optedIn: "2"
+            }
+        }
+    }
+
+    /// What becomes of what is said of a contact that the database does not have.
+    enum Unknown: String, NeutralWord {
+        case add, refuse
+    }
+
+    /// What removing a value does.
+    enum Unset: String, NeutralWord {
+        /// An empty value is written.
+        case blank
+        /// It is refused.
+        case refuse
+    }
+
+    /// The letters of countries.
+    enum Countries: String, NeutralWord {
+        case lower, upper
+    }
+
+    /// What becomes of an event of which nobody knows whether the vendor took it.
+    enum InDoubt: String, NeutralWord {
+        case reject
+        case `repeat`
+    }
+
+    /// How a contact is forgotten.
+    enum Erasure: String, NeutralWord {
+        /// By a job of the vendor's that erases everything of the person.
+        case gdpr
+        /// By a call that removes the contact from the database.
+        case remove
+    }
+
+    var baseURL = ""
+    var clientID = ""
+    var clientSecret: Secret?
+    var refreshToken: Secret?
+    var databaseID = ""
+    var database = Database.flexible
+    var keyColumn = ""
+    var emailColumn = "Email"
+    var unknownContacts = Unknown.add
+    var createdFrom = CreatedFrom.manual
+    var allowsHTML = false
+    var columns: [String: Column] = [:]
+    var attributeNames: [AttributeName: String] = [:]
+    var identifierColumns: [IdentifierKind: String] = [:]
+    var tagColumns: [Tag: String] = [:]
+    var subscriptionColumns: [AcousticSourceName: String] = [:]
+    var onInvalid = AcousticSettings.Invalid.rejectAll
+    var unset = Unset.blank
+    var countries = Countries.lower
+    var eventCodes: [AcousticSourceName: String] = [:]
+    var eventsInDoubt = InDoubt.reject
+    var eventsPerRequest = 50
+    var erasure = Erasure.gdpr
+    var erasuresPerJob = 100
+    var pollSeconds = 30
+    var lanes = 4
+
+    /// The defaults; host, client, database and key column are empty.
+    public init() {}
+
+    /// Every setting.
+    public static let table = SettingsTable<AcousticServerSettings>([
+        .url(
+            "baseUrl",
+            \.baseURL,
+            rule: .acoustic("S1"),
+            "The account's API host, for example `https://api-campaign-eu-1.goacoustic.com`."
+        ),
+        .text("clientId", \.clientID, isRequired: true, rule: .acoustic("S1"), "The organisation's client id."),
+        .secret("clientSecret", \.clientSecret, rule: .acoustic("S1"), "The organisation's client secret."),
+        .secret("refreshToken", \.refreshToken, rule: .acoustic("S1"), "The API user's refresh token."),
+        .text(
+            "databaseId",
+            \.databaseID,
+            isRequired: true,
+            rule: .acoustic("S6"),
+            "The database's id, digits; the vendor also calls it a list.",
+            check: { text in
+                text.isVendorNumber
+                    ? nil : .init("It is no number.", "Copy the id from the database's page in the account.")
+            }
+        ),
+        .choice(
+            "database",
+            \.database,
+            default: .flexible,
+            rule: .acoustic("S9"),
+            "How the database finds contacts: `flexible` by sync fields, `keyed` by its unique key."
+        ),
+        .text(
+            "keyColumn",
+            \.keyColumn,
+            isRequired: true,
+            rule: .acoustic("S9"),
+            "The column that holds the contact's key: a sync field, or the unique key."
+        ),
+        .text(
+            "emailColumn",
+            \.emailColumn,
+            default: "Email",
+            rule: .acoustic("S31"),
+            "The column of addresses, spelt as the database spells it."
+        ),
+        .choice(
+            "unknownContacts",
+            \.unknownContacts,
+            default: .add,
+            rule: .acoustic("S7"),
+            "What becomes of what is said of a contact that the database does not have."
+        ),
+        .choice(
+            "createdFrom",
+            \.createdFrom,
+            default: .manual,
+            rule: .acoustic("S6"),
+            "What the vendor notes of how a new contact came."
+        ),
+        .flag(
+            "allowHtml",
+            \.allowsHTML,
+            default: false,
+            rule: .acoustic("S21"),
+            "Markup in texts is kept as it is; else the vendor stores it as character entities."
+        ),
+        .columns(\.columns, rule: .acoustic("S14")),
+        .names(
+            "attributeNames",
+            \.attributeNames,
+            rule: .acoustic("S14"),
+            "Columns by neutral name, where they differ."
+        ),
+        .names("identifierColumns", \.identifierColumns, rule: .acoustic("S14"), "Columns by kind of identifier."),
+        .names("tagColumns", \.tagColumns, rule: .acoustic("S28"), "Yes/No columns by tag."),
+        .names(
+            "subscriptionColumns",
+            \.subscriptionColumns,
+            rule: .acoustic("S29"),
+            "Yes/No columns by `channel`, or by `channel.topic`."
+        ),
+        .choice(
+            "onInvalid",
+            \.onInvalid,
+            default: .rejectAll,
+            rule: .acoustic("S24"),
+            "What becomes of an operation with an invalid entry: `rejectAll`, or `sendValid` sends the rest."
+        ),
+        .choice(
+            "unset",
+            \.unset,
+            default: .blank,
+            rule: .acoustic("S20"),
+            "What removing a value does; that an empty value clears a column is inferred."
+        ),
+        .choice(
+            "countries",
+            \.countries,
+            default: .lower,
+            rule: .acoustic("S17"),
+            "The letters of a country's code, as the account's columns hold them; `lower` is what devices write."
+        ),
+        .names(
+            "eventCodes",
+            \.eventCodes,
+            rule: .acoustic("S37"),
+            "Event type codes, digits, by neutral event name; an event without one is a named event, code 17."
+        ),
+        .choice(
+            "eventsInDoubt",
+            \.eventsInDoubt,
+            default: .reject,
+            rule: .acoustic("S38"),
+            "What becomes of an event of which nobody knows whether the vendor took it."
+        ),
+        .integer(
+            "eventsPerRequest",
+            \.eventsPerRequest,
+            in: 1...1000,
+            default: 50,
+            rule: .acoustic("S40"),
+            "The most events of one request; the vendor names no number."
+        ),
+        .choice(
+            "erasure",
+            \.erasure,
+            default: .gdpr,
+            rule: .acoustic("S32"),
+            "How a contact is forgotten, unless the operation's option `erasure` says otherwise."
+        ),
+        .integer(
+            "erasuresPerJob",
+            \.erasuresPerJob,
+            in: 1...1000,
+            default: 100,
+            rule: .acoustic("S33"),
+            "The most contacts of one erasure job; the vendor names no number."
+        ),
+        .integer(
+            "pollSeconds",
+            \.pollSeconds,
+            in: 1...3600,
+            default: 30,
+            rule: .acoustic("S34"),
+            "Seconds between two questions for a job; the vendor names no number."
+        ),
+        .integer(
+            "lanes",
+            \.lanes,
+            in: 1...10,
+            default: 4,
+            rule: .acoustic("S4"),
+            "How many requests may be under way at once; the vendor takes ten from a whole organisation."
+        ),
+    ])
+
+    /// Whether the contact's key is the address itself.
+    var isKeyedByEmail: Bool { keyColumn == emailColumn }
+
+    /// What is wrong beyond each setting alone.
+    var problems: [Finding] {
+        var problems: [Finding] = []
+        var owners: [String: String] = [:]
+        let named =
+            attributeNames.map { ("attributeNames".dot($0.key.rawValue), $0.value) }
+            + identifierColumns.map { ("identifierColumns".dot($0.key.rawValue), $0.value) }
+            + tagColumns.map { ("tagColumns".dot($0.key.rawValue), $0.value) }
+            + subscriptionColumns.map { ("subscriptionColumns".dot($0.key.rawValue), $0.value) }
+        for (path, column) in named.sorted(by: { $0.0 < $1.0 }) {
+            if column == keyColumn {
+                problems.append(ServerFinding.columnKey.at("settings.\(path)"))
+            } else if let owner = owners.updateValue(path, forKey: column) {
+                problems.append(ServerFinding.columnTwice.at("settings.\(path)", detail: "the same as \(owner)"))
+            }
+            if !columns.isEmpty, columns[column] == nil {
+                problems.append(ServerFinding.columnUnknown.at("settings.\(path)"))
+            }
+        }
+        if !columns.isEmpty, columns[keyColumn] == nil {
+            problems.append(ServerFinding.columnUnknown.at("settings.keyColumn"))
+        }
+        for (name, code) in eventCodes.sorted(by: { $0.key < $1.key }) where !code.isVendorNumber {
+            problems.append(ServerFinding.eventCode.at("settings.\("eventCodes".dot(name.rawValue))"))
+        }
+        return problems
+    }
+}
+
+extension String {
+    /// Whether it can be one of the vendor's numbers.
+    var isVendorNumber: Bool {
+        (1...20).contains(utf8.count) && utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}

@@ -1,0 +1,21 @@
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+import Testing
+
+@Suite("Acoustic server conformance") struct ServerConformanceTests {
+    static let harness = Result { try ServerFixture.harness() }
+
+    @Test(arguments: ConformanceCheck.all)
+    func `the server door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+        try check.run(on: Self.harness.get())
+    }
+
+    @Test(arguments: Conversation.all(door: "server"))
+    func `a conversation at the server door goes as written`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
+    }
+}

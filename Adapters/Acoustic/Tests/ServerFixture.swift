@@ -1,0 +1,325 @@
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayTesting
+
+@testable import PatchbayAcoustic
+
+/// The server door of a shop whose database has a place for everything in the corpus.
+enum ServerFixture {
+    private static let flags = [
+        "IsBetaTester", "IsGold", "IsMusic", "IsSailing", "IsSilver", "IsSports", "Push", "PushWeekly", "MailWeekly",
+        "Sms",
+    ]
+
+    static let settings: JSONObject = [
+        "baseUrl": "https://api-campaign-eu-1.goacoustic.com", "clientId": "8a1e0f5c-client",
+        "clientSecret": "c7Xw9-secret-of-the-client", "refreshToken": "r3Fq1-refresh-of-the-user",
+        "databaseId": "771100", "keyColumn": "MemberNo", "emailColumn": "EMAIL",
+        "columns": .object(flags.reduce(into: Fixture.columns) { $0[$1] = ["type": "yesNo"] }),
+        "attributeNames": .object(Fixture.names), "identifierColumns": ["email": "EMAIL", "phone": "Landline"],
+        "tagColumns": [
+            "beta_tester": "IsBetaTester", "gold": "IsGold", "music": "IsMusic", "sailing": "IsSailing",
+            "silver": "IsSilver", "sports": "IsSports",
+        ],
+        "subscriptionColumns": [
+            "push": "Push", "push.weekly_offers": "PushWeekly", "email.weekly_offers": "MailWeekly", "sms": "Sms",
+        ],
+        "eventCodes": ["Order Placed": "211"],
+    ]
+
+    static let account: JSONObject = [
+        "clientId": "8a1e0f5c-client", "clientSecret": "c7Xw9-secret-of-the-client",
+        "refreshToken": "r3Fq1-refresh-of-the-user", "databaseId": "771100", "keyColumn": "MemberNo",
+        "emailColumn": "EMAIL", "poison": "poison",
+    ]
+
+    static func adapter(_ changes: JSONObject = [:]) throws -> AcousticServer {
+        var settings = settings
+        for change in changes { settings[change.name] = change.value }
+        let table = AcousticServerSettings.table
+        return try AcousticServer(settings: table.read(settings, over: AcousticServerSettings(), at: "settings"))
+    }
+
+    static func harness() throws -> AdapterHarness<AcousticServer> {
+        let corpus = Corpus(door: .server)
+        return try AdapterHarness(
+            settings: settings,
+            pushPayload: Fixture.push,
+            readBack: ReadRequest("contact"),
+            // A token for samples that lie hours apart; and whoever asks does not wait for a job.
+            simulator: AcousticServerSimulator(settings: account.with(["tokenLife": 86_400, "jobTime": 0])),
+            refusal: WireResponse(400, json: ["meta": ["generalErrors": ["No."]]]),
+            // So that a token is there, and the contact; only samples that start afresh show how they come.
+            preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
+            extras: extras,
+            belief: belief,
+            replies: replies,
+            storedStates: [
+                StoredState(version: 1, part: .memory, json: memory),
+                StoredState(
+                    version: 1,
+                    part: .step,
+                    json: [
+                        "most": 25, "verb": "update", "contactID": "881200001", "isFound": true,
+                        "email": "aino@example.com", "job": "4471", "lostJobs": 1,
+                    ]
+                ),
+            ],
+            // Nobody can tell whether an event was taken that the process died of: it stays so.
+            exemptions: [
+                Exemption(
+                    check: "a cut conversation ends as the whole one",
+                    sample: "event-in-doubt",
+                    rule: RuleID("acoustic", "S38")
+                )
+            ],
+            goldens: Goldens(door: "server")
+        )
+    }
+
+    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    private static let belief = Belief<AcousticServer> { (_: AcousticServer.Memory) in
+        [:]
+    } holds: { (account: AcousticServerAccount) in
+        [
+            "contacts": .array(
+                account.contacts.sorted { $0.key < $1.key }.map { key, contact in
+                    let columns = contact.columns.sorted { $0.key < $1.key }.map {
+                        ($0.key, JSONValue.string($0.value))
+                    }
+                    return [.string(key), .object(JSONObject(columns)), .bool(contact.isOut)]
+                }
+            ),
+            "erased": .array(account.erased.map { .string($0) }),
+            "events": .array(account.events.map { .string($0.name) }),
+        ]
+    }
+
+    private static func options(_ options: JSONObject) -> [AdapterID: JSONObject] { ["acoustic-server": options] }
+
+    /// Contacts of one lane, so that what they say can go together.
+    private static let neighbours = ["c-1001", "c-1005", "c-1009"]
+
+    private static func of(_ contact: String, _ operation: EngagementOperation) -> EngagementOperation {
+        var operation = operation
+        (operation.contact, operation.subject) = (contact, Subject(rawValue: contact))
+        return operation
+    }
+
+    /// Samples that show what is peculiar to this door.
+    private static var extras: [Sample] {
+        let corpus = Corpus(door: .server)
+        let everything = Action.changeAttributes([
+            "favourite_colour": .set("red & \"blue\""), "visits": .set(42), "newsletter_reader": .set(false),
+            "first_purchase": .set(AttributeValue(text: "2028-02-29", as: .date) ?? ""),
+            "delivery_hour": .set(AttributeValue(text: "08:30", as: .time) ?? ""),
+            "last_visit": .set(AttributeValue(text: "2031-03-08T22:15:00.250Z", as: .timestamp) ?? ""),
+            "shipping_country": .set(AttributeValue(text: "FI", as: .country) ?? ""),
+            "interests": .set(.choices(["gardening", "sailing"])), "loyalty_tier": .set("gold"),
+            "Mobile": .set("+358401234567"), "city": .unset,
+        ])
+        let mail = Action.identify([Corpus.aino[1]])
+        let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+        return [
+            Sample(
+                "acoustic-server-afresh",
+                "Nobody has a token yet.",
+                startsAfresh: true,
+                [corpus.operation(510, 0, .changeAttributes([.city: .set("Turku")]))]
+            ),
+            Sample(
+                "acoustic-server-everything",
+                "A contact gets a value of each type of column.",
+                [corpus.operation(511, 0, everything)]
+            ),
+            Sample(
+                "acoustic-server-update",
+                "A contact is changed, and never added.",
+                [
+                    corpus.operation(
+                        512,
+                        0,
+                        options: options(["unknownContacts": "refuse"]),
+                        .changeAttributes([.city: .set("Turku")])
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-server-update-nobody",
+                "A contact is changed that the database does not have.",
+                isOrdinary: false,
+                [
+                    corpus.operation(
+                        513,
+                        0,
+                        contact: "c-1002",
+                        options: options(["unknownContacts": "refuse"]),
+                        .changeAttributes([.city: .set("Turku")])
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-server-opt-out",
+                "A contact wants no e-mail; the database is asked for the address.",
+                [corpus.operation(514, 0, mail), corpus.operation(514, 1, out)]
+            ),
+            Sample(
+                "acoustic-server-removal",
+                "A contact leaves the database by a call.",
+                [
+                    corpus.operation(515, 0, mail),
+                    corpus.operation(515, 1, options: options(["erasure": "remove"]), .erase),
+                ]
+            ),
+            Sample(
+                "acoustic-server-erasures",
+                "Several contacts are erased by one job.",
+                neighbours.enumerated().map { of($1, corpus.operation(516, $0, .erase)) }
+            ),
+            Sample(
+                "acoustic-server-events",
+                "Events of two contacts go in one request.",
+                [
+                    of("c-1005", corpus.operation(517, 0, .changeAttributes([.city: .set("Oulu")]))),
+                    of("c-1001", corpus.operation(517, 1, .track(.custom(name: "Wishlist Opened")))),
+                    of(
+                        "c-1005",
+                        corpus.operation(517, 2, .track(.custom(name: "Order Placed", attributes: ["total": "49.90"])))
+                    ),
+                    of("c-1005", corpus.operation(517, 3, .track(.custom(name: "Wishlist Opened")))),
+                ]
+            ),
+            Sample(
+                "acoustic-server-event-with-id",
+                "The back end knows the vendor's number of the contact, and the event's code.",
+                [
+                    corpus.operation(
+                        518,
+                        0,
+                        options: options(["contactId": "881200001", "eventCode": "16"]),
+                        .track(.custom(name: "Goal Reached"))
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-server-event-nobody",
+                "An event of a contact that the database does not have.",
+                isOrdinary: false,
+                [
+                    corpus.operation(
+                        519,
+                        0,
+                        contact: "c-1002",
+                        options: options(["unknownContacts": "refuse"]),
+                        .track(.custom(name: "Wishlist Opened"))
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-server-import",
+                "A file in the upload directory goes into the database.",
+                [
+                    corpus.operation(
+                        520,
+                        0,
+                        .readBack(
+                            ReadRequest(
+                                "import",
+                                arguments: ["mapFile": "map.xml", "sourceFile": "people.csv", "encoding": "UTF-8"]
+                            )
+                        )
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-server-job",
+                "Somebody asks how far a job is.",
+                isOrdinary: false,
+                [corpus.operation(521, 0, .readBack(ReadRequest("job", arguments: ["id": "4471"])))]
+            ),
+            Sample(
+                "acoustic-server-option",
+                "Options that can't be used.",
+                isOrdinary: false,
+                [
+                    corpus.operation(
+                        522,
+                        0,
+                        options: options(["erasure": "burn", "contactId": "x", "colour": "red"]),
+                        .erase
+                    )
+                ]
+            ),
+        ]
+    }
+
+    private static func xml(_ text: String) -> WireResponse {
+        WireResponse(
+            200,
+            headers: [WireHeader("Content-Type", "text/xml;charset=utf-8")],
+            body: Array("<Envelope><Body>\(text)</Body></Envelope>".utf8)
+        )
+    }
+
+    /// A fault with its number.
+    static func fault(_ number: Int) -> WireResponse {
+        xml(
+            "<RESULT><SUCCESS>false</SUCCESS></RESULT><Fault><Request/><FaultCode/><FaultString>No.</FaultString>"
+                + "<detail><error><errorid>\(number)</errorid><module/><class>SP.API</class><method/></error></detail>"
+                + "</Fault>"
+        )
+    }
+
+    /// A yes with more elements.
+    static func yes(_ elements: String = "") -> WireResponse {
+        xml("<RESULT><SUCCESS>TRUE</SUCCESS>\(elements)</RESULT>")
+    }
+
+    private static func job(_ state: String, _ added: Int) -> WireResponse {
+        let counts = [("TOTAL_ROWS", 10), ("SQL_ADDED", added), ("SQL_UPDATED", 4)]
+        let parameters = counts.map { "<PARAMETER><NAME>\($0.0)</NAME><VALUE>\($0.1)</VALUE></PARAMETER>" }
+        return yes(
+            "<JOB_ID>4471</JOB_ID><JOB_STATUS>\(state)</JOB_STATUS><PARAMETERS>\(parameters.joined())</PARAMETERS>"
+        )
+    }
+
+    private static let replies: [SampleReply] =
+        [50, 51, 106, 122, 123, 129, 145, 150, 314, 1017, 4711].map { SampleReply("fault \($0)", fault($0)) } + [
+            SampleReply("SUCCESS false without a fault", xml("<RESULT><SUCCESS>false</SUCCESS></RESULT>")),
+            SampleReply("SUCCESS true in small letters", xml("<RESULT><SUCCESS>true</SUCCESS></RESULT>")),
+            SampleReply(
+                "a contact",
+                yes("<EMAIL>aino@example.com</EMAIL><RecipientId>881200001</RecipientId><COLUMNS/>")
+            ),
+            SampleReply("a contact without an address", yes("<EMAIL/><RecipientId>881200001</RecipientId>")),
+            SampleReply("a job's number", yes("<JOB_ID>4471</JOB_ID>")),
+            SampleReply("a job that runs", job("RUNNING", 0)),
+            SampleReply("a job that is complete", job("COMPLETE", 6)),
+            SampleReply("a job that dropped rows", job("COMPLETE", 5)),
+            SampleReply("a job that ended in an error", job("ERROR", 0)),
+            SampleReply(
+                "XML with a document type",
+                WireResponse(200, body: Array("<!DOCTYPE a [<!ENTITY b \"c\">]><Envelope/>".utf8))
+            ),
+            SampleReply("errors inside", WireResponse(200, json: ["meta": ["generalErrors": ["No."]], "data": [:]])),
+            SampleReply("a job's data", WireResponse(200, json: ["meta": [:], "data": ["id": 4471]])),
+            SampleReply("a job's state", WireResponse(200, json: ["data": ["id": 4471, "status": "SUBMITTED"]])),
+            SampleReply("a job's end", WireResponse(200, json: ["data": ["id": 4471, "status": "ERROR"]])),
+            SampleReply("a token", WireResponse(200, json: ["access_token": "t-9", "expires_in": 14_399])),
+            SampleReply("a token that is no text", WireResponse(200, json: ["access_token": "t 9"])),
+            SampleReply("an unknown client", WireResponse(401, json: ["error": "invalid_client"])),
+            SampleReply("an unknown refresh token", WireResponse(400, json: ["error": "invalid_grant"])),
+        ]
+
+    private static let memory: JSONValue = [
+        "token": "jwt", "tokenSince": 1_930_806_301_042, "tokenUntil": 1_930_820_701_042, "isRefused": false,
+        "tokenFailures": 1, "tokenNotBefore": 1_930_806_311_042, "failures": 2, "closedUntil": 1_930_806_911_042,
+    ]
+}
+
+extension JSONObject {
+    /// The object with more or other members.
+    func with(_ other: JSONObject) -> JSONObject { other.reduce(into: self) { $0[$1.name] = $1.value } }
+}

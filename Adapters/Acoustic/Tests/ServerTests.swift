@@ -1,0 +1,694 @@
+import Patchbay
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySimulation
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAcoustic
+
+@Suite("Acoustic server door") struct ServerTests {
+    // MARK: Tokens
+
+    @Test(.shows("acoustic/S1", "acoustic/S2", "acoustic/S4", of: AcousticServer.self))
+    func `a token is asked for once for all lanes, and again when it has ended`() throws {
+        let desk = try ServerDesk()
+        for number in 1...40 { try desk.say("c-\(number)", ServerDesk.set("city", "Turku")) }
+        try desk.advance(60)
+        #expect(desk.sent("token").count == 1)
+        #expect(desk.account.contacts.count == 40)
+        #expect(Set(desk.sent("addRecipient").map(\.lane)).count == 4)
+        let form = desk.body(desk.sent("token")[0])
+        #expect(form.hasPrefix("grant_type=refresh_token&client_id=8a1e0f5c-client&client_secret="))
+        #expect(
+            desk.body(desk.sent("token")[0])
+                != String(decoding: desk.sent("token")[0].request.redacted.body, as: UTF8.self)
+        )
+        try desk.advance(14_000)
+        try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(10)
+        #expect(desk.sent("token").count == 1)
+        try desk.advance(600)
+        #expect(desk.sent("token").count == 1, "nothing is to be sent, so nothing is asked for")
+        try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
+        try desk.advance(10)
+        #expect(desk.sent("token").count == 2)
+        #expect(desk.columns("c-1")?["City"] == "Vaasa")
+    }
+
+    @Test(.shows("acoustic/S3", of: AcousticServer.self), arguments: ["401", "fault 145"])
+    func `after a refused token it is asked for once more, and after another a person has to act`(_ how: String) throws
+    {
+        let refusal: Outcome = how == "401" ? .status(401) : .fault(145)
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        desk.instead = [("addRecipient", refusal)]
+        let second = try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(10)
+        #expect(desk.outcome(second)?.term == .accepted)
+        #expect(desk.sent("token").count == 2)
+        #expect(desk.account.tokens.count == 1, "the vendor hands out the same one")
+        desk.instead = [("addRecipient", refusal), ("addRecipient", refusal)]
+        let third = try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
+        try desk.advance(4000)
+        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.token.refusedTwice")
+        #expect(desk.sent("token").count == 3)
+        #expect(desk.outcome(third) == nil)
+        try desk.world.resume("campaign")
+        try desk.advance(10)
+        #expect(desk.outcome(third)?.term == .accepted)
+    }
+
+    @Test(.shows("acoustic/S3", of: AcousticServer.self))
+    func `four requests with the same refused token cost one question`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        desk.instead = (1...4).map { _ in ("addRecipient", .status(401)) }
+        try desk.world.capture((1...40).map { desk.operation("c-\($0)", ServerDesk.set("city", "Oulu")) })
+        try desk.advance(60)
+        #expect(desk.sent("token").count == 2)
+        #expect(desk.account.contacts.count == 40)
+        #expect(try desk.world.parked("campaign") == nil)
+    }
+
+    @Test(.shows("acoustic/S1", "acoustic/S43", of: AcousticServer.self))
+    func `a client that is unknown stops, a host that fails is asked again`() throws {
+        let desk = try ServerDesk(vendor: ["refreshToken": "another"])
+        desk.instead = [("token", .status(500)), ("token", .lost), ("token", .json(200, ["access_token": "a b"]))]
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(120)
+        #expect(desk.sent("token").count == 4)
+        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.token.refused")
+        let times = desk.sent("token").map(\.now)
+        #expect(times[1] - times[0] >= .seconds(1))
+        #expect(times[2] - times[1] >= .seconds(3))
+    }
+
+    // MARK: Contacts
+
+    @Test(
+        .shows(
+            "acoustic/S5",
+            "acoustic/S6",
+            "acoustic/S9",
+            "acoustic/S14",
+            "acoustic/S15",
+            "acoustic/S16",
+            "acoustic/S17",
+            "acoustic/S18",
+            "acoustic/S20",
+            "acoustic/S27",
+            of: AcousticServer.self
+        )
+    )
+    func `a contact is added with its key and its columns`() throws {
+        let desk = try ServerDesk(["countries": "upper"])
+        let instant = AttributeValue(text: "2031-03-08T22:15:00.750Z", as: .timestamp) ?? ""
+        try desk.say(
+            " c-1 ",
+            .changeAttributes([
+                "city": .set("Turku & <Åbo>"), "visits": .set(7), "newsletter_reader": .set(true),
+                "birth_date": .set("1990-04-01"), "delivery_hour": .set("08:30"), "last_visit": .set(instant),
+                "shipping_country": .set("fi"), "interests": .set(.choices(["gardening", "sailing"])),
+                "Mobile": .set("+358401234567"), "favourite_colour": .unset,
+            ])
+        )
+        try desk.advance(5)
+        let body = desk.body(desk.sent("addRecipient")[0])
+        #expect(
+            body.hasPrefix(
+                "<Envelope><Body><AddRecipient><LIST_ID>771100</LIST_ID><CREATED_FROM>1</CREATED_FROM>"
+                    + "<UPDATE_IF_FOUND>true</UPDATE_IF_FOUND><SYNC_FIELDS><SYNC_FIELD><NAME>MemberNo</NAME>"
+                    + "<VALUE>c-1</VALUE></SYNC_FIELD></SYNC_FIELDS><COLUMN><NAME>MemberNo</NAME><VALUE>c-1</VALUE></COLUMN>"
+            )
+        )
+        #expect(body.contains("<NAME>City</NAME><VALUE>Turku &amp; &lt;Åbo&gt;</VALUE>"))
+        #expect(body.contains("<NAME>FavouriteColour</NAME><VALUE/>"))
+        #expect(
+            desk.columns("c-1") == [
+                "City": "Turku & &lt;Åbo&gt;", "Visits": "7", "NewsletterReader": "Yes", "Birthday": "04/01/1990",
+                "DeliveryHour": "08:30:00", "LastVisit": "03/08/2031 22:15:00", "ShippingCountry": "FI",
+                "Interests": "gardening;sailing", "Mobile": "358401234567",
+            ]
+        )
+        #expect(desk.account.contacts["c-1"]?.createdFrom == "1")
+    }
+
+    @Test(.shows("acoustic/S7", "acoustic/S8", "acoustic/S9", of: AcousticServer.self))
+    func `a contact that is there or not leads to the other call, once`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [("addRecipient", .fault(122))]
+        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(5)
+        // The vendor said that it is there, and it is not: that is final.
+        #expect(desk.endpoints == ["token", "addRecipient", "updateRecipient"])
+        #expect(desk.outcome(first)?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(desk.outcome(first)?.finding?.vendor?.code == "123")
+        let strict = try ServerDesk(["unknownContacts": "refuse"])
+        let second = try strict.say("c-1", ServerDesk.set("city", "Turku"))
+        let third = try strict.say("c-1", ServerDesk.set("city", "Oulu"), ["unknownContacts": "add"])
+        let fourth = try strict.say("c-1", ServerDesk.set("city", "Vaasa"))
+        try strict.advance(5)
+        #expect([second, third, fourth].map { strict.outcome($0)?.term } == [.rejected, .accepted, .accepted])
+        #expect(strict.columns("c-1")?["City"] == "Vaasa")
+        let keyed = try ServerDesk(
+            ["database": "keyed", "keyColumn": "EMAIL", "emailColumn": "EMAIL", "identifierColumns": [:]],
+            vendor: ["flexible": false, "keyColumn": "EMAIL"]
+        )
+        keyed.instead = [("addRecipient", .fault(122))]
+        try keyed.say("a@example.com", ServerDesk.set("city", "Turku"))
+        try keyed.advance(5)
+        #expect(!keyed.body(keyed.sent("addRecipient")[0]).contains("SYNC_FIELDS"))
+        #expect(keyed.body(keyed.sent("updateRecipient")[0]).contains("<OLD_EMAIL>a@example.com</OLD_EMAIL>"))
+    }
+
+    @Test(.shows("acoustic/S25", of: AcousticServer.self))
+    func `several words of one contact are one call, the last value wins`() throws {
+        let desk = try ServerDesk()
+        let said: [Action] = [
+            ServerDesk.set("city", "Turku"), .changeAttributes(["city": .set("Oulu"), "visits": .set(7)]),
+            ServerDesk.set("visits", 8), .changeTags(TagChange(add: ["sports"])),
+        ]
+        let operations = said.map { desk.operation("c-1", $0) }
+        try desk.world.capture(operations)
+        try desk.advance(10)
+        #expect(desk.sent("addRecipient").count == 1)
+        #expect(desk.columns("c-1") == ["City": "Oulu", "Visits": "8", "IsSports": "Yes"])
+        #expect(operations.map { desk.outcome($0.id)?.term } == [.superseded, .accepted, .accepted, .accepted])
+    }
+
+    @Test(.shows("acoustic/S10", "acoustic/S11", "acoustic/S26", of: AcousticServer.self))
+    func `a refused call goes again in halves, until the bad word stands alone`() throws {
+        let desk = try ServerDesk()
+        let operations = (1...9).map { number in
+            desk.operation(
+                "c-1",
+                number == 6
+                    ? ServerDesk.set("favourite_colour", "poison") : ServerDesk.set("visits", .integer(Int64(number)))
+            )
+        }
+        try desk.world.capture(operations)
+        try desk.advance(60)
+        #expect(desk.outcome(operations[5].id)?.term == .rejected)
+        #expect(desk.outcome(operations[5].id)?.finding?.code == "acoustic.server.fault.value")
+        #expect(desk.outcome(operations[5].id)?.finding?.vendor?.code == "1017")
+        #expect(operations.filter { desk.outcome($0.id)?.term == .rejected }.count == 1)
+        #expect(desk.columns("c-1") == ["Visits": "9"])
+    }
+
+    @Test(.shows("acoustic/S12", of: AcousticServer.self))
+    func `a fault of the server is tried again, five times in all, and stops nobody else`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [("addRecipient", .fault(50)), ("addRecipient", .fault(120))]
+        let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(30)
+        #expect(desk.outcome(first)?.term == .accepted)
+        let vendor = desk.vendor
+        desk.world.network = { sent in
+            let isBad = String(decoding: sent.request.body, as: UTF8.self).hasBytes(of: "<VALUE>c-1</VALUE>")
+            return .outcome(isBad ? .fault(1003) : .replied(vendor.respond(to: sent.request, now: sent.now)))
+        }
+        let second = try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        let other = try desk.say("c-2", ServerDesk.set("city", "Oulu"))
+        try desk.advance(1)
+        #expect(desk.outcome(other)?.term == .accepted)
+        try desk.advance(600)
+        #expect(desk.outcome(second)?.finding?.code == "acoustic.server.fault.server")
+        #expect(desk.sent("addRecipient").count == 9)
+    }
+
+    @Test(
+        .shows("acoustic/S13", "acoustic/S44", of: AcousticServer.self),
+        arguments: [
+            (106, "fault.database"), (310, "fault.database"), (150, "fault.organisation"), (403, "reply.forbidden"),
+        ]
+    )
+    func `what only a person can mend stops, and keeps everything`(_ number: Int, _ code: String) throws {
+        let desk = try ServerDesk()
+        desk.instead = [("addRecipient", number == 403 ? .status(403) : .fault(number))]
+        let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(5)
+        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.\(code)")
+        #expect(desk.outcome(said) == nil)
+        try desk.world.resume("campaign")
+        try desk.advance(5)
+        #expect(desk.outcome(said)?.term == .accepted)
+    }
+
+    @Test(.shows("acoustic/S44", of: AcousticServer.self))
+    func `an address of a database that is not there stops, too`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [("gdprErasure", .status(404))]
+        try desk.say("c-1", .erase)
+        try desk.advance(5)
+        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.reply.notFound")
+    }
+
+    // MARK: Waiting
+
+    @Test(.shows("acoustic/S43", of: AcousticServer.self))
+    func `a Retry-After keeps every lane back, over a restart`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        desk.instead = [("addRecipient", .status(429, WireHeader("Retry-After", "300")))]
+        try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(1)
+        let count = desk.world.sent.count
+        for number in 2...20 { try desk.say("c-\(number)", ServerDesk.set("city", "Oulu")) }
+        try desk.world.restart()
+        try desk.world.flush()
+        try desk.advance(290)
+        #expect(desk.world.sent.count == count)
+        try desk.advance(30)
+        #expect(desk.account.contacts.count == 20)
+    }
+
+    @Test(.shows("acoustic/S43", of: AcousticServer.self))
+    func `a vendor that fails is asked less often each time, by all lanes together`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        desk.instead = (1...60).map { _ in ("addRecipient", .status(503)) }
+        try desk.world.capture((1...200).map { desk.operation("c-\($0)", ServerDesk.set("city", "Oulu")) })
+        try desk.advance(3600)
+        let failed = desk.sent("addRecipient").count - 1
+        #expect((12...60).contains(failed), "\(failed) requests in an hour")
+        desk.instead = []
+        try desk.advance(1200)
+        #expect(desk.account.contacts.count == 200)
+    }
+
+    @Test(.shows("acoustic/S45", "acoustic/S49", of: AcousticServer.self))
+    func `without a clear answer a call goes again`() throws {
+        let page = WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html>".utf8))
+        let nothings: [Outcome] = [
+            .lost, .replied(page), .replied(WireResponse(200)), .json(200, ["a": 1]),
+            .replied(WireResponse(200, body: Array("<Envelope><Body/></Envelope>".utf8))),
+            .replied(WireResponse(200, body: Array("<!DOCTYPE x><Envelope/>".utf8))),
+        ]
+        for nothing in nothings {
+            let desk = try ServerDesk()
+            desk.instead = [("addRecipient", nothing)]
+            let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
+            try desk.advance(60)
+            #expect(desk.endpoints == ["token", "addRecipient", "addRecipient"])
+            #expect(desk.outcome(said)?.term == .accepted)
+        }
+    }
+
+    // MARK: Opting out, forgetting
+
+    @Test(.shows("acoustic/S30", "acoustic/S31", of: AcousticServer.self))
+    func `an opt-out asks the database for the address first`() throws {
+        let desk = try ServerDesk()
+        let out = Action.changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+        let nobody = try desk.say("c-1", out)
+        try desk.advance(5)
+        #expect(desk.outcome(nobody)?.finding?.code == "acoustic.server.contact.unknown")
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        let bare = try desk.say("c-1", out)
+        try desk.advance(5)
+        #expect(desk.outcome(bare)?.finding?.code == "acoustic.server.subscription.noAddress")
+        try desk.say("c-1", .identify([Identifier(.email, "a@example.com")]))
+        let taken = try desk.say("c-1", out)
+        let again = try desk.say("c-1", out)
+        try desk.advance(5)
+        #expect(desk.outcome(taken)?.term == .accepted)
+        #expect(desk.outcome(again)?.term == .unchanged)
+        #expect(desk.account.contacts["c-1"]?.isOut == true)
+        #expect(
+            desk.body(desk.sent("optOutRecipient")[0]).contains(
+                "<EMAIL>a@example.com</EMAIL><COLUMN><NAME>MemberNo</NAME><VALUE>c-1</VALUE></COLUMN>"
+            )
+        )
+        #expect(
+            desk.codes(.changeSubscription(Subscription(channel: .email, state: .subscribed))) == ["subscription.optIn"]
+        )
+        let asColumn = try ServerDesk(["subscriptionColumns": ["email": "Push"]])
+        try asColumn.say("c-1", out)
+        try asColumn.advance(5)
+        #expect(asColumn.columns("c-1") == ["Push": "No"])
+        let byAddress = try ServerDesk(
+            ["keyColumn": "EMAIL", "identifierColumns": [:]],
+            vendor: ["keyColumn": "EMAIL"]
+        )
+        try byAddress.say("a@example.com", ServerDesk.set("city", "Turku"))
+        try byAddress.say("a@example.com", out)
+        try byAddress.advance(5)
+        #expect(byAddress.endpoints == ["token", "addRecipient", "optOutRecipient"])
+    }
+
+    @Test(.shows("acoustic/S31", "acoustic/S32", of: AcousticServer.self))
+    func `a removal takes the contact out of the database`() throws {
+        let desk = try ServerDesk(["erasure": "remove"])
+        try desk.say("c-1", .identify([Identifier(.email, "a@example.com")]))
+        try desk.say("c-3", ServerDesk.set("city", "Turku"))
+        try desk.advance(10)
+        #expect(desk.account.contacts.count == 2)
+        let first = try desk.say("c-1", .erase)
+        let nobody = try desk.say("c-2", .erase)
+        try desk.say("c-3", .erase)
+        try desk.advance(10)
+        #expect(desk.account.contacts.isEmpty)
+        #expect(desk.outcome(first)?.finding?.code == "acoustic.server.erase.removed")
+        #expect(desk.outcome(nobody)?.finding?.code == "acoustic.server.erase.nothing")
+        #expect(desk.sent("removeRecipient").map(desk.body).contains { $0.contains("<EMAIL>a@example.com</EMAIL>") })
+    }
+
+    @Test(.shows("acoustic/S33", "acoustic/S34", of: AcousticServer.self))
+    func `contacts are erased by one job, which is asked for until it has no state`() throws {
+        let desk = try ServerDesk(["lanes": 1], vendor: ["jobTime": 40_000])
+        let names = ["c-1", "c,2", "c\"3"]
+        for name in names { try desk.say(name, ServerDesk.set("city", "Turku")) }
+        try desk.advance(10)
+        let operations = names.map { desk.operation($0, .erase) }
+        try desk.world.capture(operations)
+        let later = try desk.say("c-1", ServerDesk.set("city", "Oulu"))
+        try desk.advance(20)
+        #expect(desk.body(desk.sent("gdprErasure")[0]) == "MemberNo,c-1\nMemberNo,\"c,2\"\nMemberNo,\"c\"\"3\"\n")
+        #expect(desk.sent("gdprStatus").isEmpty)
+        #expect(desk.account.contacts.count == 3)
+        try desk.world.restart()
+        try desk.advance(100)
+        #expect(desk.sent("gdprErasure").count == 1)
+        #expect(desk.sent("gdprStatus").count == 2)
+        // The vendor's own link leads elsewhere, and nothing follows it.
+        #expect(
+            desk.sent("gdprStatus")[0].request.url
+                == "https://api-campaign-eu-1.goacoustic.com/rest/gdpr_jobs/4471/status"
+        )
+        #expect(operations.map { desk.outcome($0.id)?.term } == [.accepted, .accepted, .accepted])
+        #expect(desk.account.erased == names)
+        // What was said after it waited for it.
+        #expect(desk.outcome(later)?.term == .accepted)
+        #expect(desk.columns("c-1") == ["City": "Oulu"])
+    }
+
+    @Test(.shows("acoustic/S35", "acoustic/S26", of: AcousticServer.self))
+    func `a job that the vendor forgot goes again, and a refused one in halves`() throws {
+        let desk = try ServerDesk(["lanes": 1])
+        desk.instead = [("gdprStatus", .status(404))]
+        let first = try desk.say("c-1", .erase)
+        try desk.advance(300)
+        #expect(desk.outcome(first)?.term == .accepted)
+        #expect(desk.sent("gdprErasure").count == 2)
+        desk.instead = (1...3).map { _ in ("gdprStatus", .status(404)) }
+        let second = try desk.say("c-1", .erase)
+        try desk.advance(600)
+        #expect(desk.outcome(second)?.finding?.code == "acoustic.server.job.lost")
+        desk.instead = [("gdprStatus", .json(200, ["data": ["status": "ERROR"]])), ("gdprErasure", .status(400))]
+        let group = (1...4).map { desk.operation("c-\($0)", .erase) }
+        try desk.world.capture(group)
+        try desk.advance(600)
+        #expect(group.filter { desk.outcome($0.id)?.term == .accepted }.count == 4)
+        #expect(desk.sent("gdprErasure").suffix(5).map(\.operations.count) == [4, 2, 2, 1, 1])
+        #expect(desk.account.erased.count == 4)
+    }
+
+    // MARK: Events
+
+    @Test(
+        .shows(
+            "acoustic/S36",
+            "acoustic/S37",
+            "acoustic/S39",
+            "acoustic/S40",
+            "acoustic/S41",
+            of: AcousticServer.self
+        )
+    )
+    func `an event finds its contact's number first, and goes with others`() throws {
+        let desk = try ServerDesk(["lanes": 1, "eventsPerRequest": 3])
+        for number in 1...2 { try desk.say("c-\(number)", ServerDesk.set("city", "Turku")) }
+        try desk.advance(10)
+        let start = desk.world.sent.count
+        let events: [(String, Action)] = [
+            ("c-1", .track(.custom(name: "Order Placed", attributes: ["total": "49.90", "lines": .list(["a"])]))),
+            ("c-1", ServerDesk.event("Wishlist Opened")), ("c-2", .track(.sessionStarted)),
+            ("c-2", .track(.push(.opened, payload: Fixture.push))),
+        ]
+        let operations = events.map { desk.operation($0.0, $0.1) }
+        try desk.world.capture(operations)
+        try desk.advance(10)
+        #expect(Array(desk.endpoints[start...]) == ["selectRecipient", "events", "selectRecipient", "events"])
+        #expect(desk.sent("events").allSatisfy { $0.operations.count <= 3 })
+        let first = desk.sent("events")[0].request.json?["events"]?.array?.first
+        #expect(
+            first == [
+                "eventTypeCode": "211", "eventTimestamp": .string(operations[0].capturedAt.text),
+                "contactId": "881200001",
+                "attributes": [["name": "Event Name", "value": "Order Placed"], ["name": "total", "value": "49.90"]],
+            ]
+        )
+        #expect(desk.account.events.map(\.code).sorted() == ["13", "17", "211", "49"])
+        #expect(operations.allSatisfy { desk.outcome($0.id)?.term == .accepted })
+        // Whoever knows the number saves the question.
+        try desk.say("c-1", ServerDesk.event("Late"), ["contactId": "881200001", "eventCode": "16"])
+        try desk.advance(5)
+        #expect(desk.sent("selectRecipient").count == 2)
+        #expect(desk.account.events.last?.code == "16")
+        let nobody = try desk.say("c-9", ServerDesk.event("Lost"), ["unknownContacts": "refuse"])
+        try desk.advance(5)
+        #expect(desk.outcome(nobody)?.finding?.code == "acoustic.server.contact.unknown")
+        // An event may be the first word of a contact.
+        let first9 = try desk.say("c-9", ServerDesk.event("First"))
+        try desk.advance(5)
+        #expect(desk.outcome(first9)?.term == .accepted)
+        #expect(desk.endpoints.suffix(3) == ["selectRecipient", "addRecipient", "events"])
+        #expect(desk.columns("c-9") == [:])
+    }
+
+    @Test(.shows("acoustic/S42", "acoustic/S26", of: AcousticServer.self), arguments: [400, 409, 200])
+    func `one bad event refuses its list, and is found`(_ status: Int) throws {
+        let desk = try ServerDesk(["lanes": 1])
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(5)
+        let vendor = desk.vendor
+        desk.world.network = { sent in
+            let reply = vendor.respond(to: sent.request, now: sent.now)
+            guard reply.status == 400 else { return .outcome(.replied(reply)) }
+            return .outcome(.json(status, ["meta": ["generalErrors": ["No."]], "data": [:]]))
+        }
+        let operations = (1...12).map { desk.operation("c-1", ServerDesk.event($0 == 5 ? "poison" : "Lesson \($0)")) }
+        try desk.world.capture(operations)
+        try desk.advance(60)
+        #expect(desk.account.events.count == 11)
+        #expect(desk.outcome(operations[4].id)?.term == .rejected)
+        #expect(operations.filter { desk.outcome($0.id)?.term == .rejected }.count == 1)
+        // In order, bad one or not.
+        #expect(desk.account.events.map(\.name) == (1...12).filter { $0 != 5 }.map { "Lesson \($0)" })
+    }
+
+    @Test(.shows("acoustic/S38", of: AcousticServer.self))
+    func `an event leaves once, also where nobody knows what became of it`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set("city", "Turku"))
+        try desk.advance(5)
+        for doubt in [Outcome.lost, .died, .status(500)] {
+            desk.instead = [("events", doubt)]
+            let id = try desk.say("c-1", ServerDesk.event("Lesson"))
+            try desk.advance(600)
+            #expect(desk.outcome(id)?.finding?.code == "acoustic.server.event.unknown")
+        }
+        // Who says that it can't now has not done it.
+        desk.instead = [("events", .status(503)), ("events", .failed(TransportFailure(.notSent, "offline")))]
+        let sure = try desk.say("c-1", ServerDesk.event("Lesson"))
+        try desk.advance(600)
+        #expect(desk.outcome(sure)?.term == .accepted)
+        #expect(desk.account.events.count == 1)
+        let eager = try ServerDesk(["eventsInDoubt": "repeat"])
+        try eager.say("c-1", ServerDesk.set("city", "Turku"))
+        eager.instead = [("events", .lost)]
+        let again = try eager.say("c-1", ServerDesk.event("Lesson"))
+        try eager.advance(60)
+        #expect(eager.outcome(again)?.term == .accepted)
+    }
+
+    // MARK: Reading and jobs
+
+    @Test(.shows("acoustic/S46", of: AcousticServer.self))
+    func `a contact is read, and a question has words of its own`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", .changeAttributes(["city": .set("Turku"), "visits": .set(7)]))
+        try desk.say("c-1", .identify([Identifier(.email, "a@example.com")]))
+        try desk.advance(5)
+        let answer = try desk.ask("c-1", ReadRequest("contact"))?.answer
+        #expect(answer?["contactId"] == "881200001")
+        #expect(answer?["email"] == "a@example.com")
+        #expect(answer?["columns"] == ["City": "Turku", "EMAIL": "a@example.com", "MemberNo": "c-1", "Visits": "7"])
+        #expect(try desk.ask("c-2", ReadRequest("contact"))?.finding?.code == "acoustic.server.contact.unknown")
+        for request in [
+            ReadRequest("profile"), ReadRequest("contact", arguments: ["id": "7"]), ReadRequest("job"),
+            ReadRequest("job", arguments: ["id": "x"]), ReadRequest("import", arguments: ["mapFile": "m"]),
+            ReadRequest("import", arguments: ["mapFile": "m", "sourceFile": "s", "encoding": "EBCDIC"]),
+            ReadRequest("import", arguments: ["mapFile": "m", "sourceFile": "s\u{0}"]),
+        ] {
+            #expect(desk.codes(.readBack(request)) == ["question"])
+        }
+    }
+
+    @Test(.shows("acoustic/S47", of: AcousticServer.self))
+    func `a file goes into the database by a job, and dropped rows are told`() throws {
+        let desk = try ServerDesk(["pollSeconds": 3])
+        func files(_ name: String) -> ReadRequest {
+            ReadRequest("import", arguments: ["mapFile": "map.xml", "sourceFile": .string(name)])
+        }
+        let whole = try desk.ask("c-1", files("people.csv"), seconds: 30)
+        #expect(whole?.term == .accepted)
+        #expect(whole?.finding?.code == "acoustic.server.import.complete")
+        #expect(whole?.answer?["parameters"]?["TOTAL_ROWS"] == "10")
+        #expect(desk.sent("jobStatus").count == 3)
+        let dropped = try desk.ask("c-1", files("dropped.csv"), seconds: 30)
+        #expect(dropped?.finding?.code == "acoustic.server.import.dropped")
+        let broken = try desk.ask("c-1", files("broken.csv"), seconds: 30)
+        #expect(broken?.finding?.code == "acoustic.server.job.refused")
+        let state = try desk.ask("c-1", ReadRequest("job", arguments: ["id": "4472"]))
+        #expect(state?.answer?["state"] == "COMPLETE")
+        desk.instead = [("importList", .lost)]
+        let lost = try desk.ask("c-1", files("people.csv"), seconds: 30)
+        #expect(lost?.finding?.code == "acoustic.server.import.unknown")
+    }
+
+    // MARK: Settings and values
+
+    @Test(.shows("acoustic/S14", "acoustic/S9", "acoustic/S37", of: AcousticServer.self))
+    func `settings that do not fit together are all found`() throws {
+        let error = #expect(throws: SettingsError.self) {
+            try ServerFixture.adapter([
+                "keyColumn": "Nowhere", "attributeNames": ["a": "City", "b": "City", "c": "Nowhere", "d": "city"],
+                "identifierColumns": [:], "eventCodes": ["Order": "x1"],
+            ])
+        }
+        #expect(
+            error?.findings.map(\.path) == [
+                "settings.attributeNames.b", "settings.attributeNames.c", "settings.attributeNames.c",
+                "settings.attributeNames.d", "settings.keyColumn", "settings.eventCodes.Order",
+            ]
+        )
+        #expect(throws: SettingsError.self) { try ServerFixture.adapter(["databaseId": "db-1"]) }
+        #expect(throws: SettingsError.self) { try ServerFixture.adapter(["refreshToken": .null]) }
+    }
+
+    @Test(
+        .shows(
+            "acoustic/S14",
+            "acoustic/S15",
+            "acoustic/S18",
+            "acoustic/S19",
+            "acoustic/S20",
+            "acoustic/S21",
+            "acoustic/S22",
+            "acoustic/S23",
+            "acoustic/S24",
+            of: AcousticServer.self
+        )
+    )
+    func `what a column can't hold refuses the operation, or stays out`() throws {
+        let desk = try ServerDesk()
+        let bad: [(AttributeName, AttributeValue, String)] = [
+            ("nowhere", "x", "column.unknown"), ("FirstName ", "x", "column.unknown"), ("MemberNo", "x", "column.key"),
+            ("Segment", "x", "column.unwritable"), ("visits", "many", "value.type"),
+            ("city", .string(String(repeating: "x", count: 4001)), "value.long"), ("city", "a\u{0}b", "value.control"),
+            ("loyalty_tier", "platinum", "value.choice"), ("interests", .choices(["a;b"]), "value.choice"),
+            ("city", .list(["a"]), "value.nested"), ("Mobile", "12", "value.phone"),
+        ]
+        for (name, value, code) in bad {
+            #expect(desk.codes(.changeAttributes([name: .set(value), "family_name": .set("Virtanen")])) == [code])
+        }
+        #expect(desk.codes(.changeAttributes(["visits": .increment(ExactDecimal(1))])) == ["value.arithmetic"])
+        #expect(desk.codes(ServerDesk.set("city", "<b>")) == ["value.markup"])
+        #expect(desk.codes(.changeAttributes([:])) == ["nothing"])
+        let lenient = try ServerDesk(["onInvalid": "sendValid", "unset": "refuse", "allowHtml": true])
+        let rest = try lenient.say(
+            "c-1",
+            .changeAttributes(["city": .set("<b>"), "nowhere": .set("x"), "visits": .unset])
+        )
+        try lenient.advance(5)
+        #expect(lenient.outcome(rest)?.term == .accepted)
+        #expect(lenient.columns("c-1") == ["City": "<b>"])
+        var columns = Fixture.columns
+        columns["City"] = ["type": "text", "owner": "device"]
+        let shared = try ServerDesk([
+            "columns": .object(columns), "tagColumns": [:], "subscriptionColumns": [:],
+        ])
+        #expect(shared.codes(ServerDesk.set("city", "Turku")) == ["column.device"])
+        let untyped = try ServerDesk(["columns": [:]])
+        #expect(untyped.codes(ServerDesk.set("id", "1")) == ["column.name"])
+        try untyped.say("c-1", .changeAttributes(["anything": .set(true), "since": .set(.choices(["a", "b"]))]))
+        try untyped.advance(5)
+        #expect(untyped.columns("c-1") == ["anything": "Yes", "since": "a;b"])
+    }
+
+    @Test(.shows("acoustic/S27", "acoustic/S28", "acoustic/S29", "acoustic/S48", of: AcousticServer.self))
+    func `tags and subscriptions are columns, and what is not of this door is refused`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", .changeTags(TagChange(replace: ["gold"])))
+        try desk.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .suspended)))
+        try desk.advance(5)
+        #expect(desk.columns("c-1")?["IsGold"] == "Yes")
+        #expect(desk.columns("c-1")?["IsSports"] == "No")
+        #expect(desk.columns("c-1")?["Sms"] == "No")
+        let refused: [(Action, String)] = [
+            (.changeSubscription(Subscription(channel: .sms, state: .unknown)), "subscription.unknown"),
+            (.changeSubscription(Subscription(channel: .inApp, state: .subscribed)), "subscription.channel"),
+            (.changeSubscription(Subscription(channel: .sms, topic: "x", state: .subscribed)), "name.missing"),
+            (.changeTags(TagChange(add: ["nowhere"])), "name.missing"),
+            (.identify([Identifier("loyalty_card", "7")]), "name.missing"),
+            (.identify([Identifier(.external, "c-2")]), "key.other"), (.registerDevice(Corpus.phone), "device"),
+            (.setConsent(Consent(purpose: .tracking, state: .granted)), "consent"),
+            (.switchContact(ContactSwitch(.logOut)), "contactSwitch"), (ServerDesk.event(" "), "event.blank"),
+            (.track(.messageViewed(messageID: "m")), "event.kind"),
+            (.track(.push(.opened, payload: Corpus.foreignPush)), "event.foreign"),
+        ]
+        for (action, code) in refused { #expect(desk.codes(action) == [code]) }
+        #expect(desk.codes(.erase, ["erasure": "burn", "colour": "red"]) == ["option.value", "option.unknown"])
+        #expect(desk.adapter.examine(desk.operation("  ", .erase)).map(\.code) == ["acoustic.server.key.blank"])
+        #expect(desk.adapter.examine(desk.operation("a\u{1}", .erase)).map(\.code) == ["acoustic.server.key.control"])
+    }
+
+    // MARK: The interface's XML
+
+    /// Whatever the vendor's XML is like: it gets a verdict, and nothing is sent elsewhere.
+    @Test func `mutations of every answer crash nothing, and end`() throws {
+        let replies = [
+            "<RESULT><SUCCESS>TRUE</SUCCESS><RecipientId>881200001</RecipientId><EMAIL>a@example.com</EMAIL></RESULT>",
+            "<RESULT><SUCCESS>false</SUCCESS></RESULT><Fault><detail><error><errorid>50</errorid></error></detail></Fault>",
+        ].map { Array("<Envelope><Body>\($0)</Body></Envelope>".utf8) }
+        let marks = ["<", ">", "&#38;", "]]>", "<!--", "<![CDATA[", "TRUE", "145", "150", "\u{0}", "<A>", "</RESULT>"]
+        var random = SeededGenerator(seed: 23)
+        for _ in 0..<60 {
+            let desk = try ServerDesk()
+            let vendor = desk.vendor
+            var remaining = 8
+            desk.world.network = { sent in
+                remaining -= 1
+                guard sent.endpoint != "token", remaining > 0 else {
+                    return .outcome(.replied(vendor.respond(to: sent.request, now: sent.now)))
+                }
+                var bytes = random.pick(replies)
+                for _ in 0...random.below(2) {
+                    let place = random.below(bytes.count)
+                    switch random.below(3) {
+                    case 0: bytes[place] = UInt8(random.below(256))
+                    case 1: bytes.removeSubrange(place..<min(bytes.count, place + 9))
+                    default: bytes.insert(contentsOf: Array(random.pick(marks).utf8), at: place)
+                    }
+                    if bytes.isEmpty { bytes = [0x3C] }
+                }
+                return .outcome(.replied(WireResponse(200, body: bytes)))
+            }
+            try desk.say("c-1", ServerDesk.set("city", "Turku"))
+            try desk.say("c-1", ServerDesk.event("Lesson"))
+            try desk.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
+            try desk.advance(20_000)
+            if try desk.world.parked("campaign") == nil {
+                #expect(try desk.world.accounts().allSatisfy { $0.balances && $0.pending == 0 })
+            }
+        }
+    }
+}

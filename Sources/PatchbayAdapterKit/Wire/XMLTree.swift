@@ -1,0 +1,334 @@
+public import PatchbayJSON
+
+/// An element of a small XML document, as some vendors take and give them: a name, and a text or elements.
+///
+/// It reads little and strictly: elements, text, the five entities, references by number, CDATA and comments. Attributes
+/// are passed over; a document type, any other entity, a processing instruction and whatever is not well-formed is no
+/// document. It writes no attributes.
+public struct XMLTree: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// Its own text, without that of its elements.
+    public var text: String
+    /// Its elements, in order.
+    public var children: [XMLTree]
+
+    /// An element.
+    public init(_ name: String, _ text: String = "", _ children: [XMLTree] = []) {
+        (self.name, self.text, self.children) = (name, text, children)
+    }
+
+    /// The elements that a JSON value becomes: an array one for each, an object one with elements, all else its text.
+    public static func elements(_ name: String, _ json: JSONValue) -> [XMLTree] {
+        switch json {
+        case .array(let values): values.flatMap { elements(name, $0) }
+        case .object(let object): [XMLTree(name, "", object.flatMap { elements($0.name, $0.value) })]
+        case .string(let text): [XMLTree(name, text)]
+        case .null: [XMLTree(name)]
+        case .bool, .number: [XMLTree(name, json.text)]
+        }
+    }
+
+    /// The first element of that name.
+    public subscript(name: String) -> XMLTree? { children.first { $0.name == name } }
+
+    /// All elements of that name.
+    public func all(_ name: String) -> [XMLTree] { children.filter { $0.name == name } }
+
+    // MARK: Writing
+
+    /// Whether XML 1.0 has a place for every character of a text: for most control characters it has none.
+    public static func canHold(_ text: String) -> Bool {
+        // Mostly it is plain: what XML can't hold is below the blank, or begins with EF.
+        if text.allBytes({ $0 >= 0x20 && $0 != 0xEF }) { return true }
+        return text.unicodeScalars.allSatisfy(canHold)
+    }
+
+    fileprivate static func canHold(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
+        default: false
+        }
+    }
+
+    /// The document without a declaration, in UTF-8; what XML can't hold is left out of texts.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        write(to: &bytes)
+        return bytes
+    }
+
+    private func write(to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "<"))
+        bytes.append(contentsOf: name.utf8)
+        if text.isEmpty, children.isEmpty { return bytes.append(contentsOf: "/>".utf8) }
+        bytes.append(UInt8(ascii: ">"))
+        if text.allBytes({ $0 >= 0x20 && $0 != 0xEF && $0 != 0x26 && $0 != 0x3C && $0 != 0x3E }) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            for scalar in text.unicodeScalars { Self.write(scalar, to: &bytes) }
+        }
+        for child in children { child.write(to: &bytes) }
+        bytes.append(contentsOf: "</".utf8)
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(UInt8(ascii: ">"))
+    }
+
+    private static func write(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+        switch scalar {
+        case "&": bytes.append(contentsOf: "&amp;".utf8)
+        case "<": bytes.append(contentsOf: "&lt;".utf8)
+        case ">": bytes.append(contentsOf: "&gt;".utf8)
+        // A bare one would be read as the end of a line.
+        case "\r": bytes.append(contentsOf: "&#13;".utf8)
+        default:
+            if canHold(scalar) { bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter) }
+        }
+    }
+
+    // MARK: Reading
+
+    /// How much of a document is read at most.
+    public struct Limits: Sendable {
+        /// Bytes of the document.
+        public var bytes = 1 << 20
+        /// Elements inside each other.
+        public var depth = 16
+        /// Elements in all.
+        public var elements = 20_000
+
+        /// What is far more than any answer that a vendor documents.
+        public init() {}
+    }
+
+    /// The root of a document; nil if the bytes are none, or more than is read.
+    public init?(parsing bytes: [UInt8], limits: Limits = Limits()) {
+        guard bytes.count <= limits.bytes else { return nil }
+        var reader = XMLReader(bytes: bytes, limits: limits)
+        guard let root = reader.document() else { return nil }
+        self = root
+    }
+}
+
+extension FieldTable {
+    /// The record as an XML element; the rules of the fields that it has count as fired.
+    public func xml(_ name: String, _ record: Record) -> XMLTree {
+        var tree = XMLTree(name)
+        forEach(of: record) { tree.children += XMLTree.elements($0, $1) }
+        return tree
+    }
+}
+
+/// Reads one document, from its first byte to its last.
+private struct XMLReader {
+    let bytes: [UInt8]
+    let limits: XMLTree.Limits
+    private var place = 0
+    private var elements = 0
+
+    /// An element that is not yet closed. Bytes, because a text may come in parts.
+    private struct Open {
+        let name: [UInt8]
+        var text: [UInt8] = []
+        var children: [XMLTree] = []
+
+        /// The element as it is; nil if its text is not UTF-8.
+        var tree: XMLTree? {
+            guard let text = String(validating: text, as: UTF8.self) else { return nil }
+            return XMLTree(String(decoding: name, as: UTF8.self), text, children)
+        }
+    }
+
+    init(bytes: [UInt8], limits: XMLTree.Limits) { (self.bytes, self.limits) = (bytes, limits) }
+
+    mutating func document() -> XMLTree? {
+        _ = take("\u{FEFF}")
+        if isNext("<?xml"), !skip(past: "?>") { return nil }
+        guard prolog(), let root = element() else { return nil }
+        return prolog() && place == bytes.count ? root : nil
+    }
+
+    /// Blanks and comments around the root.
+    private mutating func prolog() -> Bool {
+        while place < bytes.count {
+            skipBlanks()
+            guard isNext("<!--") else { return true }
+            guard comment() else { return false }
+        }
+        return true
+    }
+
+    /// An element and all that is in it, without recursion: depth is a limit, not a crash.
+    private mutating func element() -> XMLTree? {
+        var open: [Open] = []
+        while true {
+            guard place < bytes.count else { return nil }
+            if bytes[place] != UInt8(ascii: "<") {
+                guard !open.isEmpty, character(into: &open[open.count - 1].text) else { return nil }
+            } else if isNext("<![CDATA[") {
+                guard !open.isEmpty, data(into: &open[open.count - 1].text) else { return nil }
+            } else if isNext("<!--") {
+                guard !open.isEmpty, comment() else { return nil }
+            } else if take("</") {
+                guard let last = open.popLast(), name() == last.name, closes(), let tree = last.tree else { return nil }
+                guard !open.isEmpty else { return tree }
+                open[open.count - 1].children.append(tree)
+            } else {
+                guard take("<"), let begun = begin(depth: open.count) else { return nil }
+                if !begun.isEmpty {
+                    open.append(begun.element)
+                } else if open.isEmpty {
+                    return begun.element.tree
+                } else if let tree = begun.element.tree {
+                    open[open.count - 1].children.append(tree)
+                }
+            }
+        }
+    }
+
+    /// Name and attributes up to the end of the tag.
+    private mutating func begin(depth: Int) -> (element: Open, isEmpty: Bool)? {
+        elements += 1
+        guard depth < limits.depth, elements <= limits.elements, let name = name() else { return nil }
+        while true {
+            let start = place
+            skipBlanks()
+            if take("/>") { return (Open(name: name), true) }
+            if take(">") { return (Open(name: name), false) }
+            guard place > start, attribute() else { return nil }
+        }
+    }
+
+    private mutating func attribute() -> Bool {
+        guard name() != nil else { return false }
+        skipBlanks()
+        guard take("=") else { return false }
+        skipBlanks()
+        guard place < bytes.count, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(bytes[place]) else { return false }
+        let quote = bytes[place]
+        place += 1
+        while place < bytes.count, bytes[place] != quote {
+            if bytes[place] == UInt8(ascii: "<") { return false }
+            place += 1
+        }
+        guard place < bytes.count else { return false }
+        place += 1
+        return true
+    }
+
+    private mutating func closes() -> Bool {
+        skipBlanks()
+        return take(">")
+    }
+
+    private mutating func name() -> [UInt8]? {
+        let start = place
+        while place < bytes.count, place - start <= 128, Self.isName(bytes[place], isFirst: place == start) {
+            place += 1
+        }
+        return (1...128).contains(place - start) ? Array(bytes[start..<place]) : nil
+    }
+
+    private static func isName(_ byte: UInt8, isFirst: Bool) -> Bool {
+        switch byte {
+        case 0x41...0x5A, 0x61...0x7A, 0x5F: true
+        case 0x30...0x39, 0x2D, 0x2E, 0x3A: !isFirst
+        default: false
+        }
+    }
+
+    // MARK: Text
+
+    /// Plain characters of a text, or a reference; nothing that XML has no place for.
+    private mutating func character(into text: inout [UInt8]) -> Bool {
+        let start = place
+        while place < bytes.count, Self.isPlain(bytes[place]) { place += 1 }
+        if place > start {
+            text.append(contentsOf: bytes[start..<place])
+            return true
+        }
+        let byte = bytes[place]
+        if byte == UInt8(ascii: "&") { return reference(into: &text) }
+        // This must stand nowhere but at the end of CDATA.
+        if isNext("]]>") { return false }
+        return plain(byte, into: &text)
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x26 && byte != 0x3C && byte != 0x5D }
+
+    private mutating func plain(_ byte: UInt8, into text: inout [UInt8]) -> Bool {
+        place += 1
+        // The end of a line is one line feed, however it is written.
+        if byte == 0x0D {
+            if place < bytes.count, bytes[place] == 0x0A { return true }
+            text.append(0x0A)
+            return true
+        }
+        text.append(byte)
+        return byte >= 0x20 || byte == 0x09 || byte == 0x0A
+    }
+
+    private mutating func data(into text: inout [UInt8]) -> Bool {
+        place += "<![CDATA[".utf8.count
+        while place < bytes.count {
+            if take("]]>") { return true }
+            guard plain(bytes[place], into: &text) else { return false }
+        }
+        return false
+    }
+
+    private static let entities: [(StaticString, UInt8)] = [
+        ("&lt;", 0x3C), ("&gt;", 0x3E), ("&amp;", 0x26), ("&quot;", 0x22), ("&apos;", 0x27),
+    ]
+
+    private mutating func reference(into text: inout [UInt8]) -> Bool {
+        for (entity, byte) in Self.entities where take(entity) {
+            text.append(byte)
+            return true
+        }
+        guard take("&#") else { return false }
+        let radix = take("x") ? 16 : 10
+        let start = place
+        while place < bytes.count, place - start < 8, bytes[place] != UInt8(ascii: ";") { place += 1 }
+        let digits = String(decoding: bytes[start..<place], as: UTF8.self)
+        guard take(";"), digits.allSatisfy(\.isHexDigit), let number = UInt32(digits, radix: radix),
+            let scalar = Unicode.Scalar(number), XMLTree.canHold(scalar)
+        else { return false }
+        text.append(contentsOf: String(scalar).utf8)
+        return true
+    }
+
+    // MARK: Marks
+
+    private mutating func comment() -> Bool {
+        place += "<!--".utf8.count
+        return skip(past: "-->")
+    }
+
+    private func isNext(_ mark: StaticString) -> Bool {
+        let count = mark.utf8CodeUnitCount
+        guard bytes.count - place >= count, bytes[place] == mark.utf8Start[0] else { return false }
+        // The mark's bytes are there for as long as the program is; `count` of them are read.
+        for offset in 1..<max(1, count) where bytes[place + offset] != mark.utf8Start[offset] { return false }
+        return true
+    }
+
+    private mutating func take(_ mark: StaticString) -> Bool {
+        guard isNext(mark) else { return false }
+        place += mark.utf8CodeUnitCount
+        return true
+    }
+
+    private mutating func skip(past mark: StaticString) -> Bool {
+        while place < bytes.count {
+            if take(mark) { return true }
+            place += 1
+        }
+        return false
+    }
+
+    private mutating func skipBlanks() {
+        while place < bytes.count, bytes[place] <= 0x20, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
+    }
+}

@@ -1,0 +1,107 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import Testing
+
+@Suite("XML") struct XMLTests {
+    private func read(_ text: String) -> XMLTree? { XMLTree(parsing: Array(text.utf8)) }
+
+    private func text(_ tree: XMLTree) -> String { String(decoding: tree.bytes, as: UTF8.self) }
+
+    @Test func `a tree is written and read as the same`() {
+        let tree = XMLTree(
+            "Envelope",
+            "",
+            [
+                XMLTree("A", "a < b & c > d ]]> \"e\" 'f' \r\n\tü😀"), XMLTree("Empty"),
+                XMLTree("B", "", [XMLTree("C", "1"), XMLTree("C", "2")]),
+            ]
+        )
+        #expect(XMLTree(parsing: tree.bytes) == tree)
+        #expect(tree["B"]?.all("C").map(\.text) == ["1", "2"])
+        #expect(text(XMLTree("A", "<&>\r")) == "<A>&lt;&amp;&gt;&#13;</A>")
+    }
+
+    @Test func `a JSON value becomes elements`() {
+        let json: JSONValue = ["LIST_ID": "7", "COLUMN": [["NAME": "a", "VALUE": 1], ["NAME": "b", "VALUE": nil]]]
+        let made = XMLTree.elements("Call", json).map(text)
+        #expect(
+            made == [
+                "<Call><LIST_ID>7</LIST_ID><COLUMN><NAME>a</NAME><VALUE>1</VALUE></COLUMN>"
+                    + "<COLUMN><NAME>b</NAME><VALUE/></COLUMN></Call>"
+            ]
+        )
+    }
+
+    @Test func `what XML has no place for is known, and is never written`() {
+        #expect(XMLTree.canHold("a\t\n\r b"))
+        for text in ["\u{0}", "\u{1F}", "\u{FFFE}", "a\u{8}"] { #expect(!XMLTree.canHold(text)) }
+        #expect(text(XMLTree("A", "x\u{0}y")) == "<A>xy</A>")
+    }
+
+    @Test(arguments: [
+        ("<?xml version=\"1.0\"?>\n<!-- x --><A/>\n", ""),
+        ("<A>a&#65;&#x42;&amp;&lt;&gt;&quot;&apos;</A>", "aAB&<>\"'"),
+        ("<A x=\"1\" y='<'></A >", nil), ("<A x = \"1\" y='&'></A >", ""), ("<A>a<![CDATA[<b>&]]>c</A>", "a<b>&c"),
+        ("<A>1\r\n2\r3</A>", "1\n2\n3"), ("<A>a<!-- - -->b</A>", "ab"), ("\u{FEFF}<A/>", ""),
+    ])
+    func `what is read of a document`(_ document: String, _ expected: String?) {
+        #expect(read(document)?.text == expected)
+    }
+
+    @Test(arguments: [
+        "", " ", "text", "<A>", "<A></B>", "<A/><B/>", "<A>&nbsp;</A>", "<A>&#0;</A>", "<A>&#x110000;</A>",
+        "<A>&#;</A>",
+        "<!DOCTYPE A [<!ENTITY b \"c\">]><A>&b;</A>", "<A><?php ?></A>", "<A>]]></A>", "<A b></A>", "<A b=c></A>",
+        "<1/>", "<A>\u{0}</A>", "<A", "<A b='", "<A><![CDATA[", "<!--", "<A>&amp</A>", "<A>x", "</A>",
+        "<A x='1'y='2'/>",
+        "<A>&#+5;</A>",
+    ])
+    func `what is no document, or more than is read of one`(_ document: String) {
+        #expect(read(document) == nil)
+    }
+
+    @Test func `depth, elements and bytes have limits`() {
+        let deep = String(repeating: "<A>", count: 100_000)
+        #expect(read(deep + String(repeating: "</A>", count: 100_000)) == nil)
+        #expect(read(String(repeating: "<A>", count: 16) + String(repeating: "</A>", count: 16)) != nil)
+        var limits = XMLTree.Limits()
+        limits.elements = 3
+        #expect(XMLTree(parsing: Array("<A><B/><B/></A>".utf8), limits: limits) != nil)
+        #expect(XMLTree(parsing: Array("<A><B/><B/><B/></A>".utf8), limits: limits) == nil)
+        limits.bytes = 4
+        #expect(XMLTree(parsing: Array("<A />".utf8), limits: limits) == nil)
+    }
+
+    @Test func `bytes that are no text are no document`() {
+        #expect(XMLTree(parsing: Array("<A>".utf8) + [0xFF] + Array("</A>".utf8)) == nil)
+        #expect(XMLTree(parsing: Array("<A>".utf8) + [0xC3, 0xBC] + Array("</A>".utf8))?.text == "ü")
+    }
+
+    /// Whatever is read is written and read as the same, but for what stood around it.
+    @Test func `mutations of a document crash nothing, and what is read is kept`() {
+        let document = Array(
+            "<?xml version='1.0'?><Envelope a=\"b\"><Body><RESULT><SUCCESS>TRUE</SUCCESS><X><![CDATA[<&]]>&#228;</X><Y/></RESULT></Body></Envelope>"
+                .utf8
+        )
+        let marks = ["<", ">", "&", "/", "]]>", "<!--", "-->", "<![CDATA[", "&#", ";", "\"", "\u{0}", "ü", "<A>", "?"]
+        var random = SeededGenerator(seed: 11)
+        var read = 0
+        for _ in 0..<4000 {
+            var bytes = document
+            for _ in 0...random.below(3) {
+                let place = random.below(bytes.count)
+                switch random.below(4) {
+                case 0: bytes[place] = UInt8(random.below(256))
+                case 1: bytes.removeSubrange(place..<min(bytes.count, place + 1 + random.below(8)))
+                case 2: bytes.insert(contentsOf: Array(random.pick(marks).utf8), at: place)
+                default: bytes = Array(bytes.prefix(place)) + bytes.dropFirst(random.below(bytes.count))
+                }
+                if bytes.isEmpty { bytes = document }
+            }
+            guard let tree = XMLTree(parsing: bytes) else { continue }
+            read += 1
+            #expect(XMLTree(parsing: tree.bytes) == tree)
+        }
+        #expect((100...3900).contains(read), "\(read) of 4000 were read")
+    }
+}

@@ -39,7 +39,10 @@ package struct LaneIndex: Sendable {
     private(set) var unread: [Int] = []
     var reach = Reach.nothing
     /// The state of the store that this is about.
-    var version: IndexVersion?
+    package internal(set) var version: IndexVersion?
+    /// Whether the rows selected last come from one queue alone, or are all that is known of theirs: then what ends among
+    /// them leaves no queue without its share of the places, and they may be used on for a while.
+    package internal(set) var isEven = false
 
     /// So many queues, and rows of one queue, are kept at most: what stands behind is looked for when its turn comes.
     private static let capacity = 4096
@@ -183,7 +186,7 @@ extension ArraySlice<Int64> {
     }
 }
 /// Tells one state of a store's rows from another, as far as an index can't follow by itself.
-struct IndexVersion: Equatable {
+package struct IndexVersion: Equatable, Sendable {
     /// Changes that this store made and tells no index of.
     var upheavals: Int
     /// Changes when another connection commits.
@@ -201,16 +204,24 @@ extension OutboxStore {
     /// As if another process had committed something: for tests that play it on this store's connection.
     package func noteForeignCommit() {
         foreignCommits += 1
-        (versionInTransaction, notedEndings) = (nil, nil)
+        (versionAtHand, notedEndings) = (nil, nil)
     }
 
     /// Changes when another process has committed something, or may have while the store was suspended, and only then.
     package func foreignVersion() throws(OutboxError) -> Int64 {
-        guard connection.isInTransaction else { return try readForeignVersion() }
-        if let versionInTransaction { return versionInTransaction }
+        guard isLooking || connection.isInTransaction else { return try readForeignVersion() }
+        if let versionAtHand { return versionAtHand }
         let version = try readForeignVersion()
-        versionInTransaction = version
+        versionAtHand = version
         return version
+    }
+
+    /// Runs what rests on one state of the file: what others commit meanwhile is seen at the next look. A transaction in it
+    /// sees what is there when it begins, as any does.
+    package func look<T>(_ body: () throws -> T) rethrows -> T {
+        (isLooking, versionAtHand) = (true, nil)
+        defer { (isLooking, versionAtHand) = (false, nil) }
+        return try body()
     }
 
     private func readForeignVersion() throws(OutboxError) -> Int64 {
@@ -218,7 +229,7 @@ extension OutboxStore {
     }
 
     /// Whether nothing but what the index was told of has happened to its rows.
-    package func isCurrent(_ index: LaneIndex) throws(OutboxError) -> Bool { try index.version == indexVersion() }
+    package func isCurrent(_ version: IndexVersion?) throws(OutboxError) -> Bool { try version == indexVersion() }
 
     private static let dataVersion = Query("PRAGMA data_version")
 }

@@ -175,11 +175,17 @@ extension OutboxStore {
         _ range: ClosedRange<Int64>,
         provider: String
     ) throws(OutboxError) {
-        for noted in run {
+        let entries = run.map { noted in
             let ending = noted.ending
-            try remember(provider: provider, id: ending.id, term: ending.term, code: ending.code, at: noted.at)
-            let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
-            try count(provider: provider, term: ending.term, code: ending.code, by: times)
+            return HistoryEntry(provider: provider, id: ending.id, term: ending.term, code: ending.code, at: noted.at)
+        }
+        try remember(entries)
+        let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
+        var rest = entries[...]
+        while let first = rest.first {
+            let alike = rest.prefix { ($0.term, $0.code) == (first.term, first.code) }.count
+            try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike))
+            rest = rest.dropFirst(alike)
         }
         if DeliberateFault.routeLeftBehind.isPresent { return }
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))

@@ -97,8 +97,9 @@ extension OutboxStore {
     /// What may be planned next in a lane, for a caller that keeps the index of the lane and the rows from window to window.
     ///
     /// `index` is what is known of the lane; it is read on where it is not enough, and built anew where it is stale. `known`
-    /// are rows that the caller kept, in order, and that belong to no group. `load` gets a row that is to be shown and is not
-    /// among them: from what the caller kept, or with `row(_:provider:)`. Sequences come in order.
+    /// are rows that the caller kept, in order, and that belong to no group. `prepare` is told, in order, which rows will be
+    /// asked for, so that they can be read together; `load` gets each, from what the caller kept or read, or with
+    /// `row(_:provider:)`. Sequences come in order.
     package func window(
         provider: String,
         lane: String,
@@ -106,6 +107,7 @@ extension OutboxStore {
         closedQueues: Set<String>,
         index: inout LaneIndex,
         known: ArraySlice<Int64>,
+        prepare: ([Int64]) throws -> Void = { _ in },
         load: (Int64) throws -> Loaded
     ) throws -> (sequences: [Int64], hasMore: Bool) {
         guard limit > 0 else { return ([], true) }
@@ -125,6 +127,7 @@ extension OutboxStore {
                 try selection.findQueues(closed: closedQueues, resumingIn: &headSearch)
                 try selection.share()
             }
+            try prepare(selection.taken(except: known))
             var sequences: [Int64] = []
             sequences.reserveCapacity(limit)
             var next = known.startIndex
@@ -141,6 +144,7 @@ extension OutboxStore {
                 continue
             }
             index = selection.index
+            index.isEven = selection.isEven
             if selection.queues.count > 1 { sequences.sort() }
             if DeliberateFault.newestFirst.isPresent { sequences.reverse() }
             return (sequences, hasMore)
@@ -185,6 +189,44 @@ extension OutboxStore {
         defer { statement.reset() }
         try statement.bind([.integer(sequence), .text(provider)])
         return try statement.step() ? RowReader.read(statement, noting: noteDamaged) : nil
+    }
+
+    /// Hands over rows by their sequences, which rise; those that stand close together are read with one statement.
+    ///
+    /// What is not there is left out, and what is damaged is noted and left out.
+    package func forEachRow(
+        _ sequences: [Int64],
+        provider: String,
+        _ body: (OutboxRow) throws -> Void
+    ) throws {
+        var rest = sequences[...]
+        while let first = rest.first {
+            var last = first
+            let run = rest.prefix { sequence in
+                guard sequence - last <= Self.gap else { return false }
+                last = sequence
+                return true
+            }
+            rest = rest.dropFirst(run.count)
+            try read(run, provider: provider, body)
+        }
+    }
+
+    /// Other rows between two that are wanted cost less than another statement, up to so many.
+    private static let gap: Int64 = 4
+
+    private func read(_ run: ArraySlice<Int64>, provider: String, _ body: (OutboxRow) throws -> Void) throws {
+        guard let first = run.first, let last = run.last else { return }
+        let statement = try connection.statement(RowReader.range)
+        defer { statement.reset() }
+        try statement.bind([.integer(first), .integer(last), .text(provider)])
+        var next = run.startIndex
+        while try guarded({ () throws(OutboxError) in try statement.step() }) {
+            let sequence = RowReader.sequence(statement)
+            while next < run.endIndex, run[next] < sequence { next += 1 }
+            guard next < run.endIndex, run[next] == sequence else { continue }
+            if let row = RowReader.read(statement, noting: noteDamaged) { try body(row) }
+        }
     }
 
     /// The rows of these operations in a lane, held or not, in order of capture.
@@ -256,47 +298,53 @@ extension OutboxStore {
 
 /// Reads routes with their operations from the columns of one SELECT.
 enum RowReader {
+    /// The columns of both tables in the order of the schema, each with its checksum behind them.
     private static let columns = """
-        SELECT r.sequence, r.provider, r.lane, r.queue, r.hold, r.step, r.failures, r.refusals, \(Table.route.isSound("r.")),
-            o.id, o.subject, o.grouping, o.captured_at, o.since, o.body, \(Table.operation.isSound("o."))
+        SELECT \(Table.route.list("r.")), r.checksum, \(Table.operation.list("o.")), o.checksum
 
         """
+    private static let route: Int32 = 0
+    private static let operation = Int32(Table.route.columns.count + 1)
     /// Routes first; an operation that is missing leaves its columns NULL.
     static let select = columns + "FROM route r LEFT JOIN operation o ON o.sequence = r.sequence "
     /// The row of a sequence and a provider.
     static let one = Query(select + "WHERE r.sequence = ?1 AND r.provider = ?2")
+    /// The rows of a provider from one sequence to another; the plus keeps SQLite from walking through all of its routes.
+    static let range = Query(
+        select + "WHERE r.sequence BETWEEN ?1 AND ?2 AND +r.provider = ?3 ORDER BY r.sequence"
+    )
     /// Operations of a subject first.
     static let selectBySubject = columns + "FROM operation o CROSS JOIN route r ON r.sequence = o.sequence "
 
-    static func sequence(_ row: Statement) -> Int64 { row.integer(0) }
+    static func sequence(_ row: Statement) -> Int64 { row.integer(route) }
 
     /// The row at hand, or nil after telling `note` which of its two parts is damaged.
     static func read(_ row: Statement, noting note: (DamagedRow) -> Void) -> OutboxRow? {
-        guard row.bool(15) else {
-            note(DamagedRow(table: Table.operation.name, number: row.integer(0)))
+        guard row.isSound(.operation, from: operation) else {
+            note(DamagedRow(table: Table.operation.name, number: sequence(row)))
             return nil
         }
-        guard row.bool(8) else {
-            note(DamagedRow(table: Table.route.name, number: row.integer(0), provider: row.text(1)))
+        guard row.isSound(.route, from: route) else {
+            note(DamagedRow(table: Table.route.name, number: sequence(row), provider: row.text(route + 1)))
             return nil
         }
         return OutboxRow(
             operation: OutboxOperation(
-                sequence: row.integer(0),
-                id: row.text(9),
-                subject: row.text(10),
-                group: row.optionalText(11),
-                capturedAt: row.integer(12),
-                since: row.integer(13),
-                body: row.blob(14)
+                sequence: row.integer(operation),
+                id: row.text(operation + 1),
+                subject: row.text(operation + 2),
+                group: row.optionalText(operation + 3),
+                capturedAt: row.integer(operation + 4),
+                since: row.integer(operation + 5),
+                body: row.blob(operation + 6)
             ),
-            provider: row.text(1),
-            lane: row.text(2),
-            queue: row.text(3),
-            hold: row.optionalText(4),
-            step: row.optionalBlob(5),
-            failures: Int(row.integer(6)),
-            refusals: Int(row.integer(7))
+            provider: row.text(route + 1),
+            lane: row.text(route + 2),
+            queue: row.text(route + 3),
+            hold: row.optionalText(route + 4),
+            step: row.optionalBlob(route + 5),
+            failures: Int(row.integer(route + 6)),
+            refusals: Int(row.integer(route + 7))
         )
     }
 }

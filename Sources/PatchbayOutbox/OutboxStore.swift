@@ -55,8 +55,9 @@ package final class OutboxStore {
     var knownEpoch: (epoch: Int64, version: Int64)?
     /// How many endings are noted and not carried out; nil if that is to be looked up.
     var notedEndings: Int?
-    /// What others had committed when the transaction at hand began, once it was asked for.
-    var versionInTransaction: Int64?
+    /// What others had committed when the transaction or the look at hand began, once it was asked for.
+    var versionAtHand: Int64?
+    var isLooking = false
     /// The end of the history up to which `heard` is filled.
     var heardEnd: Int64?
     /// How long a transaction waits for another process, in milliseconds.
@@ -99,7 +100,8 @@ package final class OutboxStore {
         lastSequence = nil
         lastHistoryNumber = nil
         mustBalance = false
-        (usageChange, mustRecount, unwrittenCounts, versionInTransaction) = (OutboxUsage(), false, [], nil)
+        (usageChange, mustRecount, unwrittenCounts, versionAtHand) = (OutboxUsage(), false, [], nil)
+        defer { versionAtHand = nil }
         let result: T
         do {
             try quarantineDamagedRows()

@@ -112,6 +112,19 @@ struct QueueSelection {
         index.queues[queues[number].place].known.prefix(queues[number].count)
     }
 
+    /// Whether one queue has all the places, or no queue is known to want more than it has.
+    var isEven: Bool { queues.count == 1 || queues.allSatisfy { $0.count == index.queues[$0.place].known.count } }
+
+    /// The rows taken from all queues, in order, without those that are known.
+    func taken(except known: ArraySlice<Int64>) -> [Int64] {
+        var rows: [Int64] = []
+        for number in queues.indices {
+            for sequence in taken(number) where known.offset(of: sequence) == nil { rows.append(sequence) }
+        }
+        if queues.count > 1 { rows.sort() }
+        return rows
+    }
+
     /// Takes the next row of a queue too.
     mutating func advance(_ number: Int) { queues[number].count += 1 }
 

@@ -96,8 +96,13 @@ struct Table {
     let rowid: String
     /// Adds a row; its values are bound in the order of the columns, its checksum behind them.
     let insert: Query
+    /// Adds so many rows; bound as for `insert`, one behind the other.
+    let insertMany: Query
+    static let many = 16
     /// Adds a row, or writes it over the one with the same key; bound as for `insert`.
     let replace: Query
+    /// How the image of each row begins.
+    let image: ChecksumImage
     /// It only sums up what other tables hold: after a loss it is made anew.
     var isDerived: Bool { name == Self.usage.name }
 
@@ -106,10 +111,14 @@ struct Table {
         self.name = name
         self.rowid = rowid
         self.columns = columns
-        let places = (1...columns.count + 1).map { "?\($0)" }.joined(separator: ", ")
+        let places = repeatElement("?", count: columns.count + 1).joined(separator: ", ")
         let insert = "INSERT INTO \(name) (\(columns.joined(separator: ", ")), checksum) VALUES (\(places))"
         let news = (columns.dropFirst(key) + ["checksum"]).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         self.insert = Query(insert)
+        insertMany = Query(insert + String(repeating: ", (\(places))", count: Self.many - 1))
+        var image = ChecksumImage()
+        image.append(.text(name))
+        self.image = image
         replace = Query(
             "\(insert) ON CONFLICT (\(columns.prefix(key).joined(separator: ", "))) DO UPDATE SET \(news)"
         )
@@ -123,8 +132,7 @@ struct Table {
 
     /// The checksum of a row with these values, in the order of the columns.
     func checksum(of values: [SQLValue]) -> SQLValue {
-        var image = ChecksumImage()
-        image.append(.text(name))
+        var image = image
         for value in values { image.append(value) }
         return .integer(Int64(image.checksum.value))
     }

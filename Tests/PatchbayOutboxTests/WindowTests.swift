@@ -13,6 +13,22 @@ import Testing
         }
     }
 
+    @Test func `rows are handed over in order, without those between them and those that are damaged`() throws {
+        try fill("events", 4)
+        _ = try store.transaction(.normal) { try store.capture("other", provider: "des") }
+        try fill("late", 20)
+        try store.connection.run("UPDATE route SET failures = 7 WHERE sequence = 3")
+        try store.connection.run("UPDATE operation SET subject = 'x' WHERE sequence = 8")
+        try store.connection.run("DELETE FROM operation WHERE sequence = 9")
+        var found: [Int64] = []
+        try store.forEachRow([1, 3, 4, 5, 8, 9, 10, 25, 99], provider: "acoustic") {
+            found.append($0.operation.sequence)
+        }
+        #expect(found == [1, 4, 10, 25])
+        try store.setDamagedRowsAside()
+        #expect(Set(try store.quarantine(limit: 10).map(\.sequence)) == [3, 8, 9])
+    }
+
     @Test func `three thousand waiting events do not hide the registration`() throws {
         try fill("events", 3_000)
         try fill("registration", 2)

@@ -15,13 +15,12 @@ extension AltcraftDevice {
             guard operation.isImmediate || !closed.contains(stream.queue) && !held.contains(stream) else { continue }
             do {
                 best = .sooner(best, try planner.plan(operation))
+                guard case .wait = best else { break }
                 if !operation.isImmediate { closed.insert(stream.queue) }
             } catch {
                 best = .sooner(best, .wait(until: nil, because: error.finding))
                 if !operation.isImmediate { held.insert(stream) }
             }
-            if case .send = best { break }
-            if case .settle = best { break }
         }
         return best ?? .wait(until: nil, because: FindingRow.tokenMissing.at())
     }
@@ -100,7 +99,7 @@ struct Planner {
 
     init(adapter: AltcraftDevice, pending: PendingOperations<AltcraftDevice>, memory: AltcraftMemory) {
         (self.adapter, self.memory, self.pending) = (adapter, memory, pending)
-        registrations = pending.filter { $0.operation.action.kind == .registerDevice }
+        registrations = pending.all(.registerDevice)
     }
 
     /// The newest registered installation: in the window, else remembered.

@@ -74,8 +74,12 @@ final class CustomEvent: Sendable {
     /// The parts that are JSON, by their rows; all others are plain text.
     static let jsonParts: [Bool] = table.rows.map { ["wd", "mi", "ma", "sn", "pf"].contains($0.name) }
 
+    /// The parts that are the caller's own words: without such words there is none of them.
+    private static let wordParts: [Bool] = table.rows.map { $0.source.hasPrefix("options.") }
+
     /// A part as it is written; nil if the event has none.
     func part(at row: Int) -> String? {
+        if options.isEmpty, Self.wordParts[row] { return nil }
         guard Self.jsonParts[row] else { return Self.table.text(of: self, at: row) }
         guard let value = Self.table.value(of: self, at: row) else { return nil }
         let isText = Self.table.rows[row].name == "mi" && adapter.settings.messageIDForm == .text

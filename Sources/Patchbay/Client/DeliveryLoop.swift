@@ -247,9 +247,10 @@ actor DeliveryLoop {
         exchangeCount += 1
         let number = exchangeCount
         log(.trace, "request", [.provider(dispatch.provider), .endpoint(dispatch.endpoint)])
-        exchanges[number] = Task { [transport] in
+        // The transport begins on this thread: it only asks and waits, and no other thread has to wake for that.
+        exchanges[number] = Task(executorPreference: executor) { [transport] in
             let outcome = await transport.send(dispatch.request, timeout: dispatch.timeout)
-            self.finish(dispatch, outcome, number)
+            await self.finish(dispatch, outcome, number)
         }
     }
 
@@ -506,16 +507,20 @@ extension CaptureError {
     }
 }
 
-/// Runs an actor's jobs on one dispatch queue.
-final class SerialQueueExecutor: SerialExecutor {
+/// Runs an actor's jobs on one dispatch queue, and those of tasks that prefer it.
+final class SerialQueueExecutor: SerialExecutor, TaskExecutor {
     let queue: DispatchQueue
 
     init(label: String) { queue = DispatchQueue(label: label, qos: .utility) }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let executor = asUnownedSerialExecutor()
-        queue.async { job.runSynchronously(on: executor) }
+        queue.async {
+            job.runSynchronously(
+                isolatedTo: self.asUnownedSerialExecutor(),
+                taskExecutor: self.asUnownedTaskExecutor()
+            )
+        }
     }
 
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }

@@ -1,6 +1,7 @@
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
+import Synchronization
 
 /// An adapter as the engine speaks to it.
 ///
@@ -110,6 +111,8 @@ final class Waiting: Sendable {
 struct Window {
     var operations: ArraySlice<Waiting>
     var views: ArraySlice<AnyObject>
+    /// Sorts of operations: no other is among them.
+    var kinds: ActionKinds
     /// Whether more wait than is shown.
     var hasMore = false
 }
@@ -161,10 +164,11 @@ enum Judgement: Sendable {
     var isFinal: Bool { if case .ended = self { true } else { false } }
 }
 
-/// The desk of one kind of adapter.
-struct Desk<Adapter: VendorAdapter>: AdapterDesk {
+/// The desk of one kind of adapter. Held by reference: a descriptor is large to copy.
+final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     private let adapter: Adapter
     let descriptor = Adapter.descriptor
+    private let lastStep = Mutex<(step: Adapter.Step, bytes: [UInt8])?>(nil)
 
     init(_ adapter: Adapter) { self.adapter = adapter }
 
@@ -197,7 +201,7 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
     }
 
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
-        let window = PendingOperations<Adapter>(known(pending.views), hasMore: pending.hasMore)
+        let window = PendingOperations<Adapter>(known(pending.views), kinds: pending.kinds, hasMore: pending.hasMore)
         switch adapter.plan(window, memory: value(memory), at: moment) {
         case .wait(let until, let because): return .wait(until: until, because: because)
         case .send(let transmission):
@@ -255,8 +259,18 @@ struct Desk<Adapter: VendorAdapter>: AdapterDesk {
         case .rejected(let finding, let answer): .ended(OperationOutcome(.rejected, finding: finding, answer: answer))
         case .dropped(let finding): .ended(OperationOutcome(.dropped, finding: finding))
         case .underway(let step, let when):
-            .underway(try step.map { Step(bytes: try StateEncoder.bytes(of: $0), value: $0) }, when)
+            .underway(try step.map(stored), when)
         case .retry(let when): .retry(when)
+        }
+    }
+
+    /// A step as it is stored. Most operations take the same steps: the last is not encoded again.
+    private func stored(_ step: Adapter.Step) throws -> Step {
+        try lastStep.withLock { last in
+            if let last, last.step == step { return Step(bytes: last.bytes, value: step) }
+            let bytes = try StateEncoder.bytes(of: step)
+            last = (step, bytes)
+            return Step(bytes: bytes, value: step)
         }
     }
 

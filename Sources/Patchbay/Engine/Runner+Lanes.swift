@@ -54,7 +54,7 @@ extension Runner {
 
     @discardableResult
     func update<Result>(_ key: String, _ change: (inout Lane) -> Result) -> Result {
-        if lanes[key] == nil, let rest = resting.take(key) {
+        if !resting.isEmpty, lanes[key] == nil, let rest = resting.take(key) {
             lanes[key] = Lane(due: rest.due, flush: rest.flush, because: rest.because)
         }
         return change(&lanes[key, default: Lane()])

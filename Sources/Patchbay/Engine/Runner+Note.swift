@@ -15,14 +15,14 @@ extension Runner {
         lane key: String,
         _ clearsJournal: Bool
     ) throws -> Bool {
-        guard let (endings, advanced) = plain(meaning, verdicts, lane: key), let window = windows[key] else {
-            return false
-        }
+        guard let (endings, advanced) = plain(meaning, verdicts, lane: key),
+            let version = windows[key]?.index.version
+        else { return false }
         let memoryKey = descriptor.memory == .lane ? key : ""
         var isCurrent = false
         try context.transaction(.normal, appends: true) {
             try context.requireLease()
-            isCurrent = try context.store.isCurrent(window.index)
+            isCurrent = try context.store.isCurrent(version)
             if descriptor.memory == .lane {
                 isCurrent = try isCurrent && memoryVersion == context.store.foreignVersion()
             }
@@ -47,8 +47,11 @@ extension Runner {
         }
         guard isCurrent else { return false }
         memories[memoryKey] = after
-        for pending in advanced { windows[key]?.replace(pending) }
-        for ended in endings { windows[key]?.leave(ended.pending) }
+        if var window = windows.removeValue(forKey: key) {
+            for pending in advanced { window.replace(pending) }
+            for ended in endings { window.leave(ended.pending) }
+            windows[key] = window
+        }
         update(key) { lane in
             if !endings.isEmpty { lane.spins = 0 }
             lane.wokenInFlight = false

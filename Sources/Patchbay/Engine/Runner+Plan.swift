@@ -43,7 +43,10 @@ extension Runner {
     /// The storage failed: everything is pending as before, and is looked at again when it may have recovered.
     func postpone(_ key: String) { update(key) { $0.due = context.now + .seconds(5) } }
 
-    func plan(lane key: String) throws -> Dispatch? {
+    /// Plans a lane, on one look at what other processes have committed.
+    func plan(lane key: String) throws -> Dispatch? { try context.store.look { try planAtOnce(lane: key) } }
+
+    private func planAtOnce(lane key: String) throws -> Dispatch? {
         if let ended = lanes[key]?.unsettled { try settle(ended, lane: key) }
         while parked == nil, lanes[key]?.unsettled == nil {
             let now = context.now

@@ -17,6 +17,28 @@ extension Runner {
         private var aside: [Int64: Waiting] = [:]
         /// What the app gave at the last plan.
         private var credentials: [String?: Secret?] = [:]
+        /// Whether it was filled since.
+        private var hasUnsigned = true
+        /// The queues that were closed when it was filled, and whether more waits than is shown.
+        private var closed: Set<String> = []
+        private(set) var hasMore = true
+        /// The sorts that were among its operations then.
+        private(set) var kinds: ActionKinds = []
+        /// Whether anything entered the lane since it was filled.
+        private var hasNews = true
+
+        /// Whether what is left of it will do: nothing else would be shown, or the last quarter of its places alone. Small
+        /// windows are always filled.
+        func isEnough(of limit: Int, closed now: Set<String>) -> Bool {
+            guard !hasNews, closed == now else { return false }
+            return !hasMore || (index.isEven && limit >= 64 && sequences.count >= limit - limit / 4)
+        }
+
+        /// Captures entered the lane.
+        mutating func enter(_ entries: [LaneEntry]) {
+            for entry in entries { index.enter(entry.sequence, queue: entry.queue) }
+            hasNews = true
+        }
 
         var count: Int { sequences.count + aside.count }
         /// Whether anything that is shown may belong to an explicit group.
@@ -55,8 +77,20 @@ extension Runner {
             views[views.startIndex + offset] = pending.view as AnyObject
         }
 
-        /// Keeps these from now on, in this order: from what was kept before, and from what was read for it.
-        mutating func show(_ shown: [Int64], reading news: [Int64: Waiting], limit: Int) {
+        /// Is filled, with these in this order: from what was kept before, and from what was read for it.
+        mutating func fill(
+            _ shown: [Int64],
+            reading news: [Int64: Waiting],
+            limit: Int,
+            closed: Set<String>,
+            hasMore: Bool
+        ) {
+            (self.closed, self.hasMore, hasNews, hasUnsigned) = (closed, hasMore, false, true)
+            show(shown, reading: news, limit: limit)
+            kinds = ActionKinds(of: operations.lazy.map(\.operation.action))
+        }
+
+        private mutating func show(_ shown: [Int64], reading news: [Int64: Waiting], limit: Int) {
             let start = shown.first.flatMap(sequences.offset(of:)) ?? sequences.count
             let kept = sequences.count - start
             // Mostly some at the front are gone and some are new at the end.
@@ -94,6 +128,8 @@ extension Runner {
 
         /// Gives every operation the credential that the app gives now for its contact.
         mutating func sign(_ app: CredentialDesk, _ desk: any AdapterDesk) {
+            guard hasUnsigned || !credentials.allSatisfy({ app.credential(of: $0.key) == $0.value }) else { return }
+            hasUnsigned = false
             var last: String??
             var isNew = false
             for (offset, contact) in contacts.enumerated() {
@@ -153,54 +189,81 @@ extension Runner {
     ///
     /// Nil if something could not be read: then it was rejected, or the provider is parked.
     private func stored(behind questions: [Waiting], lane key: String, closed: Set<String>) throws -> Window? {
+        let credentials = CredentialDesk(context: context, provider: name)
+        if let kept = windows[key], kept.isEnough(of: descriptor.window, closed: closed),
+            try context.store.isCurrent(kept.index.version)
+        {
+            // What was shown last is shown on.
+        } else {
+            guard try fill(lane: key, closed: closed, credentials) else { return nil }
+        }
+        if descriptor.usesCredentials { windows[key]?.sign(credentials, desk) }
+        guard let window = windows[key] else { return nil }
+        guard !questions.isEmpty else {
+            return Window(
+                operations: window.operations,
+                views: window.views,
+                kinds: window.kinds,
+                hasMore: window.hasMore
+            )
+        }
+        let all = questions + window.operations
+        return Window(
+            operations: all[...],
+            views: all.map { $0.view as AnyObject }[...],
+            kinds: ActionKinds(of: all.lazy.map(\.operation.action)),
+            hasMore: window.hasMore
+        )
+    }
+
+    /// Fills a lane's window; false if something could not be read: then it was rejected, or the provider is parked.
+    private func fill(lane key: String, closed: Set<String>, _ credentials: CredentialDesk) throws -> Bool {
         // Taken out while it changes: if reading fails, nothing half known is kept.
         var window = windows.removeValue(forKey: key) ?? KeptWindow()
         var news: [Int64: Waiting] = [:]
-        var unreadable: [OutboxRow] = []
+        var unreadable: [Int64: OutboxRow] = [:]
         var hasUnreadableStep = false
+        func take(_ row: OutboxRow) {
+            guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else {
+                return unreadable[row.operation.sequence] = row
+            }
+            guard let step = step(of: row) else { return hasUnreadableStep = true }
+            news[row.operation.sequence] = pending(row, operation, step, credentials)
+        }
         var index = window.index
         window.index = LaneIndex()
-        let credentials = CredentialDesk(context: context, provider: name)
         let (sequences, hasMore) = try context.store.window(
             provider: name,
             lane: key,
             limit: descriptor.window,
             closedQueues: closed,
             index: &index,
-            known: window.hasGroups ? [] : window.sequences
-        ) { sequence in
-            if let known = news[sequence] ?? window.operation(sequence) {
-                return .row(group: known.operation.group)
-            }
-            guard let row = try context.store.row(sequence, provider: name) else { return .nothing }
-            if let operation = try? EngagementOperation(jsonBytes: row.operation.body) {
-                guard let step = step(of: row) else {
-                    hasUnreadableStep = true
-                    return .row(group: row.operation.group)
+            known: window.hasGroups ? [] : window.sequences,
+            prepare: { wanted in
+                let unknown = wanted.filter { news[$0] == nil && window.operation($0) == nil }
+                try context.store.forEachRow(unknown, provider: name, take)
+            },
+            load: { sequence in
+                if let known = news[sequence] ?? window.operation(sequence) {
+                    return .row(group: known.operation.group)
                 }
-                news[sequence] = pending(row, operation, step, credentials)
-            } else {
-                unreadable.append(row)
+                guard let row = try context.store.row(sequence, provider: name) else { return .nothing }
+                take(row)
+                return .row(group: row.operation.group)
             }
-            return .row(group: row.operation.group)
-        }
+        )
         guard !hasUnreadableStep else {
             try park(FindingRow.Engine.stateUnreadable.at())
-            return nil
+            return false
         }
         guard unreadable.isEmpty else {
-            try reject(unreadable)
-            return nil
+            try reject(unreadable.sorted { $0.key < $1.key }.map(\.value))
+            return false
         }
         window.index = index
-        window.show(sequences, reading: news, limit: descriptor.window)
-        if descriptor.usesCredentials { window.sign(credentials, desk) }
+        window.fill(sequences, reading: news, limit: descriptor.window, closed: closed, hasMore: hasMore)
         keep(window, lane: key)
-        guard !questions.isEmpty else {
-            return Window(operations: window.operations, views: window.views, hasMore: hasMore)
-        }
-        let all = questions + window.operations
-        return Window(operations: all[...], views: all.map { $0.view as AnyObject }[...], hasMore: hasMore)
+        return true
     }
 
     /// Keeps a lane's window; when all lanes together hold too much, others are forgotten.

@@ -62,9 +62,7 @@ final class Runner {
     func noteEntered(lane key: String, _ entries: [LaneEntry]) {
         // Where another process delivers, nothing goes on here.
         guard context.epoch != nil else { return }
-        if windows[key] != nil {
-            for entry in entries { windows[key]?.index.enter(entry.sequence, queue: entry.queue) }
-        }
+        windows[key]?.enter(entries)
         let now = context.now
         let isPutOff = update(key) { lane in
             guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return false }

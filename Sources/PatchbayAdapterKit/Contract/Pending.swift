@@ -51,17 +51,32 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
 public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection, Sendable {
     /// The operations: a part of what is kept from plan to plan, so that nothing is copied for a plan.
     public let operations: ArraySlice<Pending<Adapter>>
+    /// Sorts of operations: no other is among them, and not every one must be.
+    public let kinds: ActionKinds
     /// Whether more wait than the window shows: behind it, or in a queue that is closed for now.
     public let hasMore: Bool
 
     /// A window.
     @inlinable public init(_ operations: [Pending<Adapter>], hasMore: Bool = false) {
-        self.init(operations[...], hasMore: hasMore)
+        self.init(operations[operations.startIndex..<operations.endIndex], hasMore: hasMore)
     }
 
     /// A window.
     @inlinable public init(_ operations: ArraySlice<Pending<Adapter>>, hasMore: Bool = false) {
-        (self.operations, self.hasMore) = (operations, hasMore)
+        var kinds: ActionKinds = []
+        for pending in operations { kinds.formUnion(ActionKinds(pending.operation.action)) }
+        self.init(operations, kinds: kinds, hasMore: hasMore)
+    }
+
+    /// A window of which is known what sorts of operations may be in it.
+    @inlinable public init(_ operations: ArraySlice<Pending<Adapter>>, kinds: ActionKinds, hasMore: Bool) {
+        (self.operations, self.kinds, self.hasMore) = (operations, kinds, hasMore)
+    }
+
+    /// The operations of these sorts. Mostly there are none, and then nobody looks at each.
+    @inlinable public func all(_ wanted: ActionKinds) -> [Pending<Adapter>] {
+        guard !kinds.isDisjoint(with: wanted) else { return [] }
+        return operations.filter { wanted.contains(ActionKinds($0.operation.action)) }
     }
 
     /// Walks over the operations themselves, which is faster than over positions.
@@ -71,6 +86,18 @@ public struct PendingOperations<Adapter: VendorAdapter>: RandomAccessCollection,
     @inlinable public var startIndex: Int { 0 }
     @inlinable public var endIndex: Int { operations.count }
     @inlinable public subscript(position: Int) -> Pending<Adapter> { operations[operations.startIndex + position] }
+
+    /// Plans the head of each queue, in order of capture, until one acts; else the shortest wait. Nil without any.
+    @inlinable public func soonest(_ plan: (Pending<Adapter>) -> Plan<Adapter>) -> Plan<Adapter>? {
+        var best: Plan<Adapter>?
+        var waiting: Set<String> = []
+        for pending in operations where !waiting.contains(pending.queue) {
+            best = .sooner(best, plan(pending))
+            guard case .wait = best else { return best }
+            waiting.insert(pending.queue)
+        }
+        return best
+    }
 
     /// Up to `limit` operations that pass, never one before an earlier one of its own queue.
     @inlinable public func batch(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Windows are kept between plans (E7)") struct KeptWindowTests {
     private func readingCost(_ world: VirtualWorld) throws -> Int {
-        try world.store.connection.statement(RowReader.one).takeSteps()
+        try world.store.connection.statement(RowReader.range).takeSteps()
     }
 
     @Test func `each row is read once, however many plans show it`() throws {
@@ -31,6 +31,22 @@ import Testing
         #expect(try world.drain())
         #expect(world.sent.count == 151)
         #expect(try readingCost(world) <= 151 * one)
+    }
+
+    @Test func `rows are read many at once: a window of one queue is filled when a quarter of it is gone`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        try world.capture(.event("alone"))
+        #expect(try world.drain())
+        let one = try readingCost(world)
+        try world.store.forEachRow([9_999], provider: "p") { _ in }
+        let none = try readingCost(world)
+        let count = 600
+        for number in 0..<count { try world.capture(.event("e-\(number)")) }
+        #expect(try world.drain())
+        #expect(world.sent.count == count + 1)
+        // A statement for each row would cost what the first one did.
+        #expect(try readingCost(world) <= count * one - (count - 20) * none)
     }
 
     @Test func `a word against it ends what a window holds, and what it let through goes on`() throws {

@@ -93,24 +93,16 @@ extension AdobeClassicDevice {
 extension AdobeClassicDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         if let decision = remember(pending, memory) { return decision }
-        var best: Plan<Self>?
-        var seen: Set<String> = []
-        for operation in pending where seen.insert(operation.queue).inserted {
-            best = .sooner(best, plan(operation, memory))
-            if case .wait = best { continue }
-            break
-        }
-        return best ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
+        return pending.soonest { plan($0, memory) } ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
     }
 
     /// Remembers devices at once: what waits for a push token waits no longer.
     private func remember(_ pending: PendingOperations<Self>, _ memory: Memory) -> Plan<Self>? {
-        guard pending.contains(where: { $0.step == nil && $0.operation.action.kind == .registerDevice }) else {
-            return nil
-        }
+        let heads = pending.all(.registerDevice).filter { $0.step == nil }
+        if heads.isEmpty { return nil }
         var next = memory
         var verdicts: [OperationID: Verdict<Self>] = [:]
-        for head in pending where head.step == nil {
+        for head in heads {
             guard case .registerDevice(let device) = head.operation.action else { continue }
             guard let token = device.pushToken else {
                 verdicts[head.id] = .unchanged(FindingRow.tokenNeeded.at("action.device.pushToken"))

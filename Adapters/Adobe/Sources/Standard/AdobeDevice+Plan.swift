@@ -6,14 +6,7 @@ extension AdobeDevice {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let planner = Planner(adapter: self, memory: memory)
         if let decision = planner.decide(pending) { return decision }
-        var best: Plan<Self>?
-        var seen: Set<String> = []
-        for operation in pending where seen.insert(operation.queue).inserted {
-            best = .sooner(best, planner.plan(operation))
-            if case .wait = best { continue }
-            break
-        }
-        return best ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
+        return pending.soonest(planner.plan) ?? .wait(until: nil, because: FindingRow.deviceMissing.at())
     }
 }
 
@@ -33,9 +26,11 @@ private struct Planner {
     /// Heeds the person's words before anything leaves, remembers devices, and decides whether the sessions of the window
     /// register: by what was known when they began, not by what the requests before them will change.
     func decide(_ pending: PendingOperations<AdobeDevice>) -> Plan<AdobeDevice>? {
+        let heads = pending.all([.setConsent, .registerDevice, .session]).filter { $0.step == nil }
+        if heads.isEmpty { return nil }
         var next = memory
         var verdicts: [OperationID: Result] = [:]
-        for head in pending where head.step == nil {
+        for head in heads {
             switch head.operation.action {
             case .setConsent(let consent): verdicts[head.id] = heed(consent, &next)
             case .registerDevice(let device): verdicts[head.id] = remember(device, &next)

@@ -1,0 +1,48 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import Testing
+
+@Suite("What a plan is shown") struct PendingTests {
+    private func pending(_ action: Action, _ sequence: Int64, queue: String = "q") -> Pending<ProbeAdapter> {
+        Pending(
+            operation: EngagementOperation(
+                id: OperationID(rawValue: "o-\(sequence)"),
+                subject: "s",
+                capturedAt: Instant(milliseconds: 1),
+                action: action
+            ),
+            sequence: sequence,
+            since: Instant(milliseconds: 1),
+            queue: queue
+        )
+    }
+
+    @Test func `operations of a sort are found, and a window knows which sorts it has none of`() {
+        let window = PendingOperations<ProbeAdapter>([
+            pending(.track(.sessionStarted), 1), pending(.registerDevice(Device()), 2),
+            pending(.track(.custom(name: "e", attributes: [:])), 3), pending(.registerDevice(Device()), 4),
+        ])
+        #expect(window.kinds == [.session, .registerDevice, .event])
+        #expect(window.all(.registerDevice).map(\.sequence) == [2, 4])
+        #expect(window.all([.session, .setConsent]).map(\.sequence) == [1])
+        #expect(window.all([.setConsent, .leave]).isEmpty)
+        #expect(PendingOperations(window.operations, kinds: [], hasMore: false).all(.registerDevice).isEmpty)
+    }
+
+    @Test func `the first head that acts is the plan; what waits hides its queue, and the shortest wait counts`() {
+        let window = PendingOperations<ProbeAdapter>([
+            pending(.farewell, 1, queue: "a"), pending(.farewell, 2, queue: "a"), pending(.farewell, 3, queue: "b"),
+            pending(.farewell, 4, queue: "c"),
+        ])
+        let reason = Finding(code: "r", severity: .note, path: "", reason: "It waits.", remedy: "")
+        var asked: [Int64] = []
+        let settled = window.soonest { head in
+            asked.append(head.sequence)
+            return head.queue == "b" ? .settle([head.id: .accepted()]) : .wait(until: nil, because: reason)
+        }
+        #expect(asked == [1, 3])
+        #expect(settled == .settle(["o-3": .accepted()]))
+        let waits = window.soonest { .wait(until: Instant(milliseconds: 10 - $0.sequence), because: reason) }
+        #expect(waits == .wait(until: Instant(milliseconds: 6), because: reason))
+    }
+}

@@ -44,6 +44,13 @@ public struct MigrationReport: Hashable, Sendable {
         findings[code, default: Tally(severity: tally.severity, count: 0)].count += tally.count
     }
 
+    /// Into how many files the output must be cut for a way into the vendor; 1 where it fits, or where no size of a file is
+    /// stated.
+    public func files(for door: LoadDoor) -> Int {
+        guard door.contacts == nil, let most = door.bytes, bytesWritten > most else { return 1 }
+        return door.requests(for: written, bytes: bytesWritten)
+    }
+
     /// The numbers as one JSON object.
     public var json: JSONValue {
         let tallies = findings.sorted { $0.key < $1.key }.map { code, tally -> (String, JSONValue) in

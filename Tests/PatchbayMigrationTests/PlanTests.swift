@@ -206,6 +206,8 @@ import Testing
         #expect(plan.loads.map(\.requests) == [3, (plan.report.bytesWritten + 99) / 100, 25, 1])
         #expect(plan.loads.map(\.seconds) == [nil, nil, 5, nil])
         #expect(try Self.plan(bytes, loads: doors, requestsPerSecond: 10).loads.map(\.seconds)[2] == 3)
+        // A file has a size of its own only where no number of contacts is stated.
+        #expect(doors.map(plan.report.files) == [1, (plan.report.bytesWritten + 99) / 100, 1, 1])
     }
 
     // MARK: Memory

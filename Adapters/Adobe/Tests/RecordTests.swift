@@ -105,4 +105,16 @@ import Testing
         quoted["booleans"] = "digits"
         #expect(try write(contact, quoted).text.contains("\"a;b\""))
     }
+
+    @Test func `a decimal without a fraction fits into a column of whole numbers`() throws {
+        let settings: JSONObject = ["columns": ["cusPoints": "attribute:points"], "types": ["points": "integer"]]
+        for (text, written, code) in [
+            ("3790", ";3790\r\n", "adobe.record.converted"), ("0.5", ";\r\n", "adobe.record.unfit"),
+        ] {
+            let points = try #require(ExactDecimal(text: text))
+            let contact = Contact(identifiers: [Identifier(.external, "c-1")], attributes: ["points": .decimal(points)])
+            let result = try write(contact, settings)
+            #expect(result.text.hasSuffix(written) && result.findings.map(\.code) == [code])
+        }
+    }
 }

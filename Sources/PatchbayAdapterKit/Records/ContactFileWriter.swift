@@ -170,7 +170,9 @@ private struct RowComposer {
             note(rows.blank, path, "column \(column.name)")
             return nil
         }
-        guard let fitting = value.converted(to: type), let (text, isExact) = forms.text(fitting) else {
+        guard let fitting = value.converted(to: type) ?? value.wholeNumber(as: type),
+            let (text, isExact) = forms.text(fitting)
+        else {
             note(rows.unfit, path, "\(value.type.rawValue), column \(column.name) is \(type.rawValue)")
             return nil
         }
@@ -400,6 +402,14 @@ private struct RowComposer {
             rules.key.fire()
             note(rows.keyMissing, "identifiers", "column \(column.name)")
         }
+    }
+}
+
+extension AttributeValue {
+    /// A decimal without a fraction as a whole number, where that is the type.
+    fileprivate func wholeNumber(as type: AttributeType) -> AttributeValue? {
+        guard self.type == .decimal, type == .integer else { return nil }
+        return plainText.flatMap { AttributeValue(text: $0, as: .integer) }
     }
 }
 

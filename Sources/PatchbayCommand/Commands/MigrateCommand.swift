@@ -134,6 +134,11 @@ extension Command {
 
     private func end(_ report: MigrationReport) throws -> ExitStatus {
         try tell(report)
+        for door in setup.loads where report.files(for: door) > 1 {
+            session.console.say(
+                "\(door.name): \(door.note), and this one has \(report.bytesWritten) bytes. For this way in, cut it into \(report.files(for: door)) files at the ends of rows, each with the header."
+            )
+        }
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine
     }
 

@@ -36,7 +36,7 @@ extension Command {
         let today = Timestamp(try session.host().date()).date
         let plan = try setup.migration.plan(
             &input,
-            loads: Vendors.modules.first { $0.formats.contains { $0.id == setup.target.id } }?.loads ?? [],
+            loads: setup.loads,
             requestsPerSecond: invocation.number(.rate),
             activity: invocation.text(.activity).map { (AttributeName(rawValue: $0), today) },
             progress: { progress.show(records: $0.records, bytes: $0.bytes) },

@@ -40,6 +40,11 @@ import PatchbayModel
         }
     }
 
+    /// The ways into the target's vendor.
+    var loads: [LoadDoor] {
+        Vendors.modules.first { $0.formats.contains { $0.id == target.id } }?.loads ?? []
+    }
+
     /// What the target's vendor wants beside the file with the contacts.
     func companions() throws(SettingsError) -> [CompanionFile] { try target.makeCompanions?(targetSettings) ?? [] }
 

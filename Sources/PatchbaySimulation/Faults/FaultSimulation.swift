@@ -141,6 +141,8 @@ public final class FaultSimulation {
     ]
     /// More requests than any run calls for.
     private static let limit = 20_000
+    /// So many points of the storage are passed where an engine comes to no end; a long run passes some ten thousand.
+    private static let pointLimit = 500_000
 
     /// A question that waits for its answer.
     struct Question {
@@ -181,7 +183,10 @@ public final class FaultSimulation {
             try heal()
             try check()
         } catch is Runaway {
-            problems.append("more than \(Self.limit) requests left")
+            problems.append(
+                world.sent.count > Self.limit
+                    ? "more than \(Self.limit) requests left" : "the outbox was written without end"
+            )
         }
         tally.count(self)
         return problems
@@ -574,6 +579,7 @@ public final class FaultSimulation {
     /// A point of the storage is passed: the process may die there, or the write fail.
     private func pass(_ point: StoragePoint) throws {
         tally.storagePoints += 1
+        if tally.storagePoints > Self.pointLimit { throw Runaway() }
         if isDying { throw Death() }
         if let points = pointsToDeath {
             pointsToDeath = points - 1

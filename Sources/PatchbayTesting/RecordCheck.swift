@@ -360,11 +360,11 @@ public struct RecordCheck: Sendable, CustomTestStringConvertible {
 }
 
 extension RecordHarness {
-    /// The people and two hundred by a seed.
+    /// The people and eighty by a seed.
     var allContacts: [(name: String, contact: Contact)] {
         let names = Set(contacts.flatMap { $0.contact.attributes.keys }).sorted()
         var maker = ContactMaker(seed: 7, attributes: names)
-        return contacts + (0..<200).map { ("seed 7, contact \($0)", maker.next()) }
+        return contacts + (0..<80).map { ("seed 7, contact \($0)", maker.next()) }
     }
 
     /// A file of all people that the format takes; nil if it is not both read and written.

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        arguments: 0..<60
+        arguments: 0..<30
     ) func `whatever is captured, settled, held, released and closed`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let keeper = Keeper(try OutboxStore.open(.memory))

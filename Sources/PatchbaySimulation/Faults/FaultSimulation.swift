@@ -142,7 +142,7 @@ public final class FaultSimulation {
     /// More requests than any run calls for.
     private static let limit = 20_000
     /// So many points of the storage are passed where an engine comes to no end; a long run passes some ten thousand.
-    private static let pointLimit = 500_000
+    private static let pointLimit = 200_000
 
     /// A question that waits for its answer.
     struct Question {

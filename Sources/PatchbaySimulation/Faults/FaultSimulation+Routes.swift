@@ -173,7 +173,8 @@ extension FaultSimulation {
                 }
             }
             for provider in plan.providers where heard.contains(provider.name) || rehearsed.contains(provider.name) {
-                let mayLack = provider.isRehearsed && placedLate.contains(operation.id)
+                let sandboxes = placedLate[operation.id]
+                let mayLack = sandboxes.map { provider.isRehearsed || $0.contains(provider.name) } ?? false
                 guard places[provider.name] == nil, !(mayLack && !heard.contains(provider.name)) else { continue }
                 expect(
                     provider.adapter.examine(operation).contains { $0.severity == .foreign },

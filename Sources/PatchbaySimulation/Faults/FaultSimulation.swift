@@ -107,8 +107,9 @@ public final class FaultSimulation {
     var allowed: [OperationID: Set<String>] = [:]
     /// What was stored and had no place on a route yet when last seen.
     private var waiting: Set<OperationID> = []
-    /// What got its places later: a sandbox that began meanwhile may not have it, because it began with the state as it was.
-    private(set) var placedLate: Set<OperationID> = []
+    /// What got its places later, and the sandboxes of that moment: one that began meanwhile may not have it, because it began
+    /// with the state as it was.
+    private(set) var placedLate: [OperationID: Set<String>] = [:]
     /// Of each provider, how often it has become or ceased to be a shadow; and when a request left, how often by then.
     var phases: [String: Int] = [:]
     var phaseOf: [Int: Int] = [:]
@@ -295,9 +296,10 @@ public final class FaultSimulation {
     private func learnPlaces() throws {
         let arrivals = Set(try world.arrivals().map(OperationID.init(rawValue:)))
         let names = Set(plan.providers.map(\.name))
+        let sandboxes = plan.providers.filter(\.isRehearsed).map(\.name)
         for id in waiting.subtracting(arrivals) {
             guard heardBy[id] != nil, let routed = routedBy[id] else { continue }
-            placedLate.insert(id)
+            placedLate[id, default: []].formUnion(sandboxes)
             let shadows = Set(plan.providers.filter { $0.mode == .shadow }.map(\.name))
             if routed.isSubset(of: names) {
                 rehearsedBy[id] = shadows.subtracting(routed)

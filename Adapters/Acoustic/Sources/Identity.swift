@@ -96,8 +96,7 @@ struct RegistrationRecord: Sendable {
     /// A short text that changes with anything that the vendor is told, and tells nothing.
     func digest(_ settings: AcousticSettings) -> String {
         let text = json.text + "\u{0}" + settings.baseURL + "\u{0}" + settings.appKey
-        let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
-        return String(hash, radix: 16)
+        return String(TextMark.short(text), radix: 16)
     }
 }
 

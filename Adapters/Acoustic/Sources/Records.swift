@@ -331,8 +331,7 @@ struct ImportMap {
     }
 
     private func element(_ name: String, _ text: String) -> String {
-        let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-        return "<\(name)>\(escaped)</\(name)>\n"
+        "<\(name)>\(XMLTree.escaped(text))</\(name)>\n"
     }
 
     private func element(_ name: String, lines: [String]) -> String {

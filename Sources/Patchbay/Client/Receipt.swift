@@ -31,9 +31,7 @@ public final class Receipt: Sendable {
     ///   caller's task is cancelled, which changes nothing for the operation.
     public func durable() async throws {
         let (waiting, isOpen) = state.withLock { state in
-            let waiting = state.awaitsDurability ?? WaitingList()
-            state.awaitsDurability = waiting
-            return (waiting, state.durability == nil && state.end == nil)
+            (state.awaitsDurability.made(), state.durability == nil && state.end == nil)
         }
         if isOpen { hurry() }
         try await waiting.value(for: true) {
@@ -53,11 +51,7 @@ public final class Receipt: Sendable {
     ///   caller's task is cancelled, which changes nothing for the operation.
     public func outcome(on provider: String) async throws -> OperationOutcome {
         guard providers.contains(provider) else { throw CaptureError.unknownProvider }
-        let waiting = state.withLock { state in
-            let waiting = state.awaitsOutcome ?? WaitingList()
-            state.awaitsOutcome = waiting
-            return waiting
-        }
+        let waiting = state.withLock { $0.awaitsOutcome.made() }
         return try await waiting.value(for: provider) {
             state.withLock { state in
                 state.outcomes[provider].map { .success($0) } ?? state.end.map { .failure($0) }

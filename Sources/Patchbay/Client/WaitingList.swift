@@ -57,3 +57,12 @@ final class WaitingList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         for continuation in callers.values.flatMap(\.values) { continuation.resume(with: result) }
     }
 }
+
+extension Optional {
+    /// The list, made if there is none yet.
+    mutating func made<Key, Value>() -> WaitingList<Key, Value> where Wrapped == WaitingList<Key, Value> {
+        let list = self ?? WaitingList()
+        self = list
+        return list
+    }
+}

@@ -55,10 +55,7 @@ extension Runner {
             index.leave(pending.sequence, queue: pending.queue)
             guard let offset = sequences.offset(of: pending.sequence) else { return aside[pending.sequence] = nil }
             guard offset > 0 else {
-                sequences.removeFirst()
-                contacts.removeFirst()
-                operations.removeFirst()
-                views.removeFirst()
+                removeFirst(1)
                 hasGroups = hasGroups && !sequences.isEmpty
                 return
             }
@@ -100,11 +97,15 @@ extension Runner {
                 return append(shown[...], reading: news, limit: limit)
             }
             for pending in operations.prefix(start) { aside[pending.sequence] = pending }
-            sequences.removeFirst(start)
-            contacts.removeFirst(start)
-            operations.removeFirst(start)
-            views.removeFirst(start)
+            removeFirst(start)
             append(shown.dropFirst(kept), reading: news, limit: limit)
+        }
+
+        private mutating func removeFirst(_ count: Int) {
+            sequences.removeFirst(count)
+            contacts.removeFirst(count)
+            operations.removeFirst(count)
+            views.removeFirst(count)
         }
 
         private mutating func append(

@@ -136,6 +136,11 @@ public struct Place: Hashable, Codable, Sendable {
     public init(lane: String, queue: String = "", waitsForConsent: Bool = true) {
         (self.lane, self.queue, self.waitsForConsent) = (lane, queue, waitsForConsent)
     }
+
+    /// A subject's place in a pool of lanes: its queue is its own, its lane the same on every machine and for ever.
+    public init(of subject: Subject, inPoolOf lanes: Int) {
+        self.init(lane: "pool-\(TextMark.short(subject.rawValue) % UInt64(lanes))", queue: subject.rawValue)
+    }
 }
 
 /// What time it is, in the words that an adapter may use.

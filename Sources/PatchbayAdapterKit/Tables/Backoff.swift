@@ -35,4 +35,18 @@ public struct Backoff: Hashable, Sendable {
         let delay = delay(after: failures, chance: moment.chance)
         return moment.now + max(delay, asked.map { min($0, longest) } ?? .zero)
     }
+
+    /// Counts a failure after which all lanes of a door stay away: gives when the next request may leave, and never shortens
+    /// what holds already.
+    public func stayAway(
+        _ failures: inout Int,
+        until closed: inout Instant?,
+        asked: Duration?,
+        at moment: Moment
+    ) -> Instant {
+        let next = next(after: failures, asked: asked, at: moment)
+        closed = max(closed ?? next, next)
+        failures += 1
+        return next
+    }
 }

@@ -64,4 +64,9 @@ public struct TextMark: Sendable {
 
     /// 32 hexadecimal digits, in lower case.
     public var digits: String { UUIDText.hexDigits(bits) }
+
+    /// The same over 64 bits, where a short one will do: for spreading, and for noticing a change.
+    public static func short(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
 }

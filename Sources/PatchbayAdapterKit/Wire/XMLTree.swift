@@ -59,20 +59,31 @@ public struct XMLTree: Hashable, Sendable {
         return bytes
     }
 
+    /// A text as it stands between two tags, without what no document can hold.
+    public static func escaped(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        write(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private func write(to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "<"))
         bytes.append(contentsOf: name.utf8)
         if text.isEmpty, children.isEmpty { return bytes.append(contentsOf: "/>".utf8) }
         bytes.append(UInt8(ascii: ">"))
-        if text.allBytes({ $0 >= 0x20 && $0 != 0xEF && $0 != 0x26 && $0 != 0x3C && $0 != 0x3E }) {
-            bytes.append(contentsOf: text.utf8)
-        } else {
-            for scalar in text.unicodeScalars { Self.write(scalar, to: &bytes) }
-        }
+        Self.write(text, to: &bytes)
         for child in children { child.write(to: &bytes) }
         bytes.append(contentsOf: "</".utf8)
         bytes.append(contentsOf: name.utf8)
         bytes.append(UInt8(ascii: ">"))
+    }
+
+    private static func write(_ text: String, to bytes: inout [UInt8]) {
+        if text.allBytes({ $0 >= 0x20 && $0 != 0xEF && $0 != 0x26 && $0 != 0x3C && $0 != 0x3E }) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            for scalar in text.unicodeScalars { write(scalar, to: &bytes) }
+        }
     }
 
     private static func write(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {

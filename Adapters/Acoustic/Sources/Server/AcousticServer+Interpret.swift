@@ -110,9 +110,7 @@ extension AcousticServer {
     private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         RuleID.acoustic("S43").fire()
         let (moment, asked) = (exchange.moment, exchange.retryAfter)
-        let next = ServerPace.backoff.next(after: memory.failures, asked: asked, at: moment)
-        memory.closedUntil = max(memory.closedUntil ?? next, next)
-        memory.failures += 1
+        let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
         let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
         if !isDoubtful || exchange.endpoint != .events { RuleID.acoustic("S49").fire() }
         return Interpretation(exchange.operations) { pending in

@@ -38,9 +38,7 @@ extension AltcraftServer {
     {
         let (moment, asked) = (exchange.moment, exchange.retryAfter)
         if asked != nil { RuleID.altcraft("V21").fire() }
-        let next = ServerPace.backoff.next(after: memory.failures, asked: asked, at: moment)
-        memory.closedUntil = max(memory.closedUntil ?? next, next)
-        memory.failures += 1
+        let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
         let code = exchange.outcome.reply?.code
         // A yes that can't be read may be one.
         let isTrouble = code.map { $0 == 0 || (500...599).contains($0) } ?? false

@@ -95,9 +95,7 @@ extension SalesforceServer {
         -> Interpretation<Self>
     {
         let (moment, asked) = (exchange.moment, asked(exchange))
-        let next = ServerPace.backoff.next(after: memory.failures, asked: asked, at: moment)
-        memory.closedUntil = max(memory.closedUntil ?? next, next)
-        memory.failures += 1
+        let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
         let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
         return Interpretation(exchange.operations) { pending in
             if exchange.endpoint == .event, isDoubtful, settings.eventsInDoubt == .reject {

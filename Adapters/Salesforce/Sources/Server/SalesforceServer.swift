@@ -98,10 +98,7 @@ public struct SalesforceServer: VendorAdapter {
     }
 
     public func place(_ operation: EngagementOperation) -> Place {
-        let subject = operation.subject.rawValue
-        // FNV-1a: the same on every machine and for ever.
-        let hash = subject.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return Place(lane: "pool-\(hash % UInt64(settings.lanes))", queue: subject)
+        Place(of: operation.subject, inPoolOf: settings.lanes)
     }
 }
 

@@ -74,9 +74,12 @@ public struct FaultTable: Sendable {
     public func setup(for seed: UInt64) throws -> FaultSimulation.Setup {
         var random = SeededGenerator(seed: seed ^ 0x5DEE_CE66_D1CE_4E5B)
         let kind = Kind.allCases[Int(seed % UInt64(Kind.allCases.count))]
-        // One seed of eight plays back ends, whose doors never stand beside an app's.
-        let doors = seed % 8 == 7 && !servers.isEmpty ? servers : devices
-        let door = doors[Int(seed / UInt64(Kind.allCases.count) % UInt64(doors.count))]
+        // One seed of eight plays back ends, whose doors never stand beside an app's. Seeds of one kind go through their
+        // doors in turn: the same eighth of the seeds must not choose the door again.
+        let playsServers = seed % 8 == 7 && !servers.isEmpty
+        let doors = playsServers ? servers : devices
+        let turn = seed / UInt64(Kind.allCases.count) / (playsServers ? 8 : 1)
+        let door = doors[Int(turn % UInt64(doors.count))]
         let others = Self.others(than: door, in: doors, seed)
         switch others.isEmpty && kind.needsOthers ? .alone : kind {
         case .alone, .alone2:

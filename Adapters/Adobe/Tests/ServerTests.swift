@@ -117,7 +117,8 @@ import Testing
     @Test(.shows("adobe/B8", of: AdobeServer.self))
     func `pages are followed only behind the API's own address, and not for ever`() throws {
         let elsewhere = [
-            "https://evil.example/acmecorp/campaign/profileAndServicesExt/profile",
+            "https://evil.example/campaign/profileAndServicesExt/profile", "profileAndServicesExt/profile",
+            "https://mc.adobe.io@evil.example/acmecorp/campaign/profileAndServicesExt/profile",
             "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/../../../x",
             "https://mc.adobe.io/othercorp/campaign/profileAndServicesExt/profile",
             "https://mc.adobe.io/acmecorp/campaign/privacy/profile",
@@ -130,12 +131,14 @@ import Testing
             try desk.advance(10)
             #expect(desk.outcome(said)?.finding?.code == "adobe.server.reply.address")
         }
-        let next = "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile?_lineStart=@25"
+        // A proxy may stand before the vendor, whose answers name another host: only ours is asked.
+        let next = "https://evil.example/acmecorp/campaign/profileAndServicesExt/profile?_lineStart=@25"
         desk.instead = (0..<40).map { _ in ("find", .json(200, ["content": [], "next": ["href": .string(next)]])) }
         let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
         try desk.advance(10)
         #expect(desk.outcome(said)?.finding?.code == "adobe.server.contact.pages")
-        #expect(desk.sent("find").suffix(19).allSatisfy { $0.request.url == next })
+        let ours = next.replacing("evil.example", with: "mc.adobe.io")
+        #expect(desk.sent("find").suffix(19).allSatisfy { $0.request.url == ours })
     }
 
     @Test(.shows("adobe/B10", of: AdobeServer.self))

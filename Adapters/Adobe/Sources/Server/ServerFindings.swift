@@ -303,8 +303,8 @@ enum ServerFinding: Sendable {
         .error,
         .misconfigured,
         rule: .adobe("B8"),
-        reason: "The vendor's answer names no address behind the API's own, and nothing else gets the token",
-        remedy: "Look whether apiUrl and organization are those that the vendor's answers name."
+        reason: "The vendor's answer names no address of this API, and nothing else gets the token",
+        remedy: "Look whether organization is the one that the vendor's answers name."
     )
     static let erased = FindingRow(
         "adobe.server.erased",
@@ -520,7 +520,8 @@ enum ServerFinding: Sendable {
         subscriptionDetails, topicChannel, serviceUnnamed, serviceUnknown, subscribedAlready, unsubscribedAlready,
         contactSwitch, device, consent, push, event, question, actionUnknown, nothingToLeave, contactUnknown, several,
         manyPages, vanished, addressForeign, erased, nothingToErase, closed, tokenLater, tokenRefused,
-        tokenRefusedTwice, filterUnknown, keyUnseen, resourceUnknown, organization, forbidden, unauthenticated, tooOften, absent,
+        tokenRefusedTwice, filterUnknown, keyUnseen, resourceUnknown, organization, forbidden, unauthenticated,
+        tooOften, absent,
         notFound, value, keyChange, duplicate, profileKey, hiddenRefusal, refused, fault, unexplained, unavailable,
         noReply, page,
     ]

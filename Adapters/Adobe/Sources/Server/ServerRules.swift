@@ -36,7 +36,7 @@ enum AdobeServerRules: Sendable {
         ("B7", "A profile counts as found only if its field has the key: a text search finds beginnings.", filters),
         (
             "B8",
-            "A collection is followed by the address that each page gives, as it is, within the API's own address.",
+            "A collection is followed by the address that each page gives: its path and query as they are, at the API's own host.",
             pages
         ),
         ("B9", "Of several profiles with the same key nobody knows which is meant: the operation is refused.", house),

@@ -67,8 +67,10 @@ public struct AdobeServerSettings: AdapterSettings {
     /// The defaults; organisation, client and scope are empty.
     public init() {}
 
+    /// What every path of the API begins with.
+    var root: String { "/\(URLText.encode(organization))/campaign/" }
     /// What stands before every address of the API.
-    var base: String { "\(apiURL)/\(URLText.encode(organization))/campaign/" }
+    var base: String { apiURL + root }
 
     /// Every setting.
     public static let table = SettingsTable<AdobeServerSettings>([

@@ -33,16 +33,18 @@ struct SubscriptionRecord: Sendable {
     )
 }
 
-/// An address of the vendor's that is behind the API's own: nothing else may get the token (B8).
+/// An address of the vendor's, of which only what follows the API's own counts: nothing else may get the token (B8).
 struct ServerAddress: Sendable, Equatable {
     /// What follows the API's address.
     let rest: String
 
-    /// The address that a reply names; nil if it leads elsewhere, or is too long to be remembered.
+    /// The address that a reply names, whatever its host; nil if it is none of this account's, or too long to be
+    /// remembered.
     init?(_ href: String, _ settings: AdobeServerSettings) {
-        let base = settings.base
-        guard href.hasPrefix(base) else { return nil }
-        self.init(behind: String(href.dropFirst(base.count)), settings)
+        guard let address = WebAddress(href), address.path.hasPrefix(settings.root),
+            let start = href.firstRange(of: settings.root)?.upperBound
+        else { return nil }
+        self.init(behind: String(href[start...]), settings)
     }
 
     /// What follows the API's address, as a reader hands it back.

@@ -134,9 +134,10 @@ public struct AdobeServer: VendorAdapter {
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.contains(where: \.isWhitespace) }
     }
 
-    /// By the contact, not by the subject: of two subjects that speak of one contact both would make its profile.
+    /// The lane is the contact's: of two subjects that speak of one contact both would make its profile at once.
     public func place(_ operation: EngagementOperation) -> Place {
-        Place(of: Subject(rawValue: operation.adobeKey), inPoolOf: settings.lanes)
+        let lane = Place(of: Subject(rawValue: operation.adobeKey), inPoolOf: settings.lanes).lane
+        return Place(lane: lane, queue: operation.subject.rawValue)
     }
 }
 

@@ -19,11 +19,18 @@ enum VendorCode: Sendable {
         Row(code: "BAS-010040", what: "a value has another type", finding: ServerFinding.value),
     ]
 
-    /// The known code that an answer names anywhere in its text; nil without one.
+    /// The known code that an answer names first, anywhere in its text; nil without one.
     static func first(in reply: WireResponse) -> String? {
-        guard !reply.body.isEmpty, reply.body.count <= 65_536 else { return nil }
-        let text = String(decoding: reply.body, as: UTF8.self)
-        return rows.lazy.map(\.code).first { text.hasBytes(of: $0) }
+        let body = reply.body.prefix(65_536)
+        var start = body.startIndex
+        // Each is three letters, a hyphen and six digits.
+        while let hyphen = body[start...].firstIndex(of: UInt8(ascii: "-")) {
+            start = hyphen + 1
+            guard hyphen >= 3, hyphen + 7 <= body.endIndex else { continue }
+            let word = body[(hyphen - 3)..<(hyphen + 7)]
+            if let row = rows.first(where: { $0.code.utf8.elementsEqual(word) }) { return row.code }
+        }
+        return nil
     }
 
     /// The table as rows of replies.

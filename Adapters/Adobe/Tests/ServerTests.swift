@@ -82,13 +82,20 @@ import Testing
         #expect(desk.outcome(erased)?.finding?.code == "adobe.server.erased")
         #expect(desk.outcome(again)?.finding?.code == "adobe.server.erased.nobody")
         // A status alone may be of whoever stands in between: a person's no is never taken for done by it.
-        desk.instead = [("delete", .text(404)), ("find", .text(404))]
-        let unsure = try desk.say("c/1", .erase)
-        try desk.advance(10)
-        #expect(desk.outcome(unsure)?.finding?.code == "adobe.server.reply.notFound")
-        try desk.say("c/1", ServerDesk.topic("weekly_offers", .unsubscribed))
-        try desk.advance(10)
-        #expect(try desk.world.parked("campaign")?.code == "adobe.server.filter.unknown")
+        let noes: [(String, Action)] = [
+            ("delete", .erase), ("find", ServerDesk.topic("weekly_offers", .unsubscribed)),
+            ("update", .changeSubscription(Subscription(channel: .email, state: .unsubscribed))),
+        ]
+        for (endpoint, action) in noes {
+            desk.instead = [(endpoint, .text(404))]
+            let unsure = try desk.say("c/1", action)
+            try desk.advance(10)
+            #expect(try desk.world.parked("campaign")?.code == "adobe.server.filter.unknown")
+            #expect(desk.outcome(unsure) == nil)
+            try desk.world.resume("campaign")
+            try desk.advance(10)
+            #expect(desk.outcome(unsure) != nil)
+        }
     }
 
     @Test(.shows("adobe/B9", of: AdobeServer.self))

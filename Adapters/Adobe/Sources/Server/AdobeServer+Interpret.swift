@@ -69,6 +69,9 @@ extension AdobeServer {
         case .find where isAbsent && settings.matching == .key, .update where isAbsent && settings.matching == .key:
             return absent(exchange)
         case .find where isGone: return parking(exchange, ServerFinding.filterUnknown)
+        case .update where finding == ServerFinding.notFound && settings.matching == .key,
+            .delete where finding == ServerFinding.notFound && settings.matching == .key:
+            return parking(exchange, ServerFinding.filterUnknown)
         case .create where isGone: return parking(exchange, ServerFinding.resourceUnknown)
         case .create where finding == ServerFinding.duplicate: return anew(exchange, finding)
         case .delete where isAbsent && settings.matching == .key:

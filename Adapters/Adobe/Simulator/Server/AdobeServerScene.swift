@@ -45,7 +45,9 @@ public struct AdobeServerScene: VendorScene {
         var problems = story.early(all.subtracting(["token"])) { request in
             request.retryAfter.map { min($0, .seconds(86_400)) }
         }
-        problems += tokens(story, account)
+        problems += story.needlessTokens(isGood: { text, now in
+            account.tokens.contains { $0.text == text && $0.until > now }
+        })
         problems += account.violations.map { "the vendor's rules: \($0)" }
         guard story.isWhole else { return problems }
         let keys = Dictionary(grouping: account.profiles) { $0.fields["cusNumber"]?.string ?? "" }
@@ -53,26 +55,6 @@ public struct AdobeServerScene: VendorScene {
         let pairs = Dictionary(grouping: account.subscriptions) { "\($0.profile) \($0.service)" }
         problems += pairs.filter { $0.value.count > 1 }.keys.sorted().map { "the subscription \($0) is there twice" }
         return problems + differences(story, account)
-    }
-
-    /// A token is asked for again when it has ended, or once after it was refused. What was said falsely to be one is none.
-    private static func tokens(_ story: SceneStory, _ account: AdobeServerAccount) -> [String] {
-        var problems: [String] = []
-        var asked: SceneStory.Request?
-        var wasRefused = false
-        for request in story.requests {
-            if request.outcome?.reply?.status == 401 { wasRefused = true }
-            guard request.endpoint == "token" else { continue }
-            if let former = asked, let body = former.outcome?.reply, body.status == 200, !wasRefused,
-                let life = body.json?["expires_in"]?.integer, request.now < former.now + .seconds(life),
-                let text = body.json?["access_token"]?.string,
-                account.tokens.contains(where: { $0.text == text && $0.until > request.now })
-            {
-                problems.append("request \(request.number) asks for a token while another is good")
-            }
-            (asked, wasRefused) = (request, false)
-        }
-        return problems
     }
 
     private static func differences(_ story: SceneStory, _ account: AdobeServerAccount) -> [String] {

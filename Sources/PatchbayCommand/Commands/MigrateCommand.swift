@@ -136,7 +136,7 @@ extension Command {
         try tell(report)
         for door in setup.loads where report.files(for: door) > 1 {
             session.console.say(
-                "\(door.name): \(door.note), and this one has \(report.bytesWritten) bytes. For this way in, cut it into \(report.files(for: door)) files at the ends of rows, each with the header."
+                "\(door.name): \(door.note), and this one has \(report.bytesWritten) bytes. `patchbay migrate cut` makes \(report.files(for: door)) files of it, each with the header."
             )
         }
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine
@@ -160,7 +160,7 @@ extension Command {
 }
 
 /// The list of rejects and, beside it, the rows to mend.
-private struct RejectFiles {
+struct RejectFiles {
     let list: OutputFile
     let replay: OutputFile
 

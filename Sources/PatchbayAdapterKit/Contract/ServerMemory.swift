@@ -17,11 +17,13 @@ public struct ServerMemory: AdapterMemory {
     public var restURL: String?
     /// Whether the last token was refused, and none was taken since.
     public private(set) var isRefused = false
-    /// Failed requests for a token in a row, and when the next may leave.
+    /// Failed requests for a token in a row.
     public private(set) var tokenFailures = 0
+    /// When the next may leave.
     public private(set) var tokenNotBefore: Instant?
-    /// Failed requests in a row, and when the next may leave, whatever its lane.
+    /// Failed requests in a row.
     public private(set) var failures = 0
+    /// When the next may leave, whatever its lane.
     public private(set) var closedUntil: Instant?
 
     public init() {}

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 package import PatchbayModel
+import PatchbayOutbox
 
 extension EngagementClient {
     /// Everything that has ended on a provider's route, as far back as the outbox remembers: for whoever goes on with the work

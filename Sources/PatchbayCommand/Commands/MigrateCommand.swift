@@ -22,11 +22,15 @@ extension Command {
             """,
         required: [.from, .to],
         optional: [
-            .settings, .config, .input, .output, .rejects, .consentEvidence, .journal, .checkpoint, .restart, .dryRun,
-            .json,
+            .settings, .config, .provider, .input, .output, .rejects, .consentEvidence, .journal, .checkpoint,
+            .restart, .dryRun, .logLevel, .json,
         ]
     ) { session in
-        try MigrationRun(session).run()
+        let setup = try MigrationSetup(session)
+        guard let door = setup.door, !session.invocation.has(.dryRun) else {
+            return try MigrationRun(session, setup).run()
+        }
+        return try await DoorCommand(session, setup, door).apply()
     }
 }
 
@@ -35,7 +39,7 @@ extension Command {
     private let session: Session
     private let setup: MigrationSetup
 
-    init(_ session: Session) throws { (self.session, setup) = (session, try MigrationSetup(session)) }
+    init(_ session: Session, _ setup: MigrationSetup) { (self.session, self.setup) = (session, setup) }
 
     func run() throws -> ExitStatus {
         let files = try resumableFiles()
@@ -148,19 +152,25 @@ extension Command {
             let isFree = session.invocation.has(.output) || session.invocation.has(.dryRun)
             return isFree ? try session.console.data(report.json) : session.console.say(report.json.text)
         }
-        let verb = session.invocation.has(.dryRun) ? "would be written" : "written"
-        session.console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
+        session.tell(report, verb: session.invocation.has(.dryRun) ? "would be written" : "written")
+    }
+}
+
+extension Session {
+    /// The numbers of a migration, for a person.
+    func tell(_ report: MigrationReport, verb: String) {
+        console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
         for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
-            session.console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
+            console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
         }
-        if report.rejected > 0, !session.invocation.has(.rejects), !session.invocation.has(.dryRun) {
-            session.console.say("The rejected records are not kept: give --rejects FILE to keep them.")
+        if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
+            console.say("The rejected records are not kept: give --rejects FILE to keep them.")
         }
     }
 }
 
 /// The list of rejects and, beside it, the rows to mend.
-private struct RejectFiles {
+struct RejectFiles {
     let list: OutputFile
     let replay: OutputFile
 

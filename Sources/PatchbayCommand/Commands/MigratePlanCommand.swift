@@ -16,7 +16,7 @@ extension Command {
             age of push tokens can be told; --rate is what your contract allows, where the vendor documents no rate.
             """,
         required: [.from, .to],
-        optional: [.settings, .config, .input, .html, .activity, .rate, .json]
+        optional: [.settings, .config, .provider, .input, .html, .activity, .rate, .json]
     ) { session in
         try MigrationPlanRun(session).run()
     }

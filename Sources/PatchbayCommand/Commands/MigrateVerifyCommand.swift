@@ -15,7 +15,7 @@ extension Command {
             ones for the same --seed.
             """,
         required: [.from, .to, .input, .target],
-        optional: [.settings, .config, .sample, .seed, .values, .json]
+        optional: [.settings, .config, .provider, .sample, .seed, .values, .json]
     ) { session in
         let setup = try MigrationSetup(session)
         let invocation = session.invocation

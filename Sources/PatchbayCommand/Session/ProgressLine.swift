@@ -16,7 +16,9 @@
     }
 
     /// Shows how far the work is, unless it was shown a moment ago.
-    mutating func show(records: Int, bytes: Int) {
+    ///
+    /// - Parameter note: what else is to be said, such as why nothing moves.
+    mutating func show(records: Int, bytes: Int, note: String? = nil) {
         if before == nil { before = (records, bytes) }
         guard console.isWatched, clock.now - shown >= .milliseconds(200) else { return }
         shown = clock.now
@@ -27,7 +29,7 @@
             elapsed: shown - start,
             before: before ?? (0, 0)
         )
-        console.show(progress: progress)
+        console.show(progress: [progress, note].compactMap(\.self).joined(separator: "; "))
     }
 
     /// The line's text.

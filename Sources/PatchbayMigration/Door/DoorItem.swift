@@ -45,7 +45,7 @@ struct DoorItem {
             let action = row.actions[place]
             switch outcome.term {
             case .accepted, .unchanged, .superseded:
-                if let finding = outcome.finding, finding.severity.matters {
+                if let finding = outcome.finding, finding.severity == .warning || finding.severity == .error {
                     findings.append(DoorMapper.moved(finding, action, row.paths[place]))
                 }
             case .rejected, .dropped, .erased, .quarantined, .moved, .shadowed:

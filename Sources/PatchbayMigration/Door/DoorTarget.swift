@@ -20,14 +20,25 @@ public struct DoorTarget: Sendable {
     ///   - settings: what becomes of what the door has no place for.
     /// - Throws: ``SettingsError`` if the provider is no such door, or with every problem of the settings.
     public init(_ provider: Configuration.Provider, settings: JSONObject = [:]) throws(SettingsError) {
-        guard provider.descriptor.door == .server else {
-            throw SettingsError([DoorFinding.device.at("to", detail: provider.adapterID.rawValue)])
-        }
+        try Self.check(type(of: provider.adapter))
         guard let door = provider.adapter as? any ContactDoor else {
             throw SettingsError([DoorFinding.noContacts.at("to", detail: provider.adapterID.rawValue)])
         }
         (self.provider, self.door) = (provider, door)
         self.settings = try DoorSettings.table.read(settings, over: DoorSettings(), at: "to")
+    }
+
+    /// Checks that contacts can be moved through a door at all.
+    ///
+    /// - Throws: ``SettingsError`` with the reason why not.
+    public static func check(_ door: any VendorAdapter.Type) throws(SettingsError) {
+        let descriptor = door.descriptor
+        guard descriptor.door == .server else {
+            throw SettingsError([DoorFinding.device.at("to", detail: descriptor.id.rawValue)])
+        }
+        guard door is any ContactDoor.Type else {
+            throw SettingsError([DoorFinding.noContacts.at("to", detail: descriptor.id.rawValue)])
+        }
     }
 
     var descriptor: AdapterDescriptor { provider.descriptor }
@@ -42,9 +53,7 @@ public struct DoorTarget: Sendable {
             id: descriptor.id.rawValue,
             title: descriptor.title,
             fileExtension: "ndjson",
-            makeReader: RecordFormat.neutralContacts.makeReader.map { make in
-                { (_: JSONObject) throws(SettingsError) in try make([:]) }
-            },
+            makeReader: { _ throws(SettingsError) in NeutralContacts.Reader() },
             makeWriter: { _ throws(SettingsError) in
                 DoorWriter(DoorMapper(door, settings), tally: tally)
             }
@@ -120,6 +129,13 @@ enum DoorFinding {
         .unsupported,
         reason: "The door can't show what the vendor holds, so there is nothing to compare with",
         remedy: "Export the contacts at the vendor, and verify that file: --to FORMAT --target FILE."
+    )
+    static let noJournal = FindingRow(
+        "migration.door.noJournal",
+        .error,
+        .unsupported,
+        reason: "The door can't show what the vendor holds, so no way back can be kept",
+        remedy: "Leave --journal out, and keep an export of the vendor's contacts from before."
     )
     static let key = FindingRow(
         "migration.door.key",

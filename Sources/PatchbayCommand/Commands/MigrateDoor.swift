@@ -57,7 +57,7 @@ extension Session {
     }
 
     /// Says how a run through a door ended.
-    func end(_ outcome: DoorOutcome) throws -> ExitStatus {
+    func end(_ outcome: DoorOutcome, verb: String = "written") throws -> ExitStatus {
         if outcome.resumed > 0 { console.say("An earlier run had settled \(outcome.resumed) records.") }
         if let stopped = outcome.stopped { console.say("patchbay: the provider stopped: \(stopped)", .red) }
         guard outcome.isCommitted else {
@@ -71,7 +71,7 @@ extension Session {
             json["accounts"] = outcome.accounts?.json
             try console.data(.object(json))
         } else {
-            tell(outcome.report, verb: "written")
+            tell(outcome.report, verb: verb)
             if let accounts = outcome.accounts { console.say(accounts.text) }
         }
         return outcome.report.findings.values.contains { $0.severity.matters } ? .findings : .fine

@@ -42,11 +42,14 @@ struct DoorAsker: Sendable {
     }
 
     /// Everything that the vendor holds, page by page.
-    nonisolated(nonsending) func eachPage(_ take: ([(key: String, contact: Contact)]) throws -> Void) async throws {
+    nonisolated(nonsending) func eachPage(
+        _ isCancelled: () -> Bool,
+        _ take: ([(key: String, contact: Contact)]) throws -> Void
+    ) async throws {
         var next: JSONValue?
         repeat {
-            try Task.checkCancellation()
-            let page = try await page(.page(next), about: nil)
+            let wanted = ContactQuestion.page(next)
+            let page = try await patiently(isCancelled) { try await self.page(wanted, about: nil) }
             try take(page.contacts)
             next = page.next
         } while next != nil

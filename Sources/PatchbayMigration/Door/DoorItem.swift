@@ -5,7 +5,7 @@ import PatchbayModel
 
 /// One row on its way through a door.
 struct DoorItem {
-    /// The record behind it, without its contact.
+    /// The record behind it.
     var record: SourceRecord
     /// What is said.
     var row: DoorRow
@@ -19,7 +19,6 @@ struct DoorItem {
 
     init(_ record: SourceRecord, _ row: DoorRow, effects: [MappingEffect] = []) {
         (self.record, self.row, self.effects) = (record, row, effects)
-        self.record.contact = nil
         if row.isRejected { self.row.actions = [] }
     }
 

@@ -54,13 +54,16 @@ struct DoorMapper {
         for (wish, path) in wishes where !wish.isNo { offer(.changeSubscription(wish), path, to: &row) }
         devices(of: contact, &row)
         guard !row.isRejected else { return row }
-        row.image = door.image(of: row.actions.map { operation($0, key) })
+        row.image = image(of: row)
         let raised = ConsentWords(contact).raised(in: ConsentWords(writtenAs: [row.image]))
         if !raised.isEmpty {
             row.findings.append(ConsentEvidence.raised.at("subscriptions", detail: "\(raised.count) of them"))
         }
         return row
     }
+
+    /// What would be read back of a row.
+    func image(of row: DoorRow) -> Contact { door.image(of: row.actions.map { operation($0, row.key) }) }
 
     /// An operation as the door will see it, but for its id and its time.
     func operation(_ action: Action, _ key: String, options: [AdapterID: JSONObject] = [:]) -> EngagementOperation {

@@ -80,7 +80,7 @@ public struct DoorMigration: Sendable {
         )
         let run = try DoorFiles(files.outputs, identity, input, at: files.input, restarts: restarts)
         do {
-            let feed = try ApplyFeed(migration, target, files, run, source, input)
+            let feed = try ApplyFeed(migration, target, files, run, source, input, restarts: restarts)
             return try await DoorRun(target, run, feed, surroundings).run()
         } catch let error as SettingsError {
             run.leave()
@@ -102,6 +102,7 @@ private final class ApplyFeed: DoorFeed {
     private var slow: SlowWay
     private let results: DoorResults
     private let evidence: ConsentEvidence?
+    private let journal: DoorJournal?
     private let target: DoorTarget
     /// Records that an earlier run settled.
     private let settled: Int
@@ -113,7 +114,8 @@ private final class ApplyFeed: DoorFeed {
         _ files: DoorMigration.Files,
         _ run: DoorFiles,
         _ source: FileSource,
-        _ input: InputIdentity
+        _ input: InputIdentity,
+        restarts: Bool
     ) throws {
         (self.source, path, self.input, self.target) = (source, files.input, input, target)
         reader = try migration.makeReader()
@@ -122,6 +124,11 @@ private final class ApplyFeed: DoorFeed {
         settled = run.earlier?.place.report.read ?? 0
         results = DoorResults(run.outputs, hasRejects: files.rejects != nil, after: run.earlier?.place)
         let done = settled
+        let goesOn = run.earlier != nil || restarts
+        journal = try files.journal.map {
+            // What a run found that is begun anew stays the way back: it came first.
+            try DoorJournal($0, target, goesOn: goesOn, settled: run.earlier == nil ? .max : done)
+        }
         evidence = try files.evidence.map { _ in
             try ConsentEvidence(migration, to: run.outputs[run.outputs.count - 1], salt: input.head, hasBegun: done > 0)
         }
@@ -152,11 +159,68 @@ private final class ApplyFeed: DoorFeed {
         items.append(DoorItem(record, row, effects: slow.takeEffects()))
     }
 
-    func questions(of items: [DoorItem]) -> [String] { [] }
+    // MARK: What stood there before
 
-    func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem] { items }
+    var wantsPages: Bool {
+        if case .inPages? = target.door.reading { journal?.isComplete == false } else { false }
+    }
 
-    func settled(_ item: DoorItem, _ findings: [Finding]) throws { try results.write(item, findings) }
+    func take(_ page: [(key: String, contact: Contact)]?) throws {
+        guard let page else { return try journal?.complete() ?? () }
+        for one in page { try journal?.write(held: one.key, one.contact) }
+    }
+
+    func questions(of items: [DoorItem]) -> [String] {
+        guard let journal, case .byKeys? = target.door.reading else { return [] }
+        return items.filter { !$0.row.isRejected && journal.rows[$0.number]?.key != $0.row.key }.map(\.row.key)
+    }
+
+    func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem] {
+        guard let journal else { return items }
+        var items = items
+        for place in items.indices where !items[place].row.isRejected {
+            var row = items[place].row
+            guard case .byKeys? = target.door.reading else {
+                journal.write(row: items[place].number, key: row.key, before: .none, wrote: row.image)
+                continue
+            }
+            let known = journal.rows[items[place].number]
+            let before = known?.key == row.key ? known?.before ?? nil : held[row.key]
+            if let before { keepNoes(of: before, in: &row) }
+            if known?.key != row.key {
+                let part = before.map { $0.part(in: row.image) }
+                journal.write(row: items[place].number, key: row.key, before: .some(part), wrote: row.image)
+            }
+            items[place].row = row
+        }
+        try journal.sync()
+        return items
+    }
+
+    /// Leaves out each yes to what the person said no to at the target.
+    private func keepNoes(of before: Contact, in row: inout DoorRow) {
+        for place in row.actions.indices.reversed() {
+            guard case .changeSubscription(let wish) = row.actions[place], wish.state == .subscribed,
+                let held = before.subscriptions.mostProtectiveState(of: wish.key),
+                held == .unsubscribed || held == .suspended
+            else { continue }
+            row.findings.append(DoorFinding.targetNo.at(row.paths[place]))
+            row.actions.remove(at: place)
+            row.paths.remove(at: place)
+            row.image = writer.mapper.image(of: row)
+        }
+    }
+
+    // MARK: Verdicts
+
+    func settled(_ item: DoorItem, _ findings: [Finding]) throws {
+        try results.write(item, findings)
+        guard let evidence, !item.row.isRejected else { return }
+        var taken = item.row
+        taken.actions = item.taken
+        let image = writer.mapper.image(of: taken)
+        _ = try evidence.look(item.record, image.jsonBytes[...], findings)
+    }
 
     func flush(_ place: inout Checkpoints.Place) throws { try results.flush(&place) }
 }

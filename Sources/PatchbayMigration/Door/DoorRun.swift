@@ -65,6 +65,10 @@ public struct DoorOutcome: Sendable {
 protocol DoorFeed: AnyObject {
     /// The next rows, in order; nil at the end.
     func next() throws -> [DoorItem]?
+    /// Whether everything that the vendor holds is wanted first, page by page.
+    var wantsPages: Bool { get }
+    /// Takes a page; nil behind the last.
+    func take(_ page: [(key: String, contact: Contact)]?) throws
     /// The keys about which the vendor must be asked before these rows are said.
     func questions(of items: [DoorItem]) -> [String]
     /// Takes what the vendor holds of them; the rows as they are said then.
@@ -129,6 +133,16 @@ final class DoorRun {
             await client.close()
             if outcome.isCommitted { try finish() } else { files.leave() }
             return outcome
+        } catch is CancellationError {
+            await client.close()
+            files.leave()
+            return DoorOutcome(
+                report: files.last.place.report,
+                accounts: nil,
+                resumed: files.earlier?.place.report.read ?? 0,
+                isCommitted: false,
+                stopped: nil
+            )
         } catch {
             await client.close()
             files.leave()
@@ -182,6 +196,10 @@ final class DoorRun {
         // Whoever starts the run again has acted.
         try await client.resume(target.provider.name)
         let asker = DoorAsker(client: client, provider: target.provider.name, door: target.door)
+        if feed.wantsPages {
+            try await asker.eachPage(surroundings.isCancelled) { try feed.take($0) }
+            try feed.take(nil)
+        }
         let clock = ContinuousClock()
         var (saved, told) = (clock.now, clock.now)
         var stopped: Finding?

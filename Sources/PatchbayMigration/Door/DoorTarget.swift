@@ -207,6 +207,20 @@ enum DoorFinding {
         reason: "It was not there before, and the door can't take it away again",
         remedy: "Remove it at the vendor if it must not stay there."
     )
+    static let noResults = FindingRow(
+        "migration.verify.results",
+        .error,
+        .invalid,
+        reason: "The file is none with the verdicts of a migration through a door",
+        remedy: "Name the file that `migrate apply --out` wrote, or leave --target out."
+    )
+    static let otherDoor = FindingRow(
+        "migration.journal.door",
+        .error,
+        .conflict,
+        reason: "The journal belongs to another provider, or is none of a migration through a door",
+        remedy: "Give the configuration, and with --provider the provider, that the migration had."
+    )
     static let ended = FindingRow(
         "migration.door.ended",
         .error,

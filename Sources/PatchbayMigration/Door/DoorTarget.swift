@@ -46,6 +46,36 @@ public struct DoorTarget: Sendable {
     /// Whether the door shows what it holds.
     public var canRead: Bool { door.reading != nil }
 
+    /// The requests that an amount of work takes, at the provider's rate.
+    func ways(of amount: DoorAmount) -> [(LoadDoor, Int)] {
+        let rate = provider.rate ?? descriptor.rate
+        var ways = door.work(for: amount).filter { $0.requests > 0 }
+        switch door.reading {
+        case .byKeys(let most):
+            let note = "what stands there before, \(most) contacts in a request, only with --journal; as many to verify"
+            ways.append(DoorWork("reading", of: amount.contacts, atMost: most, note: note))
+        case .inPages(let size):
+            let note = "with --journal, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
+            ways.append(DoorWork("reading", requests: 0, note: note))
+        case nil: break
+        }
+        return ways.map { (LoadDoor($0.name, rate: rate, note: $0.note), $0.requests) }
+    }
+
+    /// What can be taken back, and what can't.
+    var undo: String {
+        guard canRead else {
+            return
+                "There is no way back: the door can't show what the vendor holds. Keep an export of the vendor's contacts from before."
+        }
+        let added =
+            door.removal == nil
+            ? "who was not there before stays, with what was written taken out as far as the door can,"
+            : "who was not there before is removed,"
+        return
+            "With --journal and `patchbay migrate undo`: what stood there is said again, \(added) and what was changed since is left alone. Without --journal there is no way back."
+    }
+
     /// The door as a format that is written: each record is what would be read back of the contact.
     public var format: RecordFormat {
         let (door, settings, tally) = (door, settings, tally)

@@ -14,6 +14,8 @@ public protocol ContactDoor: VendorAdapter {
     /// Options of an erasure that takes back a contact which was added, and reaches nothing else; nil where there is none.
     var removal: JSONObject? { get }
 
+    /// The attribute that stands for an identifier, so that it can be unset; nil where it can't.
+    func attribute(for kind: IdentifierKind) -> AttributeName?
     /// The question in this door's words.
     func question(for wanted: ContactQuestion) -> ReadRequest
     /// What an answer shows, each contact under the key that was asked for.

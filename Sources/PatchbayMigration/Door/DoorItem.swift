@@ -72,10 +72,15 @@ struct DoorItem {
         }
     }
 
-    /// The ids of what is said: the same whenever the same row is said in the same run.
+    /// The ids of what is said: the same whenever a row says the same in the same run.
     func ids(in run: String) -> [OperationID] {
-        row.actions.indices.map { place in
-            let digits = InputIdentity.text(SHA256.digest(of: Array("\(run):\(number):\(place)".utf8)))
+        var said: [[UInt8]: Int] = [:]
+        return row.actions.map { action in
+            let bytes = action.jsonBytes
+            said[bytes, default: 0] += 1
+            let digits = InputIdentity.text(
+                SHA256.digest(of: Array("\(run):\(number):\(said[bytes] ?? 0):".utf8) + bytes)
+            )
             let parts = [0..<8, 8..<12, 13..<16, 17..<20, 20..<32].map { range in
                 String(digits.dropFirst(range.lowerBound).prefix(range.count))
             }

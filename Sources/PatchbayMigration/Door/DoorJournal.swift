@@ -161,6 +161,18 @@ extension Contact {
         )
     }
 
+    /// As much of the contact as another one does not speak of.
+    func part(outside other: Contact) -> Contact {
+        let kinds = Set(other.identifiers.map(\.kind))
+        let keys = Set(other.subscriptions.map(\.key))
+        return Contact(
+            identifiers: identifiers.filter { !kinds.contains($0.kind) },
+            attributes: attributes.filter { other.attributes[$0.key] == nil },
+            tags: tags.subtracting(other.tags),
+            subscriptions: subscriptions.filter { !keys.contains($0.key) }
+        )
+    }
+
     /// The contact once another one was written over it.
     func with(_ later: Contact) -> Contact {
         let kinds = Set(later.identifiers.map(\.kind))

@@ -186,9 +186,10 @@ private final class ApplyFeed: DoorFeed {
             }
             let known = journal.rows[items[place].number]
             let before = known?.key == row.key ? known?.before ?? nil : held[row.key]
+            // Before any yes is left out: whoever goes on must find the same noes.
+            let part = before.map { $0.part(in: row.image) }
             if let before { keepNoes(of: before, in: &row) }
             if known?.key != row.key {
-                let part = before.map { $0.part(in: row.image) }
                 journal.write(row: items[place].number, key: row.key, before: .some(part), wrote: row.image)
             }
             items[place].row = row

@@ -351,7 +351,11 @@ final class DoorRun {
     // MARK: Out
 
     private func note(_ outcome: OperationOutcome, of id: OperationID) {
-        guard let place = places.removeValue(forKey: id) else { return }
+        guard let place = places.removeValue(forKey: id) else {
+            // Said by an earlier process, of a row that has not entered yet.
+            if doubtful > 0 { earlier[id] = outcome }
+            return
+        }
         rows[place.row]?.note(outcome, at: place.place)
     }
 

@@ -78,11 +78,11 @@ struct WayBack {
 
     init(_ target: DoorTarget) { (door, mapper) = (target.door, DoorMapper(target.door, target.settings)) }
 
-    /// What is said, from what stood there before, what was written, and what stands there now.
+    /// What is said, from what stood there before, what was written, one row after the other, and what stands there now.
     ///
-    /// A part that already is what it was is passed over; if any part is neither that nor what was written, somebody changed it
+    /// A part that already is what it was is passed over; if any part is neither that nor what a row wrote, somebody changed it
     /// since, and nothing is said.
-    func row(_ key: String, before: Contact?, wrote: Contact, now: Contact?) -> (row: DoorRow, options: JSONObject?) {
+    func row(_ key: String, before: Contact?, wrote: [Contact], now: Contact?) -> (row: DoorRow, options: JSONObject?) {
         var row = DoorRow()
         row.key = key
         guard let now else {
@@ -95,33 +95,35 @@ struct WayBack {
             row.add(.erase, "identifiers")
             return (row, removal)
         }
-        restore(before ?? Contact(), wrote, now, &row)
+        restore(before ?? Contact(), wrote.reduce(Contact()) { $0.with($1) }, now, &row)
         row.image = before ?? Contact()
         return (row, nil)
     }
 
-    private func isChanged(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow) -> Bool {
+    private func isChanged(_ before: Contact, _ wrote: [Contact], _ now: Contact, _ row: inout DoorRow) -> Bool {
         func note(_ path: String) { row.findings.append(DoorFinding.changedSince.at(path)) }
-        for (name, value) in wrote.attributes.sorted(by: { $0.key < $1.key })
-        where now.attributes[name] != value && now.attributes[name] != before.attributes[name] {
+        func isKnown<Value: Equatable>(_ part: (Contact) -> Value?) -> Bool {
+            // A row that the vendor refused in part left something of the row before it.
+            part(now) == part(before) || wrote.contains { part($0) == part(now) }
+        }
+        let all = wrote.reduce(Contact()) { $0.with($1) }
+        for name in all.attributes.keys.sorted() where !isKnown({ $0.attributes[name] }) {
             note("attributes".dot(name.rawValue))
         }
-        for wish in wrote.subscriptions {
-            let held = now.subscriptions.mostProtectiveState(of: wish.key)
-            if held != wish.state, held != before.subscriptions.mostProtectiveState(of: wish.key) {
-                note("subscriptions")
-            }
+        for kind in Set(all.identifiers.map(\.kind)) where !isKnown({ $0.identifiers.first(kind) }) {
+            note("identifiers")
         }
-        for kind in Set(wrote.identifiers.map(\.kind)) {
-            let held = now.identifiers.first(kind)
-            if held != wrote.identifiers.first(kind), held != before.identifiers.first(kind) { note("identifiers") }
+        for key in all.subscriptions.map(\.key) {
+            let (was, held) = (before.state(of: key), now.state(of: key))
+            // What another run of the same way back put to rest.
+            let isResting = was == nil && (held == .suspended || held == .unsubscribed)
+            if !isResting, !isKnown({ $0.state(of: key) }) { note("subscriptions") }
         }
         return row.isRejected
     }
 
     private func restore(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow) {
-        identifiers(before, wrote, now, &row)
-        var changes: [AttributeName: AttributeChange] = [:]
+        var changes = identifiers(before, wrote, now, &row)
         for name in wrote.attributes.keys where now.attributes[name] != before.attributes[name] {
             changes[name] = before.attributes[name].map(AttributeChange.set) ?? .unset
         }
@@ -132,8 +134,7 @@ struct WayBack {
             offer(.changeTags(TagChange(add: removed.sorted(), remove: added.sorted())), "tags", &row)
         }
         for wish in wrote.subscriptions {
-            let held = now.subscriptions.mostProtectiveState(of: wish.key)
-            let was = before.subscriptions.mostProtectiveState(of: wish.key)
+            let (was, held) = (before.state(of: wish.key), now.state(of: wish.key))
             guard held != was else { continue }
             var wish = wish
             if let was, was != .unknown {
@@ -148,17 +149,24 @@ struct WayBack {
         }
     }
 
-    private func identifiers(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow) {
+    /// Says the old identifiers again; those that were not there before, as attributes to unset.
+    private func identifiers(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow)
+        -> [AttributeName: AttributeChange]
+    {
+        var new: [AttributeName: AttributeChange] = [:]
         var old: [Identifier] = []
         for kind in Set(wrote.identifiers.map(\.kind)).subtracting([door.keyKind]).sorted() {
             guard now.identifiers.first(kind) != before.identifiers.first(kind) else { continue }
             if let value = before.identifiers.first(kind) {
                 old.append(Identifier(kind, value))
+            } else if let name = door.attribute(for: kind) {
+                new[name] = .unset
             } else {
                 row.findings.append(DoorFinding.remains.at("identifiers", detail: "kind \(kind.rawValue)"))
             }
         }
         if !old.isEmpty { offer(.identify(old), "identifiers", &row) }
+        return new
     }
 
     /// Says something, if the door takes it.
@@ -166,6 +174,12 @@ struct WayBack {
         let found = door.examine(mapper.operation(action, row.key)).map { DoorMapper.moved($0, action, path) }
         row.findings += found
         if !found.contains(where: { $0.severity == .error }) { row.add(action, path) }
+    }
+}
+
+extension Contact {
+    fileprivate func state(of key: Subscription.Key) -> Subscription.State? {
+        subscriptions.mostProtectiveState(of: key)
     }
 }
 
@@ -180,7 +194,7 @@ private final class UndoFeed: DoorFeed {
     private var share = 0
     private var number = 0
     /// What is known of the rows that were made and are not said yet.
-    private var known: [Int: (before: Contact?, wrote: Contact, now: Contact?)] = [:]
+    private var known: [Int: (before: Contact?, wrote: [Contact], now: Contact?)] = [:]
 
     init(_ path: String, _ target: DoorTarget, _ files: DoorFiles) throws {
         (self.target, way) = (target, WayBack(target))
@@ -217,19 +231,22 @@ private final class UndoFeed: DoorFeed {
             defer { share += 1 }
             var held: [String: Contact] = [:]
             var keys: [String] = []
-            var rows: [String: (before: Contact??, wrote: Contact)] = [:]
+            var rows: [String: (before: Contact??, wrote: [Contact])] = [:]
             for line in try contacts(lines.bytes(share)) {
                 switch line {
                 case .held(let key, let contact): held[key] = contact
                 case .complete: continue
                 case .row(_, let key, let before, let wrote):
-                    if let earlier = rows[key] {
-                        // What stood there before the first is what stood there before.
-                        rows[key] = (earlier.before, earlier.wrote.with(wrote))
-                    } else {
+                    guard let earlier = rows[key] else {
                         keys.append(key)
-                        rows[key] = (before, wrote)
+                        rows[key] = (before, [wrote])
+                        continue
                     }
+                    // What stood there before the first row is what stood there before; of what that one did not speak, what
+                    // the next one found.
+                    let spoken = earlier.wrote.reduce(Contact()) { $0.with($1) }
+                    let more = (before ?? nil)?.part(outside: spoken) ?? Contact()
+                    rows[key] = (earlier.before.map { $0.map { more.with($0) } }, earlier.wrote + [wrote])
                 }
             }
             var present: [String: Contact] = [:]
@@ -238,7 +255,8 @@ private final class UndoFeed: DoorFeed {
                 guard let row = rows[key] else { continue }
                 number += 1
                 guard number > settled else { continue }
-                known[number] = (row.before ?? held[key]?.part(in: row.wrote), row.wrote, present[key])
+                let all = row.wrote.reduce(Contact()) { $0.with($1) }
+                known[number] = (row.before ?? held[key]?.part(in: all), row.wrote, present[key])
                 var told = DoorRow()
                 told.key = key
                 let record = SourceRecord(number: number, line: number, bytes: Array(key.utf8), contact: nil)

@@ -78,14 +78,18 @@ public struct DoorVerification: Sendable {
         let lens = try RecordLens(migration, key: target.door.keyKind, tagByTag: true)
         let names = NameBook()
         let chosen = try migration.choose(extent, { try FileSource(path: input) }, lens, &verification)
-        let rejected = try rejectedRows()
+        let (rejected, kept) = try verdicts()
         func isWanted(_ key: String) -> Bool { chosen?.contains(KeyMark(key, opinion: 0).exact) ?? true }
         // Keys are kept in any case: the vendor is asked for them.
         let (wanted, found) = (SightStore(keepsKeys: true), SightStore(keepsKeys: true))
+        let refused = SightStore(keepsKeys: false)
         var source = try FileSource(path: input)
         verification.expected = try migration.eachWritten(&source) { record, written, _ in
-            guard !rejected.contains(record.number) else { return }
-            let sight = try lens.look(Array(written))
+            var sight = try lens.look(Array(written))
+            // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
+            guard !rejected.contains(record.number) else { return try refused.add(sight, number: record.number, names) }
+            // Where the person's no at the target was kept, the source's yes is not looked for.
+            if kept.contains(record.number) { sight.fields.removeAll { $0.name.hasPrefix("subscriptions") } }
             if isWanted(sight.key) { try wanted.add(sight, number: record.number, names) }
         }
         if case .inPages? = target.door.reading {
@@ -100,7 +104,7 @@ public struct DoorVerification: Sendable {
         let judge = Judge(names: names, showsKeys: showsKeys, isPartial: true)
         var waiting: [[SightStore.Entry]] = []
         for share in 0..<SightStore.shares {
-            let entries = try wanted.entries(share)
+            let entries = try Self.entries(wanted.entries(share), besides: refused.entries(share))
             guard case .byKeys(let most)? = target.door.reading else {
                 try judge.compare(entries, found.entries(share), &verification, difference)
                 continue
@@ -120,6 +124,17 @@ public struct DoorVerification: Sendable {
         return verification
     }
 
+    /// Records without the fields of which a refused record of the same contact speaks, too.
+    private static func entries(_ entries: [SightStore.Entry], besides refused: [SightStore.Entry]) -> [SightStore.Entry] {
+        if refused.isEmpty { return entries }
+        let spoken = Dictionary(refused.map { ($0.key.exact, Set($0.fields.map(\.name))) }) { $0.union($1) }
+        return entries.map { entry in
+            var entry = entry
+            if let names = spoken[entry.key.exact] { entry.fields.removeAll { names.contains($0.name) } }
+            return entry
+        }
+    }
+
     private func compare(
         _ entries: [SightStore.Entry],
         _ held: [String: Contact],
@@ -137,18 +152,20 @@ public struct DoorVerification: Sendable {
         try judge.compare(entries, found, &verification, difference)
     }
 
-    /// The rows that the migration rejected, by the file of its verdicts.
-    private func rejectedRows() throws -> RowSet {
-        var rows = RowSet()
-        guard let results else { return rows }
+    /// The rows that the migration rejected, and those of which it kept a no, by the file of its verdicts.
+    private func verdicts() throws -> (rejected: RowSet, kept: RowSet) {
+        var (rejected, kept) = (RowSet(), RowSet())
+        guard let results else { return (rejected, kept) }
         try DoorJournal.eachLine(results) { _, json in
             guard let number = json?["number"]?.integer, let verdict = json?["verdict"]?.string else {
                 throw Migration.Failure([DoorFinding.noResults.at(results)])
             }
-            if verdict == "rejected" { rows.insert(Int(number)) }
+            if verdict == "rejected" { rejected.insert(Int(number)) }
+            let findings = json?["findings"]?.array ?? []
+            if findings.contains(where: { $0["code"]?.string == DoorFinding.targetNo.code }) { kept.insert(Int(number)) }
             return true
         }
-        return rows
+        return (rejected, kept)
     }
 }
 

@@ -10,6 +10,10 @@ extension AcousticServer: ContactDoor {
     /// The call that removes a contact from the database; the vendor's other erasure reaches everything of the person.
     public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
 
+    public func attribute(for kind: IdentifierKind) -> AttributeName? {
+        settings.identifierColumns[kind].map(AttributeName.init).flatMap { settings.attributeNames[$0] == nil ? $0 : nil }
+    }
+
     public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("contact") }
 
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {

@@ -14,6 +14,11 @@ extension AltcraftServer: ContactDoor {
     public var reading: ContactReading? { .byKeys(atMost: ServerPace.lookUps) }
     public var removal: JSONObject? { [:] }
 
+    /// Every field but the e-mail address can be unset.
+    public func attribute(for kind: IdentifierKind) -> AttributeName? {
+        settings.identifierFields[kind].flatMap { $0 == "email" ? nil : AttributeName(rawValue: $0) }
+    }
+
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .keys(let keys) = wanted else { return ReadRequest("profiles") }
         let known = keys.compactMap { ProfileKey(text: $0, settings) }

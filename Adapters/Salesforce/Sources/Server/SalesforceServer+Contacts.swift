@@ -14,6 +14,10 @@ extension SalesforceServer: ContactDoor {
     /// The vendor's erasure takes a contact from the whole enterprise, and not its row from the data extension.
     public var removal: JSONObject? { nil }
 
+    public func attribute(for kind: IdentifierKind) -> AttributeName? {
+        settings.identifierColumns[kind].map(AttributeName.init).flatMap { settings.attributeNames[$0] == nil ? $0 : nil }
+    }
+
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .page(let page) = wanted else { return ReadRequest(ReadRequest.rows) }
         return ReadRequest(

@@ -98,7 +98,10 @@ extension Session {
         try DoorTarget.check(door)
         let command = invocation.command.name
         guard invocation.has(.config) else {
-            throw UsageError("--to \(id) is a vendor's door: it needs --config FILE with a provider for it.", command: command)
+            throw UsageError(
+                "--to \(id) is a vendor's door: it needs --config FILE with a provider for it.",
+                command: command
+            )
         }
         let configuration = try configuration()
         if invocation.has(.provider) {

@@ -55,7 +55,9 @@ public struct DoorMigration: Sendable {
     /// - Returns: the numbers, and whether every record has its verdict.
     /// - Throws: ``Migration/Failure``, ``FileError``, and what the outbox throws; what was said stays said, and the next run
     ///   goes on.
-    public nonisolated(nonsending) func run(_ surroundings: DoorSurroundings, restarts: Bool) async throws -> DoorOutcome {
+    public nonisolated(nonsending) func run(_ surroundings: DoorSurroundings, restarts: Bool) async throws
+        -> DoorOutcome
+    {
         let source = try FileSource(path: files.input)
         let input = try InputIdentity(source, path: files.input)
         if files.journal != nil, !target.canRead {

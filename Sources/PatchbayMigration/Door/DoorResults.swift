@@ -39,7 +39,10 @@ final class DoorResults {
         json.member("line", item.record.line)
         json.member("verdict", isRejected ? "rejected" : "written")
         let terms = Dictionary(item.outcomes.compactMap { $0?.term.rawValue }.map { ($0, 1) }, uniquingKeysWith: +)
-        json.member("operations", JSONValue.object(JSONObject(terms.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })))
+        json.member(
+            "operations",
+            JSONValue.object(JSONObject(terms.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) }))
+        )
         if !findings.isEmpty {
             json.member(
                 "findings",

@@ -371,7 +371,9 @@ final class DoorRun {
             report.read += 1
             report.bytesRead += item.record.bytes.count + 1
             report.count(findings)
-            if report.mapping.isEmpty { report.mapping = item.effects } else if !item.effects.isEmpty {
+            if report.mapping.isEmpty {
+                report.mapping = item.effects
+            } else if !item.effects.isEmpty {
                 report.mapping = zip(report.mapping, item.effects).map { $0 + $1 }
             }
             if findings.contains(where: { $0.severity == .error }) {

@@ -55,7 +55,8 @@ public struct DoorTarget: Sendable {
             let note = "what stands there before, \(most) contacts in a request, only with --journal; as many to verify"
             ways.append(DoorWork("reading", of: amount.contacts, atMost: most, note: note))
         case .inPages(let size):
-            let note = "with --journal, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
+            let note =
+                "with --journal, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
             ways.append(DoorWork("reading", requests: 0, note: note))
         case nil: break
         }

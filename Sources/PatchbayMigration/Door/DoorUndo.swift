@@ -48,7 +48,9 @@ public struct DoorUndo: Sendable {
     }
 
     /// Runs it to its end, until it is cancelled, or until the provider stops. The journal is removed when all is taken back.
-    public nonisolated(nonsending) func run(_ surroundings: DoorSurroundings, restarts: Bool) async throws -> DoorOutcome {
+    public nonisolated(nonsending) func run(_ surroundings: DoorSurroundings, restarts: Bool) async throws
+        -> DoorOutcome
+    {
         let input = try InputIdentity(FileSource(path: journal), path: journal)
         let identity = DoorFiles.Identity([("provider", target.identity), ("outputs", .string(output))])
         if !restarts, let checkpoint = try Checkpoint(of: output), checkpoint.place.report.isComplete {

@@ -20,7 +20,9 @@ public struct DoorVerification: Sendable {
     ///   - input: the source.
     ///   - results: the file of verdicts that the migration wrote: what it rejected is not looked for.
     /// - Throws: ``Migration/Failure`` if the door can't show what the vendor holds.
-    public init(_ migration: Migration, with target: DoorTarget, input: String, results: String?) throws(Migration.Failure) {
+    public init(_ migration: Migration, with target: DoorTarget, input: String, results: String?) throws(Migration
+        .Failure)
+    {
         guard target.canRead else {
             throw Migration.Failure([DoorFinding.unreadable.at("to", detail: target.descriptor.id.rawValue)])
         }
@@ -43,7 +45,12 @@ public struct DoorVerification: Sendable {
         difference: (Verification.Difference) throws -> Void
     ) async throws -> Verification {
         let provider = target.provider
-        let route = RoutingPlan.Provider(name: provider.name, adapter: provider.adapter, mode: .live, rate: provider.rate)
+        let route = RoutingPlan.Provider(
+            name: provider.name,
+            adapter: provider.adapter,
+            mode: .live,
+            rate: provider.rate
+        )
         let credentials = provider.credentials
         let client = try await EngagementClient(
             outbox: .memory,
@@ -97,7 +104,11 @@ public struct DoorVerification: Sendable {
             try await asker.eachPage(surroundings.isCancelled) { page in
                 for one in page where isWanted(one.key) {
                     number += 1
-                    try found.add(RecordLens.look(one.contact, target.door.keyKind, tagByTag: true), number: number, names)
+                    try found.add(
+                        RecordLens.look(one.contact, target.door.keyKind, tagByTag: true),
+                        number: number,
+                        names
+                    )
                 }
             }
         }
@@ -125,7 +136,9 @@ public struct DoorVerification: Sendable {
     }
 
     /// Records without the fields of which a refused record of the same contact speaks, too.
-    private static func entries(_ entries: [SightStore.Entry], besides refused: [SightStore.Entry]) -> [SightStore.Entry] {
+    private static func entries(_ entries: [SightStore.Entry], besides refused: [SightStore.Entry]) -> [SightStore
+        .Entry]
+    {
         if refused.isEmpty { return entries }
         let spoken = Dictionary(refused.map { ($0.key.exact, Set($0.fields.map(\.name))) }) { $0.union($1) }
         return entries.map { entry in
@@ -162,7 +175,9 @@ public struct DoorVerification: Sendable {
             }
             if verdict == "rejected" { rejected.insert(Int(number)) }
             let findings = json?["findings"]?.array ?? []
-            if findings.contains(where: { $0["code"]?.string == DoorFinding.targetNo.code }) { kept.insert(Int(number)) }
+            if findings.contains(where: { $0["code"]?.string == DoorFinding.targetNo.code }) {
+                kept.insert(Int(number))
+            }
             return true
         }
         return (rejected, kept)

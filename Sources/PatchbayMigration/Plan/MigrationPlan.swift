@@ -165,7 +165,16 @@ extension Migration {
         let amount = door?.tally.amount
         do {
             let probe = try FormatProbe(self)
-            return MigrationPlan(self, report, surveyor.survey, counts, probe, loads, door.flatMap { door in amount.map { (door, $0) } }, requestsPerSecond)
+            return MigrationPlan(
+                self,
+                report,
+                surveyor.survey,
+                counts,
+                probe,
+                loads,
+                door.flatMap { door in amount.map { (door, $0) } },
+                requestsPerSecond
+            )
         } catch {
             throw Failure(error.findings)
         }
@@ -232,7 +241,9 @@ extension MigrationPlan {
             )
         }
         // Who says nothing else counts contacts by the organisation's own key, and so do we.
-        billedKind = (migration.keyKind ?? door?.target.door.keyKind ?? (survey.identifiers["external"] == nil ? nil : .external))?.rawValue
+        billedKind =
+            (migration.keyKind ?? door?.target.door.keyKind
+            ?? (survey.identifiers["external"] == nil ? nil : .external))?.rawValue
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
         torn = survey.torn

@@ -85,10 +85,17 @@ struct RecordLens {
         case .contacts(let make, let key):
             var reader = try make()
             func take(_ record: SourceRecord) throws {
-                try sight(record.number, record.contact.map { Self.look($0, key, tagByTag: tagByTag) } ?? Sight(key: "", fields: []))
+                try sight(
+                    record.number,
+                    record.contact.map { Self.look($0, key, tagByTag: tagByTag) } ?? Sight(key: "", fields: [])
+                )
             }
             while let chunk = try source.next() { try reader.read(chunk, take) }
-            try reader.finish(take)
+            do {
+                try reader.finish(take)
+            } catch let error as SettingsError where error.findings.allSatisfy(\.isOfNoRows) {
+                // A target that has no contact is no file that can't be read: every contact is missing.
+            }
         case .lines, .objects:
             var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
             var number = 0
@@ -114,7 +121,9 @@ struct RecordLens {
         case .contacts(let make, let key):
             var reader = try make()
             var sight = Sight(key: "", fields: [])
-            try reader.read(header + written) { if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) } }
+            try reader.read(header + written) {
+                if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) }
+            }
             try reader.finish { if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) } }
             return sight
         case .lines(let keys, let names): return Self.look(written, keys, names)
@@ -175,4 +184,9 @@ struct RecordLens {
         guard let object = json.object else { return fields.append((path, json.string ?? json.text)) }
         for member in object { flatten(member.value, at: path.dot(member.name), &fields) }
     }
+}
+
+extension Finding {
+    /// Whether it says that a file has a header and nothing behind it.
+    fileprivate var isOfNoRows: Bool { code.hasSuffix(".file.headerOnly") }
 }

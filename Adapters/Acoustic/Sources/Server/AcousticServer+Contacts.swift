@@ -11,7 +11,9 @@ extension AcousticServer: ContactDoor {
     public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
 
     public func attribute(for kind: IdentifierKind) -> AttributeName? {
-        settings.identifierColumns[kind].map(AttributeName.init).flatMap { settings.attributeNames[$0] == nil ? $0 : nil }
+        settings.identifierColumns[kind].map(AttributeName.init).flatMap {
+            settings.attributeNames[$0] == nil ? $0 : nil
+        }
     }
 
     public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("contact") }
@@ -41,7 +43,8 @@ extension AcousticServer: ContactDoor {
             DoorWork(
                 "AddRecipient",
                 requests: amount.contacts,
-                note: "one contact in a call, two calls where it is there already; at most 10 at once, no rate is documented"
+                note:
+                    "one contact in a call, two calls where it is there already; at most 10 at once, no rate is documented"
             ),
             DoorWork(
                 "OptOutRecipient",
@@ -83,7 +86,8 @@ extension AcousticServer: ContactDoor {
             contact.subscriptions.append(out)
         }
         contact.subscriptions.sort { $0.key < $1.key }
-        contact.identifiers = contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
+        contact.identifiers =
+            contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         return contact
     }
 

@@ -15,7 +15,9 @@ extension SalesforceServer: ContactDoor {
     public var removal: JSONObject? { nil }
 
     public func attribute(for kind: IdentifierKind) -> AttributeName? {
-        settings.identifierColumns[kind].map(AttributeName.init).flatMap { settings.attributeNames[$0] == nil ? $0 : nil }
+        settings.identifierColumns[kind].map(AttributeName.init).flatMap {
+            settings.attributeNames[$0] == nil ? $0 : nil
+        }
     }
 
     public func question(for wanted: ContactQuestion) -> ReadRequest {
@@ -51,7 +53,8 @@ extension SalesforceServer: ContactDoor {
                     "rowset",
                     of: amount.all,
                     atMost: settings.rowsPerRequest,
-                    note: "\(settings.rowsPerRequest) words in a request, answered at once; about 2,500 requests a minute"
+                    note:
+                        "\(settings.rowsPerRequest) words in a request, answered at once; about 2,500 requests a minute"
                 )
             ]
         case .asyncRows:
@@ -108,7 +111,8 @@ extension SalesforceServer: ContactDoor {
                 contact.attributes[attribute] = .string(text)
             }
         }
-        contact.identifiers = contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
+        contact.identifiers =
+            contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         contact.subscriptions.sort { $0.key < $1.key }
         return contact
     }

@@ -208,9 +208,12 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
 
 @Suite("Migration through doors") struct DoorTests {
     @Test(arguments: Shop.allCases)
-    private func `each row gets its verdict in order, and what was refused stands in the rejects`(shop: Shop) async throws {
+    private func `each row gets its verdict in order, and what was refused stands in the rejects`(shop: Shop)
+        async throws
+    {
         let people = (0..<30).map { number -> Contact in
-            var contact = person("c-\(number)", ["nick": number == 17 ? "poison" : "N\(number)", "points": 7])
+            let nick = number == 17 ? "poison" : "N\(number)"
+            var contact = person("c-\(number)", ["nick": .string(nick), "points": 7])
             contact.tags = ["red"]
             contact.subscriptions = [Subscription(channel: .email, state: .unsubscribed)]
             if number == 5 { contact.identifiers.removeFirst() }
@@ -226,12 +229,15 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(outcome.accounts?.balances == true)
         let verdicts = try bench.lines("out")
         #expect(verdicts.compactMap { $0["number"]?.integer } == (1...30).map(Int64.init))
-        #expect(verdicts.filter { $0["verdict"]?.string == "rejected" }.compactMap { $0["number"]?.integer } == [6, 18])
+        #expect(
+            verdicts.filter { $0["verdict"]?.string == "rejected" }.compactMap { $0["number"]?.integer } == [6, 18]
+        )
         let rejects = try bench.lines("rejected")
-        #expect(rejects.map { $0["original"]?.string } == [people[5], people[17]].map { $0.json.text })
+        let refused = [people[5], people[17]].map(\.json.text)
+        #expect(rejects.map { $0["original"]?.string } == refused)
         #expect(rejects[0]["code"]?.string == "migration.door.key")
         #expect(rejects[1]["vendor"]?["status"] != nil)
-        #expect(try bench.text("rejected.rows") == [people[5], people[17]].map { $0.json.text + "\n" }.joined())
+        #expect(try bench.text("rejected.rows") == refused.map { $0 + "\n" }.joined())
         #expect(try bench.names == ["in", "out", "rejected", "rejected.rows"])
         let (verification, told) = try await bench.verify(vendor)
         #expect(told == [])
@@ -254,7 +260,10 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
 
     @Test(arguments: Shop.allCases)
     private func `undo brings back what was, and leaves alone what was changed since`(shop: Shop) async throws {
-        let bench = try Bench(shop.target(), [person("c-1", ["nick": "A", "city": "Oulu"]), person("c-2", ["nick": "B"])])
+        let bench = try Bench(
+            shop.target(),
+            [person("c-1", ["nick": "A", "city": "Oulu"]), person("c-2", ["nick": "B"])]
+        )
         defer { bench.remove() }
         let vendor = try shop.vendor()
         _ = try await bench.apply(vendor)
@@ -271,11 +280,17 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(undone.report.findings["migration.undo.changed"]?.count == 1)
         #expect((undone.report.written, undone.report.rejected) == (2, 1))
         try bench.write([
-            person("c-1", ["nick": "A", "city": "Oulu"]), person("c-2", ["nick": "changed since"]), person("c-3", ["nick": "X"]),
+            person("c-1", ["nick": "A", "city": "Oulu"]), person("c-2", ["nick": "changed since"]),
+            person("c-3", ["nick": "X"]),
         ])
         let (_, told) = try await bench.verify(vendor, results: false)
         // Where the door can't take a row away, it is emptied.
-        #expect(told == (shop == .salesforce ? ["absent attributes.nick c-3", "absent identifiers.email c-3", "absent identifiers.phone c-3"] : ["missing  c-3"]))
+        #expect(
+            told
+                == (shop == .salesforce
+                    ? ["absent attributes.nick c-3", "absent identifiers.email c-3", "absent identifiers.phone c-3"]
+                    : ["missing  c-3"])
+        )
         try bench.write([person("c-1", ["points": 9])])
         #expect(try await bench.verify(vendor, results: false).1 == ["absent attributes.points c-1"])
         #expect(try bench.names.contains("journal"))
@@ -357,7 +372,11 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(!first.isCommitted)
         #expect(try bench.names.contains("out.checkpoint"))
         let other = await failure { try await bench.apply(vendor, settings: ["other": true]) }
-        #expect(other == ["migration.checkpoint.settings: An unfinished run had other formats, settings or files (other: settings)."])
+        #expect(
+            other == [
+                "migration.checkpoint.settings: An unfinished run had other formats, settings or files (other: settings)."
+            ]
+        )
         let second = try await bench.apply(vendor)
         #expect(second.isCommitted)
         #expect(second.report.read == 200)
@@ -396,7 +415,9 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     @Test func `doors that take no contacts in are refused`() async throws {
         let device = await failure { try DoorTarget.check(DESDevice.self) }
         #expect(device.first?.hasPrefix("migration.door.device") == true)
-        let target = try Shop.salesforce.target(["route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"]])
+        let target = try Shop.salesforce.target([
+            "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
+        ])
         let bench = try Bench(target, [person("c-1")])
         defer { bench.remove() }
         let vendor = try Shop.salesforce.vendor()
@@ -409,12 +430,14 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(plan.undo.hasPrefix("There is no way back"))
     }
 
-    @Test(arguments: [
-        (Shop.altcraft, [:] as JSONObject, ["profiles/import_batch 4", "profiles/list 1", "reading 1"]),
+    private static let ways: [(Shop, JSONObject, [String])] = [
+        (.altcraft, [:], ["profiles/import_batch 3", "profiles/list 1", "reading 1"]),
         (.salesforce, [:], ["rowset 6", "reading 0"]),
         (.salesforce, ["route": "asyncRows", "rowsPerJob": 40], ["async rows 8", "async status 8", "reading 0"]),
         (.acoustic, [:], ["AddRecipient 100", "reading 100"]),
-    ])
+    ]
+
+    @Test(arguments: ways)
     private func `a plan knows the door's requests and jobs`(shop: Shop, changes: JSONObject, ways: [String]) throws {
         let target = try shop.target(changes)
         let people = (0..<100).map { number -> Contact in

@@ -84,7 +84,11 @@ struct Flag: Hashable, Sendable {
         "look at so many contacts of each stratum, not at all"
     )
     static let seed = Flag("seed", .number("N", 0...1_000_000_000), "which contacts a sample has")
-    static let target = Flag("target", .text("FILE"), "the file that was written, an export of the target, or a door's verdicts")
+    static let target = Flag(
+        "target",
+        .text("FILE"),
+        "the file that was written, an export of the target, or a door's verdicts"
+    )
     static let settings = Flag("settings", .text("FILE"), "settings, a JSON object")
     static let subject = Flag("subject", .text("NAME"), "the subject of operations that name none")
     static let to = Flag("to", .text("FORMAT"), "the format that is written, or a vendor's server door")

@@ -17,7 +17,7 @@ extension Command {
             wants beside the contacts, such as a map of the columns, is written there, too. --evidence has a line for each
             word about what a person allows, before and after; with it every record is read back, and one that would
             allow more than its source is rejected. --journal keeps the way back.
-            With a vendor's server door as --to (`altcraft-server`) the contacts go to the vendor's interface, through a provider
+            With a vendor's server door as --to (an adapter's id) the contacts go to the vendor's interface, through a provider
             of --config; --out has the verdict on each record then (Schemas/migration/result), and rejects have the vendor's own
             code. It waits for a vendor that is away, and Ctrl-C or a kill loses nothing: the same command goes on.
             --settings holds {"from": {…}, "to": {…}, "mapping": […]} (Schemas/migration/settings); --config gives the

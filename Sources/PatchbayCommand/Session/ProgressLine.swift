@@ -15,9 +15,7 @@
         shown = start
     }
 
-    /// Shows how far the work is, unless it was shown a moment ago.
-    ///
-    /// - Parameter note: what else is to be said, such as why nothing moves.
+    /// Shows how far the work is, and a note such as why nothing moves, unless it was shown a moment ago.
     mutating func show(records: Int, bytes: Int, note: String? = nil) {
         if before == nil { before = (records, bytes) }
         guard console.isWatched, clock.now - shown >= .milliseconds(200) else { return }

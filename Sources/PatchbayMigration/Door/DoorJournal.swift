@@ -74,8 +74,11 @@ final class DoorJournal {
     /// Begins a journal, or goes on with it.
     ///
     /// - Parameters:
+    ///   - path: the file.
+    ///   - target: the door that it is of.
     ///   - goesOn: whether what stands there belongs to this run.
     ///   - settled: rows that have their verdict.
+    /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run; ``FileError``.
     init(_ path: String, _ target: DoorTarget, goesOn: Bool, settled: Int) throws {
         let head = Head(target)
         file = try FileDescriptor(path, O_RDWR | O_CREAT)

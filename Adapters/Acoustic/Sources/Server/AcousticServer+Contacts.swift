@@ -4,20 +4,25 @@ public import PatchbayModel
 
 /// Contacts as rows of the database: one is asked for at a time, and every column comes back as text.
 extension AcousticServer: ContactDoor {
+    /// What a contact's key is.
     public var keyKind: IdentifierKind { settings.isKeyedByEmail ? .email : .external }
+    /// How contacts are asked for.
     public var reading: ContactReading? { .byKeys(atMost: 1) }
 
     /// The call that removes a contact from the database; the vendor's other erasure reaches everything of the person.
     public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
 
+    /// The attribute that stands for an identifier.
     public func attribute(for kind: IdentifierKind) -> AttributeName? {
         settings.identifierColumns[kind].map(AttributeName.init).flatMap {
             settings.attributeNames[$0] == nil ? $0 : nil
         }
     }
 
+    /// The question in the vendor's words.
     public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("contact") }
 
+    /// What an answer shows.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         guard case .keys(let keys) = wanted, let key = keys.first else { return ContactPage() }
         var columns = (answer["columns"]?.object ?? [:]).map { ($0.name, $0.value.string ?? "") }
@@ -28,6 +33,7 @@ extension AcousticServer: ContactDoor {
         return ContactPage([(key, contact(key, columns, isOut: isOut))])
     }
 
+    /// What would be read back.
     public func image(of operations: [EngagementOperation]) -> Contact {
         var columns: [(String, String)] = []
         for cell in operations.flatMap(cells) {
@@ -37,6 +43,7 @@ extension AcousticServer: ContactDoor {
         return contact(operations.first?.acousticKey ?? "", columns, isOut: operations.contains(where: isOptOut))
     }
 
+    /// The requests that an amount makes.
     public func work(for amount: DoorAmount) -> [DoorWork] {
         let outs = settings.subscriptionColumns["email"] == nil ? amount.optOuts : 0
         return [

@@ -3,6 +3,7 @@ public import PatchbayJSON
 public import PatchbayModel
 
 extension AltcraftServer: ContactDoor {
+    /// What a contact's key is.
     public var keyKind: IdentifierKind {
         switch settings.matching {
         case .custom: .external
@@ -11,7 +12,9 @@ extension AltcraftServer: ContactDoor {
         }
     }
 
+    /// How contacts are asked for.
     public var reading: ContactReading? { .byKeys(atMost: ServerPace.lookUps) }
+    /// An erasure that takes a contact out of the database and reaches nothing else.
     public var removal: JSONObject? { [:] }
 
     /// Every field but the e-mail address can be unset.
@@ -19,6 +22,7 @@ extension AltcraftServer: ContactDoor {
         settings.identifierFields[kind].flatMap { $0 == "email" ? nil : AttributeName(rawValue: $0) }
     }
 
+    /// The question in the vendor's words.
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .keys(let keys) = wanted else { return ReadRequest("profiles") }
         let known = keys.compactMap { ProfileKey(text: $0, settings) }
@@ -27,6 +31,7 @@ extension AltcraftServer: ContactDoor {
         return ReadRequest("profiles", arguments: ["query": query, "limit": .integer(PageQuestion.most)])
     }
 
+    /// What an answer shows.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         guard case .keys(let keys) = wanted else { return ContactPage() }
         let profiles = answer["profiles"]?.array ?? []
@@ -39,6 +44,7 @@ extension AltcraftServer: ContactDoor {
         )
     }
 
+    /// What would be read back.
     public func image(of operations: [EngagementOperation]) -> Contact {
         guard let first = operations.first else { return Contact() }
         let key = first.contactKey
@@ -61,6 +67,7 @@ extension AltcraftServer: ContactDoor {
         return contact
     }
 
+    /// The requests that an amount makes.
     public func work(for amount: DoorAmount) -> [DoorWork] {
         let most = settings.profilesPerRequest
         let imports = [Action.Kind.identify, .changeAttributes, .changeTags, .changeSubscription]

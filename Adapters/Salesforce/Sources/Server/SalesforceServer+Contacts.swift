@@ -4,6 +4,7 @@ public import PatchbayModel
 
 /// Contacts as rows of the data extension. What comes back is text in columns of lower case, and nobody says of which type.
 extension SalesforceServer: ContactDoor {
+    /// What a contact's key is.
     public var keyKind: IdentifierKind { .external }
 
     /// Rows can be shown; the attribute sets of contacts can't.
@@ -14,12 +15,14 @@ extension SalesforceServer: ContactDoor {
     /// The vendor's erasure takes a contact from the whole enterprise, and not its row from the data extension.
     public var removal: JSONObject? { nil }
 
+    /// The attribute that stands for an identifier.
     public func attribute(for kind: IdentifierKind) -> AttributeName? {
         settings.identifierColumns[kind].map(AttributeName.init).flatMap {
             settings.attributeNames[$0] == nil ? $0 : nil
         }
     }
 
+    /// The question in the vendor's words.
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .page(let page) = wanted else { return ReadRequest(ReadRequest.rows) }
         return ReadRequest(
@@ -28,6 +31,7 @@ extension SalesforceServer: ContactDoor {
         )
     }
 
+    /// What an answer shows.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
         let found = (answer["items"]?.array ?? []).compactMap { item -> (key: String, contact: Contact)? in
             let keys = item["keys"]?.object ?? [:]
@@ -39,12 +43,14 @@ extension SalesforceServer: ContactDoor {
         return ContactPage(found, next: answer["isLast"]?.bool == false ? .integer(page + 1) : nil)
     }
 
+    /// What would be read back.
     public func image(of operations: [EngagementOperation]) -> Contact {
         var row = ContactRow(key: operations.first?.contactKey ?? "")
         for operation in operations where settings.route != .contacts { row.add(operation.id, cells(of: operation)) }
         return contact(row.key, row.cells.map { ($0.name, $0.value) })
     }
 
+    /// The requests that an amount makes.
     public func work(for amount: DoorAmount) -> [DoorWork] {
         switch settings.route {
         case .rows:

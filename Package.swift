@@ -113,8 +113,8 @@ let houseTests: [Target] = [
     ),
     tests(
         "PatchbayMigrationTests",
-        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayMigration", "PatchbayTesting"]
-            + vendorModules
+        ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayMigration", "PatchbaySimulation"]
+            + ["PatchbayTesting"] + vendorModules + vendorSimulators
     ),
     tests(
         "PatchbaySandboxTests",

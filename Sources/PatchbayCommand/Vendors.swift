@@ -15,6 +15,11 @@ enum Vendors {
     /// Adapters and file formats.
     static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
 
+    /// The doors that contacts can be moved through.
+    static var serverDoors: [any VendorAdapter.Type] {
+        modules.flatMap(\.doors).filter { $0.descriptor.door == .server }
+    }
+
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
         AcousticSimulator.self, AcousticServerSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self,

@@ -5,7 +5,8 @@ import PatchbayModel
 /// Keeps what could not be moved, in two forms.
 ///
 /// The list has one JSON object a line: `{number, line, code, path, reason, remedy, original}`, with `originalBase64`
-/// for bytes that are not UTF-8 and `findings` where there are several. The replay file has the source's own header and
+/// for bytes that are not UTF-8, `findings` where there are several, and `vendor` with the vendor's own code and request id
+/// where an answer of it is the reason. The replay file has the source's own header and
 /// the original rows, byte for byte: mended, it can be fed in again.
 public struct Rejects {
     private var list: any ByteSink
@@ -54,6 +55,7 @@ public struct Rejects {
         writer.member("path", first.path)
         writer.member("reason", first.reason)
         writer.member("remedy", first.remedy)
+        writer.member("vendor", ifPresent: first.vendor)
         if errors.count > 1 { writer.member("findings", errors) }
         let original = record.bytes.withoutLineEnd
         if let text = String(validating: original, as: UTF8.self) {

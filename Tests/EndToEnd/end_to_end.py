@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -20,7 +21,9 @@ import threading
 import time
 import traceback
 
+import doors
 import processes
+import scene
 import vendors
 from outbox_file import OutboxFile
 from recount import Recount, ndjson
@@ -451,6 +454,61 @@ class EndToEnd:
             "migrate", command, "--from", "salesforce.contacts", "--to", "altcraft.profiles", "--settings", settings,
             "--in", source, *more,
         )
+
+    def check_migration_through_doors(self):
+        """a migration through each server door, killed and gone on with, is what the vendor holds, and undo brings back what was"""
+        tally = scene.Tally(rounds=len(doors.DOORS))
+        with doors.Shop(self.folder, random.Random(11)) as shop:
+            for number, door in enumerate(doors.DOORS):
+                doors.play_round(shop, door, number, tally, count=24, kills=2)
+        self.expect(not tally.problems, "; ".join(tally.problems)[:2000])
+        self.expect(tally.promised, "nobody was killed")
+
+    def check_migration_through_a_door_that_waits(self):
+        """a vendor that says 429 for an hour is waited for, Ctrl-C ends it cleanly, and nothing is lost"""
+        with doors.Shop(self.folder, random.Random(12), doors.DOORS[:1]) as shop:
+            lines = [line for line in shop.rows([f"member-{number:06}" for number in range(40)], 60) if doors.is_fit(line)]
+            (self.folder / "contacts.ndjson").write_text("\n".join(lines) + "\n")
+            words = shop.words(doors.DOORS[0], self.folder, "apply", "--out", str(self.folder / "out.ndjson"), "--checkpoint", "0")
+            shop.sandbox.set_faults({"effect": {"status": 429, "headers": {"Retry-After": "3600"}}})
+            # This one lives in real time, in which the hour is an hour.
+            patient = {name: value for name, value in shop.environment.items() if name != "PATCHBAY_CLOCK"}
+            process = subprocess.Popen(
+                [str(processes.COMMAND), *words], env={**os.environ, **patient}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            while not shop.sandbox.log.exists() or b"429" not in shop.sandbox.log.read_bytes():
+                time.sleep(0.02)
+            other = subprocess.run([str(processes.COMMAND), *words], env={**os.environ, **patient}, capture_output=True)
+            self.expect(other.returncode == 2 and b"Another run" in other.stderr, f"a second run: {other.returncode} {other.stderr}")
+            process.send_signal(signal.SIGINT)
+            talk = process.communicate(timeout=20)[1].decode()
+            self.expect(process.returncode == 130 and "goes on from there" in talk, f"ended with {process.returncode}: {talk}")
+            settings = self.folder / "settings.json"
+            settings.write_text('{"to": {"lostOptOuts": "warn"}}')
+            self.expect_end(shop.run(*words, "--settings", str(settings)), 2, "other: settings")
+            shop.sandbox.set_faults({"count": 3, "effect": {"status": 429, "headers": {"Retry-After": "3600"}}})
+            done = shop.run(*words)
+            self.expect(done.returncode in (0, 1), f"ended with {done.returncode}: {done.stderr.decode()}")
+            verdicts = (self.folder / "out.ndjson").read_text().splitlines()
+            self.expect([json.loads(verdict)["verdict"] for verdict in verdicts] == ["written"] * len(lines), f"{verdicts}")
+            self.expect_end(shop.run(*shop.words(doors.DOORS[0], self.folder, "verify")), 0)
+
+    def check_wrong_door(self):
+        """a door that can't be migrated through, or not with this configuration, is refused with the reason"""
+        with doors.Shop(self.folder, random.Random(13), doors.DOORS[:1]) as shop:
+            (self.folder / "contacts.ndjson").write_text("")
+            words = ["migrate", "apply", "--from", "neutral.contacts", "--in", str(self.folder / "contacts.ndjson"), "--out", "x"]
+            config = ["--config", str(shop.configuration)]
+            self.expect_end(shop.run(*words, "--to", "altcraft-server"), 64, "needs --config FILE")
+            self.expect_end(shop.run(*words, "--to", "salesforce-server", *config), 64, "It has: altcraft (altcraft-server)")
+            self.expect_end(shop.run(*words, "--to", "altcraft-server", *config, "--provider", "x"), 64, "no provider")
+            self.expect_end(shop.run(*words, "--to", "altcraft", *config), 78, "takes no contacts in")
+            self.expect_end(shop.run(*words, "--to", "altcraft-servr", *config), 64, "Did you mean altcraft-server?")
+            self.expect_end(processes.run(*words, "--to", "altcraft-server", *config), 78, "TOKEN")
+            stranger = {**shop.environment, "TOKEN": "another"}
+            (self.folder / "contacts.ndjson").write_text('{"identifiers":[{"kind":"external","value":"c-1"}],"tags":["a"]}\n')
+            refused = processes.run(*words[:-1], str(self.folder / "y"), "--to", "altcraft-server", *config, environment=stranger)
+            self.expect_end(refused, 2, "the provider stopped")
 
     def check_migration_plan(self):
         """migrate plan says beforehand what migrate apply then does; its page asks nobody for anything"""

@@ -205,7 +205,7 @@ private struct ProfileDraft {
 
 extension AttributeValue {
     /// The JSON of a profile field: text, number, boolean, list or object, without types.
-    fileprivate init?(plain json: JSONValue) {
+    init?(plain json: JSONValue) {
         switch json {
         case .null: return nil
         case .string(let text): self = .string(text)

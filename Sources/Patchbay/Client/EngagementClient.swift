@@ -232,17 +232,21 @@ public final class EngagementClient: Sendable {
     /// - Parameters:
     ///   - request: the question, in the adapter's words.
     ///   - provider: whom to ask.
+    ///   - contact: about whom, where a back end asks for one of many; nil is the current subject and contact.
     ///   - timeout: how long the caller is ready to wait.
     /// - Returns: the outcome, with the vendor's typed answer.
     /// - Throws: ``CaptureError`` if the provider is unknown or the client closed.
-    public func read(_ request: ReadRequest, from provider: String, timeout: Duration = .seconds(30)) async throws
-        -> OperationOutcome
-    {
+    public func read(
+        _ request: ReadRequest,
+        from provider: String,
+        about contact: String? = nil,
+        timeout: Duration = .seconds(30)
+    ) async throws -> OperationOutcome {
         let now = current.withLock { $0 }
         let operation = EngagementOperation(
             id: host.makeID(),
-            subject: now.subject,
-            contact: now.contact,
+            subject: contact.map(Subject.init(rawValue:)) ?? now.subject,
+            contact: contact ?? now.contact,
             capturedAt: host.date(),
             appState: now.appState,
             action: .readBack(request)

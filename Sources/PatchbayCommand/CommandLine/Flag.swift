@@ -85,10 +85,14 @@ struct Flag: Hashable, Sendable {
     )
     static let seed = Flag("seed", .number("N", 0...1_000_000_000), "which contacts a sample has")
     static let size = Flag("size", .number("BYTES", 1...1_000_000_000_000), "most bytes of a file")
-    static let target = Flag("target", .text("FILE"), "the file that was written, or an export of the target")
+    static let target = Flag(
+        "target",
+        .text("FILE"),
+        "the file that was written, an export of the target, or a door's verdicts"
+    )
     static let settings = Flag("settings", .text("FILE"), "settings, a JSON object")
     static let subject = Flag("subject", .text("NAME"), "the subject of operations that name none")
-    static let to = Flag("to", .text("FORMAT"), "the format that is written")
+    static let to = Flag("to", .text("FORMAT"), "the format that is written, or a vendor's server door")
     static let untilIdle = Flag(
         "until-idle",
         .number("SECONDS", 0...604_800),

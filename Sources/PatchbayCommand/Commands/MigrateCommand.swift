@@ -7,7 +7,7 @@ import PatchbayModel
 extension Command {
     static let migrateApply = Command(
         "migrate apply",
-        "moves contacts from one file format to another",
+        "moves contacts from a file to a file, or through a vendor's server door",
         details: """
             It reads and writes as it goes, in constant memory. A file has its name only when it is complete. From a file
             to a file it may be killed at any moment: the same command goes on where it stood, and the files become what
@@ -17,16 +17,23 @@ extension Command {
             wants beside the contacts, such as a map of the columns, is written there, too. --evidence has a line for each
             word about what a person allows, before and after; with it every record is read back, and one that would
             allow more than its source is rejected. --journal keeps the way back.
+            With a vendor's server door as --to (an adapter's id) the contacts go to the vendor's interface, through a provider
+            of --config; --out has the verdict on each record then (Schemas/migration/result), and rejects have the vendor's own
+            code. It waits for a vendor that is away, and Ctrl-C or a kill loses nothing: the same command goes on.
             --settings holds {"from": {…}, "to": {…}, "mapping": […]} (Schemas/migration/settings); --config gives the
             types of attributes. `patchbay adapters` lists the formats.
             """,
         required: [.from, .to],
         optional: [
-            .settings, .config, .input, .output, .rejects, .consentEvidence, .journal, .checkpoint, .restart, .dryRun,
-            .json,
+            .settings, .config, .provider, .input, .output, .rejects, .consentEvidence, .journal, .checkpoint,
+            .restart, .dryRun, .logLevel, .json,
         ]
     ) { session in
-        try MigrationRun(session).run()
+        let setup = try MigrationSetup(session)
+        guard let door = setup.door, !session.invocation.has(.dryRun) else {
+            return try MigrationRun(session, setup).run()
+        }
+        return try await DoorCommand(session, setup, door).apply()
     }
 }
 
@@ -35,7 +42,7 @@ extension Command {
     private let session: Session
     private let setup: MigrationSetup
 
-    init(_ session: Session) throws { (self.session, setup) = (session, try MigrationSetup(session)) }
+    init(_ session: Session, _ setup: MigrationSetup) { (self.session, self.setup) = (session, setup) }
 
     func run() throws -> ExitStatus {
         let files = try resumableFiles()
@@ -148,13 +155,19 @@ extension Command {
             let isFree = session.invocation.has(.output) || session.invocation.has(.dryRun)
             return isFree ? try session.console.data(report.json) : session.console.say(report.json.text)
         }
-        let verb = session.invocation.has(.dryRun) ? "would be written" : "written"
-        session.console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
+        session.tell(report, verb: session.invocation.has(.dryRun) ? "would be written" : "written")
+    }
+}
+
+extension Session {
+    /// The numbers of a migration, for a person.
+    func tell(_ report: MigrationReport, verb: String) {
+        console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
         for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
-            session.console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
+            console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
         }
-        if report.rejected > 0, !session.invocation.has(.rejects), !session.invocation.has(.dryRun) {
-            session.console.say("The rejected records are not kept: give --rejects FILE to keep them.")
+        if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
+            console.say("The rejected records are not kept: give --rejects FILE to keep them.")
         }
     }
 }

@@ -14,9 +14,11 @@ extension Command {
             does. --html writes a page for people, --json the same for
             programs (Schemas/migration). --activity names the attribute that shows when a person was last seen, so that the
             age of push tokens can be told; --rate is what your contract allows, where the vendor documents no rate.
+            With a vendor's server door as --to it tells the requests and the jobs, their time under the door's rate or the
+            provider's, and whether there will be a way back.
             """,
         required: [.from, .to],
-        optional: [.settings, .config, .input, .html, .activity, .rate, .json]
+        optional: [.settings, .config, .provider, .input, .html, .activity, .rate, .json]
     ) { session in
         try MigrationPlanRun(session).run()
     }
@@ -37,6 +39,7 @@ extension Command {
         let plan = try setup.migration.plan(
             &input,
             loads: setup.loads,
+            door: setup.door,
             requestsPerSecond: invocation.number(.rate),
             activity: invocation.text(.activity).map { (AttributeName(rawValue: $0), today) },
             progress: { progress.show(records: $0.records, bytes: $0.bytes) },
@@ -95,12 +98,12 @@ extension Command {
             plan.loads.map { load in
                 [
                     load.door.name, "\(load.requests) requests or files",
-                    load.seconds.map { "\($0) s" } ?? "no documented rate",
+                    load.seconds.map { "\($0) s" } ?? "no documented rate", load.door.note,
                 ]
             }
         )
         try head("the way back")
-        try session.console.data("  \(plan.json["undo"]?.string ?? "")")
+        try session.console.data("  \(plan.undo)")
     }
 
     private func tell(_ mapping: [MigrationPlan.Rule]) throws {

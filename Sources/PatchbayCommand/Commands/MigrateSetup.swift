@@ -5,26 +5,38 @@ import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
 
-/// What the commands of a migration share: two formats, their settings, the types of attributes.
+/// What the commands of a migration share: what is read, where it goes, their settings, the types of attributes.
 @MainActor struct MigrationSetup {
     let migration: Migration
     let source: RecordFormat
     let target: RecordFormat
-    /// Everything that decides what is written.
-    let identity: JSONValue
+    /// The server door that is written to; nil where a file is.
+    let door: DoorTarget?
+    /// Everything that decides what is written, part by part.
+    let parts: [(String, JSONValue)]
     private let targetSettings: JSONObject
+
+    /// The same as one value.
+    var identity: JSONValue { .object(JSONObject(parts)) }
 
     init(_ session: Session) throws {
         let settings = try session.object(.settings)
         let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
         guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
-        (source, target) = (try session.format(.from), try session.format(.to))
-        targetSettings = settings["to"]?.object ?? [:]
+        source = try session.format(.from)
+        door = try session.doorTarget(settings: settings["to"]?.object ?? [:])
+        target = try door?.format ?? session.format(.to)
+        targetSettings = door == nil ? settings["to"]?.object ?? [:] : [:]
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
         let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
-        identity = [
-            "version": .string(Command.version), "from": .string(source.id), "to": .string(target.id),
-            "settings": .object(settings), "configuration": .string(String(decoding: configuration, as: UTF8.self)),
+        parts = [
+            ("version", .string(Command.version)), ("from", .string(source.id)), ("to", .string(target.id)),
+            ("settings", .object(settings)),
+            (
+                "configuration",
+                // Of a door's provider all that matters stands beside; a rate may change on the way.
+                door == nil ? .string(String(decoding: configuration, as: UTF8.self)) : Self.attributes(configuration)
+            ),
         ]
         do {
             migration = try Migration(
@@ -38,6 +50,11 @@ import PatchbayModel
         } catch {
             throw SettingsError(error.findings)
         }
+    }
+
+    /// What a configuration says of attributes.
+    private static func attributes(_ configuration: [UInt8]) -> JSONValue {
+        (try? JSONValue(parsing: configuration))?["attributes"] ?? .null
     }
 
     /// The ways into the target's vendor.
@@ -63,11 +80,49 @@ extension Session {
         let formats = [.neutralContacts] + Vendors.modules.flatMap(\.formats)
         let id = invocation.text(flag) ?? ""
         if let format = formats.first(where: { $0.id == id }) { return format }
-        let known = formats.map(\.id)
+        let doors = flag == .to ? Vendors.serverDoors.map { $0.descriptor.id.rawValue } : []
+        let known = formats.map(\.id) + doors
         let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
         throw UsageError(
             "--\(flag.name): there is no format \"\(id)\".\(guess) Known are: \(known.joined(separator: ", ")).",
             command: invocation.command.name
         )
+    }
+
+    /// The server door that `--to` names, as a provider of the configuration; nil if it names none.
+    func doorTarget(settings: JSONObject) throws -> DoorTarget? {
+        let id = invocation.text(.to) ?? ""
+        guard let door = Vendors.modules.flatMap(\.doors).first(where: { $0.descriptor.id.rawValue == id }) else {
+            return nil
+        }
+        try DoorTarget.check(door)
+        let command = invocation.command.name
+        guard invocation.has(.config) else {
+            throw UsageError(
+                "--to \(id) is a vendor's door: it needs --config FILE with a provider for it.",
+                command: command
+            )
+        }
+        let configuration = try configuration()
+        if invocation.has(.provider) {
+            let provider = try provider(of: configuration)
+            guard provider.adapterID.rawValue == id else {
+                throw UsageError(
+                    "--provider: \"\(provider.name)\" is of the adapter \(provider.adapterID.rawValue), and --to names \(id).",
+                    command: command
+                )
+            }
+            return try DoorTarget(provider, settings: settings)
+        }
+        let providers = configuration.providers.filter { $0.adapterID.rawValue == id }
+        guard let provider = providers.first, providers.count == 1 else {
+            let all = configuration.providers.map { "\($0.name) (\($0.adapterID.rawValue))" }
+            let problem =
+                providers.isEmpty
+                ? "The configuration has no provider of the adapter \(id). It has: \(all.joined(separator: ", "))."
+                : "Several providers are of the adapter \(id): choose one of \(providers.map(\.name).joined(separator: ", ")) with --provider."
+            throw UsageError(problem, command: command)
+        }
+        return try DoorTarget(provider, settings: settings)
     }
 }

@@ -6,38 +6,79 @@ import PatchbayModel
 extension Command {
     static let migrateVerify = Command(
         "migrate verify",
-        "compares a source with the file that was made of it, contact by contact",
+        "compares a source with what the target holds, contact by contact",
         details: """
+            The target is the file that was made of the source (--target), or what a vendor's server door shows: then --to names
+            the door, --config a provider for it, and --target the file of verdicts that `migrate apply --out` wrote, so that
+            what the vendor refused is not looked for. Through a door only what the source says is compared, and a sample asks
+            for its contacts alone; a door that can't show what it holds is refused.
             Every source record is mapped anew, and what the target holds otherwise is told in neutral terms: which contact,
             which field, missing, extra, changed, absent or added. What the migration itself rejects or leaves out is
             expected and told apart. Contacts are named by a digest; --values names them by their keys. --sample N looks at
             N contacts of each stratum (said no to something, has a push token, arrived in part, arrived whole), the same
             ones for the same --seed.
             """,
-        required: [.from, .to, .input, .target],
-        optional: [.settings, .config, .sample, .seed, .values, .json]
+        required: [.from, .to, .input],
+        optional: [.settings, .config, .provider, .target, .sample, .seed, .values, .logLevel, .json]
     ) { session in
-        let setup = try MigrationSetup(session)
+        try await MigrationCheck(session).run()
+    }
+}
+
+/// One run of `migrate verify`.
+@MainActor private final class MigrationCheck {
+    private let session: Session
+    private let setup: MigrationSetup
+    private var shown = 0
+
+    init(_ session: Session) throws { (self.session, setup) = (session, try MigrationSetup(session)) }
+
+    func run() async throws -> ExitStatus {
         let invocation = session.invocation
-        let (input, target) = (invocation.text(.input) ?? "", invocation.text(.target) ?? "")
+        let (input, target) = (invocation.text(.input) ?? "", invocation.text(.target))
         let seed = UInt64(invocation.number(.seed) ?? 1)
-        var shown = 0
-        let verification = try setup.migration.verify(
-            { try FileSource(path: input) },
-            against: { try FileSource(path: target) },
-            extent: invocation.number(.sample).map { .sample($0, seed: seed) } ?? .full,
-            showsKeys: invocation.has(.values)
-        ) { difference in
-            shown += 1
-            if session.isJSON {
-                try session.console.data(difference.json)
-            } else if shown <= 20 {
-                let records = difference.records
-                try session.console.data(
-                    "\(difference.kind.rawValue) \(difference.field) of \(difference.contact), source record \(records.source), target record \(records.target)"
+        let extent = invocation.number(.sample).map { Verification.Extent.sample($0, seed: seed) } ?? .full
+        if let door = setup.door {
+            let check = try DoorVerification(setup.migration, with: door, input: input, results: target)
+            do {
+                let verification = try await check.run(
+                    try session.surroundings(size: nil),
+                    extent: extent,
+                    showsKeys: invocation.has(.values),
+                    difference: tell
                 )
+                return try end(verification)
+            } catch is CancellationError {
+                session.console.say("Stopped: this is no comparison.")
+                return .findings
             }
         }
+        guard let target else {
+            throw UsageError("--target FILE is missing (\(Flag.target.summary)).", command: invocation.command.name)
+        }
+        return try end(
+            setup.migration.verify(
+                { try FileSource(path: input) },
+                against: { try FileSource(path: target) },
+                extent: extent,
+                showsKeys: invocation.has(.values),
+                difference: tell
+            )
+        )
+    }
+
+    private func tell(_ difference: Verification.Difference) throws {
+        shown += 1
+        if session.isJSON { return try session.console.data(difference.json) }
+        guard shown <= 20 else { return }
+        let (source, target) = difference.records
+        let place = target > 0 || difference.kind == .missing ? ", target record \(target)" : ""
+        try session.console.data(
+            "\(difference.kind.rawValue) \(difference.field) of \(difference.contact), source record \(source)\(place)"
+        )
+    }
+
+    private func end(_ verification: Verification) throws -> ExitStatus {
         if session.isJSON {
             try session.console.data(verification.json)
         } else {

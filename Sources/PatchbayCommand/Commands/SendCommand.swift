@@ -67,7 +67,7 @@ extension Session {
     }
 
     /// A log on standard error, from the level on that was asked for.
-    fileprivate func log() throws(UsageError) -> LineLog? {
+    func log() throws(UsageError) -> LineLog? {
         guard let word = invocation.text(.logLevel) else { return nil }
         if let level = LogLevel(rawValue: word) { return LineLog(level) }
         let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")

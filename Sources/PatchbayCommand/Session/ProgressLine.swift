@@ -15,8 +15,8 @@
         shown = start
     }
 
-    /// Shows how far the work is, unless it was shown a moment ago.
-    mutating func show(records: Int, bytes: Int) {
+    /// Shows how far the work is, and a note such as why nothing moves, unless it was shown a moment ago.
+    mutating func show(records: Int, bytes: Int, note: String? = nil) {
         if before == nil { before = (records, bytes) }
         guard console.isWatched, clock.now - shown >= .milliseconds(200) else { return }
         shown = clock.now
@@ -27,7 +27,7 @@
             elapsed: shown - start,
             before: before ?? (0, 0)
         )
-        console.show(progress: progress)
+        console.show(progress: [progress, note].compactMap(\.self).joined(separator: "; "))
     }
 
     /// The line's text.

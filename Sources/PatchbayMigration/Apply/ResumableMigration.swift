@@ -99,8 +99,10 @@ public struct ResumableMigration: Sendable {
         var source = try FileSource(path: files.input)
         let input = try InputIdentity(source, path: files.input)
         let checkpoint = restarts ? nil : try usable(input)
-        if checkpoint?.place.report.isComplete == true, let checkpoint { return try finish(checkpoint) }
-        let outputs = try Run.open(files.outputs, checkpoint)
+        if checkpoint?.place.report.isComplete == true, let checkpoint {
+            return try Self.finish(checkpoint, files.outputs, journal: files.journal)
+        }
+        let outputs = try Self.open(files.outputs, checkpoint)
         let run = Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
         var checkpoints = run.checkpoints(watching: source)
         if let checkpoint, checkpoint.place.isExact {
@@ -147,19 +149,19 @@ public struct ResumableMigration: Sendable {
     }
 
     /// Gives the outputs of a run that was killed at its very end their names.
-    private func finish(_ checkpoint: Checkpoint) throws -> Outcome {
+    static func finish(_ checkpoint: Checkpoint, _ outputs: [String], journal: String? = nil) throws -> Outcome {
         func hasDraft(_ path: String) -> Bool {
             access(OutputFile.draft(of: OutputFile.resolved(path) ?? path), F_OK) == 0
         }
-        if let journal = files.journal, files.outputs.allSatisfy(hasDraft) {
-            let drafts = try zip(files.outputs, checkpoint.lengths).map { path, length in
+        if let journal, outputs.allSatisfy(hasDraft) {
+            let drafts = try zip(outputs, checkpoint.lengths).map { path, length in
                 let file = try OutputFile(path: path, from: length)
                 file.isKept = true
                 return file
             }
             try Journal.write(journal, for: drafts)
         }
-        for (path, length) in zip(files.outputs, checkpoint.lengths) {
+        for (path, length) in zip(outputs, checkpoint.lengths) {
             let target = OutputFile.resolved(path) ?? path
             if hasDraft(path) {
                 try OutputFile(path: path, from: length).commit()
@@ -167,9 +169,25 @@ public struct ResumableMigration: Sendable {
                 throw Migration.Failure([Checkpoint.missingDraft.at(path)])
             }
         }
-        unlink(Checkpoint.path(of: files.output))
+        if let first = outputs.first { unlink(Checkpoint.path(of: first)) }
         let report = checkpoint.place.report
         return Outcome(report: report, resumed: report.read, isCommitted: true)
+    }
+
+    /// Begins outputs, or goes on with them where a checkpoint left them.
+    static func open(_ paths: [String], _ checkpoint: Checkpoint?) throws -> [OutputFile] {
+        var outputs: [OutputFile] = []
+        for (index, path) in paths.enumerated() {
+            do throws(FileError) {
+                let file = try OutputFile(path: path, from: checkpoint?.lengths[index])
+                file.isKept = checkpoint != nil
+                outputs.append(file)
+            } catch {
+                guard checkpoint != nil, [ENOENT, ENODATA].contains(error.number) else { throw error }
+                throw Migration.Failure([Checkpoint.missingDraft.at(path)])
+            }
+        }
+        return outputs
     }
 }
 
@@ -203,22 +221,6 @@ private final class Run {
         repeated = outputs.map { isRepeated ? $0.count : 0 }
         writer = CheckpointWriter(path: Checkpoint.path(of: files.output), syncing: outputs.map(\.syncer))
         if checkpoint == nil { writer.remove() }
-    }
-
-    /// Begins the outputs, or goes on with them.
-    static func open(_ paths: [String], _ checkpoint: Checkpoint?) throws -> [OutputFile] {
-        var outputs: [OutputFile] = []
-        for (index, path) in paths.enumerated() {
-            do throws(FileError) {
-                let file = try OutputFile(path: path, from: checkpoint?.lengths[index])
-                file.isKept = checkpoint != nil
-                outputs.append(file)
-            } catch {
-                guard checkpoint != nil, [ENOENT, ENODATA].contains(error.number) else { throw error }
-                throw Migration.Failure([Checkpoint.missingDraft.at(path)])
-            }
-        }
-        return outputs
     }
 
     private func sink(_ index: Int) -> any ByteSink {

@@ -13,10 +13,11 @@ final class ConsentEvidence {
     private let salt: String
     private var sink: any ByteSink
     private var writer = JSONWriter()
-    private var hasBegun = false
+    private var hasBegun: Bool
 
-    init(_ migration: Migration, to sink: any ByteSink, salt: String) throws {
-        (self.sink, self.salt) = (sink, salt)
+    /// Evidence at its beginning, or behind what an earlier run wrote.
+    init(_ migration: Migration, to sink: any ByteSink, salt: String, hasBegun: Bool = false) throws {
+        (self.sink, self.salt, self.hasBegun) = (sink, salt, hasBegun)
         reader = try ConsentReader(migration)
     }
 

@@ -113,7 +113,12 @@ struct FormatProbe {
     private static func difference(_ old: [UInt8], _ new: [UInt8], _ header: [UInt8]) -> String? {
         if header.isEmpty {
             guard let old = try? JSONValue(parsing: old), let new = try? JSONValue(parsing: new) else { return nil }
-            return difference(old, new)?.last
+            let path = difference(old, new)
+            // A member that stands there for the first time: what differs is what stands in it.
+            if let name = path?.first, path?.count == 1, old[name] == nil, let first = new[name]?.object?.first {
+                return first.name
+            }
+            return path?.last
         }
         let (before, after) = (rows(header + old), rows(header + new))
         guard before.count == 2, after.count == 2 else { return nil }

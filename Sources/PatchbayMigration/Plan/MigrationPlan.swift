@@ -124,6 +124,8 @@ public struct MigrationPlan: Sendable {
     public let places: (locale: Int, timeZone: Int, devices: Int)
     /// The ways into the vendor.
     public let loads: [Load]
+    /// What can be taken back, and what can't.
+    public let undo: String
 
     /// Contacts that the target will count: the different keys by which it knows them.
     public var billed: Int? { billedKind.flatMap { kind in keys.first { $0.kind == kind }?.distinct } }
@@ -136,6 +138,7 @@ extension Migration {
     /// - Parameters:
     ///   - source: the bytes to read.
     ///   - loads: the ways into the target's vendor.
+    ///   - door: the vendor's server door, where that is the target.
     ///   - requestsPerSecond: the rate of the account, where the documents state none.
     ///   - activity: the attribute that shows when a person was last seen, and today's date; every record goes the slow way
     ///     then.
@@ -147,19 +150,31 @@ extension Migration {
     public func plan(
         _ source: inout some ByteSource,
         loads: [LoadDoor] = [],
+        door: DoorTarget? = nil,
         requestsPerSecond: Int? = nil,
         activity: (attribute: AttributeName, today: CalendarDate)? = nil,
         workers: Int? = nil,
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationPlan {
+        door?.tally.reset()
         let surveyor = Surveyor(activity: activity.map { Activity(attribute: $0.attribute, today: $0.today) })
         let company = Company(checkpoints: nil, witness: nil, surveyor: surveyor)
         let report = try run(&source, to: nil, nil, workers, company, progress, isCancelled)
         let counts = try surveyor.finish()
+        let amount = door?.tally.amount
         do {
             let probe = try FormatProbe(self)
-            return MigrationPlan(self, report, surveyor.survey, counts, probe, loads, requestsPerSecond)
+            return MigrationPlan(
+                self,
+                report,
+                surveyor.survey,
+                counts,
+                probe,
+                loads,
+                door.flatMap { door in amount.map { (door, $0) } },
+                requestsPerSecond
+            )
         } catch {
             throw Failure(error.findings)
         }
@@ -206,6 +221,7 @@ extension MigrationPlan {
         _ counts: [String: KeyCounter.Counts],
         _ probe: FormatProbe,
         _ loads: [LoadDoor],
+        _ door: (target: DoorTarget, amount: DoorAmount)?,
         _ requestsPerSecond: Int?
     ) {
         from = (migration.source.id, migration.source.title)
@@ -225,7 +241,9 @@ extension MigrationPlan {
             )
         }
         // Who says nothing else counts contacts by the organisation's own key, and so do we.
-        billedKind = (migration.keyKind ?? (survey.identifiers["external"] == nil ? nil : .external))?.rawValue
+        billedKind =
+            (migration.keyKind ?? door?.target.door.keyKind
+            ?? (survey.identifiers["external"] == nil ? nil : .external))?.rawValue
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
         torn = survey.torn
@@ -238,12 +256,13 @@ extension MigrationPlan {
         ages = Survey.Age.allCases.compactMap { age in survey.ages[age].map { Count(what: [age.rawValue], count: $0) } }
         tags = (survey.withTags, survey.tags)
         places = (survey.withLocale, survey.withTimeZone, survey.devices)
-        self.loads = loads.map { door in
-            let requests = door.requests(for: report.written, bytes: report.bytesWritten)
+        let ways = loads.map { ($0, $0.requests(for: report.written, bytes: report.bytesWritten)) }
+        self.loads = (ways + (door.map { $0.target.ways(of: $0.amount) } ?? [])).map { way, requests in
             let seconds =
-                requestsPerSecond.map { (requests + $0 - 1) / $0 } ?? door.rate.map { $0.seconds(for: requests) }
-            return Load(door: door, requests: requests, seconds: seconds)
+                requestsPerSecond.map { (requests + $0 - 1) / $0 } ?? way.rate.map { $0.seconds(for: requests) }
+            return Load(door: way, requests: requests, seconds: seconds)
         }
+        undo = door?.target.undo ?? Self.undo
     }
 
     private static func losses(_ report: MigrationReport, _ survey: Survey) -> [Loss] {
@@ -328,7 +347,7 @@ extension MigrationPlan {
             "timeZones": .integer(places.timeZone),
             "devices": .integer(places.devices),
             "loads": .array(loads.map(\.json)),
-            "undo": .string(Self.undo),
+            "undo": .string(undo),
         ]
     }
 

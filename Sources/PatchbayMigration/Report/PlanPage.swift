@@ -315,5 +315,5 @@ private struct PlanPage {
         )
     }
 
-    private var way: String { Page.section("The way back", "<p>\(Page.prose(MigrationPlan.undo))</p>") }
+    private var way: String { Page.section("The way back", "<p>\(Page.prose(plan.undo))</p>") }
 }

@@ -10,6 +10,8 @@ struct RecordLens {
         var fields: [(name: String, digest: UInt64)]
     }
 
+    private let tagByTag: Bool
+
     private enum Way {
         /// The format can be read: fields of contacts.
         case contacts(make: () throws -> any ContactReader, key: IdentifierKind?)
@@ -22,11 +24,13 @@ struct RecordLens {
     private let way: Way
     private let header: [UInt8]
 
-    init(_ migration: Migration) throws {
+    /// A lens for a migration's target, which knows contacts by that kind of identifier if one is given.
+    init(_ migration: Migration, key: IdentifierKind? = nil, tagByTag: Bool = false) throws {
+        self.tagByTag = tagByTag
         let (target, settings) = (migration.target, migration.targetSettings)
         header = try migration.makeWriter().header()
         if let make = target.makeReader, let chosen = [settings, [:]].first(where: { (try? make($0)) != nil }) {
-            way = .contacts(make: { try make(chosen) }, key: migration.keyKind)
+            way = .contacts(make: { try make(chosen) }, key: key ?? migration.keyKind)
         } else if case .lines(let layout)? = try? target.makeTargetLayout?(settings) {
             var names: [String: String] = [:]
             var keys: [String] = []
@@ -81,10 +85,17 @@ struct RecordLens {
         case .contacts(let make, let key):
             var reader = try make()
             func take(_ record: SourceRecord) throws {
-                try sight(record.number, record.contact.map { Self.look($0, key) } ?? Sight(key: "", fields: []))
+                try sight(
+                    record.number,
+                    record.contact.map { Self.look($0, key, tagByTag: tagByTag) } ?? Sight(key: "", fields: [])
+                )
             }
             while let chunk = try source.next() { try reader.read(chunk, take) }
-            try reader.finish(take)
+            do {
+                try reader.finish(take)
+            } catch let error as SettingsError where error.findings.allSatisfy(\.isOfNoRows) {
+                // A target that has no contact is no file that can't be read: every contact is missing.
+            }
         case .lines, .objects:
             var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
             var number = 0
@@ -110,8 +121,10 @@ struct RecordLens {
         case .contacts(let make, let key):
             var reader = try make()
             var sight = Sight(key: "", fields: [])
-            try reader.read(header + written) { if let contact = $0.contact { sight = Self.look(contact, key) } }
-            try reader.finish { if let contact = $0.contact { sight = Self.look(contact, key) } }
+            try reader.read(header + written) {
+                if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) }
+            }
+            try reader.finish { if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) } }
             return sight
         case .lines(let keys, let names): return Self.look(written, keys, names)
         case .objects: return Self.look(written, [], [:])
@@ -122,13 +135,19 @@ struct RecordLens {
 
     // MARK: Contacts
 
-    private static func look(_ contact: Contact, _ kind: IdentifierKind?) -> Sight {
+    /// The field of each single tag, where they are looked at one by one.
+    static let tag = "tag"
+
+    /// Looks at a contact; tags one by one where a target may hold more of them.
+    static func look(_ contact: Contact, _ kind: IdentifierKind?, tagByTag: Bool = false) -> Sight {
         let order = [kind, .external, .email, .phone].compactMap { $0 }
         let key =
             order.lazy.compactMap { contact.identifiers.first($0) }.first ?? contact.identifiers.first?.value ?? ""
         var fields: [(String, String)] = contact.identifiers.map { ("identifiers".dot($0.kind.rawValue), $0.value) }
         fields += contact.attributes.map { ("attributes".dot($0.key.rawValue), $0.value.json.text) }
-        if !contact.tags.isEmpty {
+        if tagByTag {
+            fields += contact.tags.map { (tag, $0.rawValue) }
+        } else if !contact.tags.isEmpty {
             fields.append(("tags", contact.tags.map(\.rawValue).sorted().joined(separator: "\u{0}")))
         }
         for each in contact.subscriptions {
@@ -165,4 +184,9 @@ struct RecordLens {
         guard let object = json.object else { return fields.append((path, json.string ?? json.text)) }
         for member in object { flatten(member.value, at: path.dot(member.name), &fields) }
     }
+}
+
+extension Finding {
+    /// Whether it says that a file has a header and nothing behind it.
+    fileprivate var isOfNoRows: Bool { code.hasSuffix(".file.headerOnly") }
 }

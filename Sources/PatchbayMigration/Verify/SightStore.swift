@@ -12,20 +12,17 @@ final class SightStore {
         var fields: [(name: Int, digest: UInt64)]
     }
 
-    static let shares = 256
-    private let bufferSize: Int
-
-    private var buffers = [[UInt8]](repeating: [], count: shares)
-    private var pieces = [[(offset: Int, count: Int)]](repeating: [], count: shares)
-    private var file: SpillFile?
+    static let shares = ShareStore.shares
+    private let store: ShareStore
     private let keepsKeys: Bool
 
     /// A store that keeps so many bytes of each share in memory.
-    init(keepsKeys: Bool, bufferSize: Int = 16 << 10) { (self.keepsKeys, self.bufferSize) = (keepsKeys, bufferSize) }
+    init(keepsKeys: Bool, bufferSize: Int = 16 << 10) {
+        (self.keepsKeys, store) = (keepsKeys, ShareStore(bufferSize: bufferSize))
+    }
 
     func add(_ sight: RecordLens.Sight, number: Int, _ names: NameBook) throws(FileError) {
         let key = KeyMark(sight.key, opinion: 0)
-        let share = Int(truncatingIfNeeded: key.exact &>> 56)
         var bytes: [UInt8] = []
         let text = keepsKeys ? Array(sight.key.utf8) : []
         for word in [key.folded, key.exact, UInt64(number), UInt64(text.count), UInt64(sight.fields.count)] {
@@ -36,20 +33,12 @@ final class SightStore {
             bytes.append(UInt64(names.index(of: field.name)))
             bytes.append(field.digest)
         }
-        buffers[share] += bytes
-        guard buffers[share].count >= bufferSize else { return }
-        let spill: SpillFile
-        if let file { spill = file } else { spill = try SpillFile() }
-        file = spill
-        pieces[share].append((try spill.append(bytes: buffers[share]), buffers[share].count))
-        buffers[share].removeAll(keepingCapacity: true)
+        try store.add(bytes, to: ShareStore.share(of: key))
     }
 
     /// The records of a share, in the order in which they came.
     func entries(_ share: Int) throws(FileError) -> [Entry] {
-        var bytes: [UInt8] = []
-        for piece in pieces[share] { bytes += try file?.read(bytes: piece.count, at: piece.offset) ?? [] }
-        bytes += buffers[share]
+        let bytes = try store.bytes(share)
         var (entries, place) = ([Entry](), 0)
         func word() -> UInt64 {
             defer { place += 8 }

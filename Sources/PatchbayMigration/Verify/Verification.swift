@@ -149,7 +149,7 @@ extension Migration {
         return try run(&source, to: nil, nil, nil, company, { _ in }, { false })
     }
 
-    private func eachWritten(
+    func eachWritten(
         _ source: inout some ByteSource,
         _ take: (SourceRecord, ArraySlice<UInt8>, [Finding]) throws -> Void
     ) throws -> MigrationReport {
@@ -162,7 +162,7 @@ extension Migration {
     }
 
     /// The keys of a sample: of each stratum those whose digests with the seed are the smallest.
-    private func choose(
+    func choose(
         _ extent: Verification.Extent,
         _ source: () throws -> some ByteSource,
         _ lens: RecordLens,
@@ -224,11 +224,13 @@ extension Array {
 }
 
 /// Compares the records of a share.
-private struct Judge {
+struct Judge {
     private struct Key: Hashable { let folded, exact: UInt64 }
 
     let names: NameBook
     let showsKeys: Bool
+    /// Whether the target may hold more than the source says; records of one key are one contact then.
+    var isPartial = false
 
     func compare(
         _ wanted: [SightStore.Entry],
@@ -237,6 +239,7 @@ private struct Judge {
         _ tell: (Verification.Difference) throws -> Void
     ) throws {
         func key(_ entry: SightStore.Entry) -> Key { Key(folded: entry.key.folded, exact: entry.key.exact) }
+        let wanted = isPartial ? merged(wanted) : wanted
         // Records with one key meet in the order in which they stand.
         var waiting = Dictionary(grouping: found, by: key).mapValues { $0.reversed() as [SightStore.Entry] }
         func note(
@@ -260,9 +263,29 @@ private struct Judge {
             for (kind, field) in differences { try note(kind, field, entry, entry.number, other.number) }
             if differences.isEmpty { verification.equal += 1 }
         }
+        if isPartial { return }
         for entry in waiting.values.joined().sorted(by: { $0.number < $1.number }) {
             try note(.extra, "", entry, 0, entry.number)
         }
+    }
+
+    /// One record of each key: what a later one says of a field holds; tags add up.
+    private func merged(_ entries: [SightStore.Entry]) -> [SightStore.Entry] {
+        var merged: [SightStore.Entry] = []
+        var places: [Key: Int] = [:]
+        for entry in entries {
+            let key = Key(folded: entry.key.folded, exact: entry.key.exact)
+            guard let place = places[key] else {
+                places[key] = merged.count
+                merged.append(entry)
+                continue
+            }
+            let names = Set(entry.fields.map(\.name).filter { self.names.names[$0] != RecordLens.tag })
+            merged[place].fields.removeAll { names.contains($0.name) }
+            merged[place].fields += entry.fields
+            merged[place].number = entry.number
+        }
+        return merged
     }
 
     private func differences(
@@ -278,11 +301,18 @@ private struct Judge {
                 switch (old[name], new[name]) {
                 case (_?, nil): .absent
                 case (nil, _?): .added
-                case (let one, let other): one == other ? nil : .changed
+                case (let one?, let other?): holds(one, other) ? nil : .changed
+                case (nil, nil): nil
                 }
+            if isPartial, kind == .added { return (nil, "") }
             return (kind, names.names[name])
         }
         .compactMap { kind, name in kind.map { ($0, name) } }
         .sorted { $0.1 < $1.1 }
+    }
+
+    /// Whether the target holds what the source says, and unless it may hold more nothing else.
+    private func holds(_ wanted: [UInt64], _ found: [UInt64]) -> Bool {
+        isPartial ? Set(wanted).isSubset(of: found) : wanted == found
     }
 }

@@ -127,8 +127,12 @@ struct ProfileKey: Hashable, Sendable {
 
     /// The key of an operation's contact; nil if it has not the form that the matching needs.
     init?(_ operation: EngagementOperation, _ settings: AltcraftServerSettings) {
+        self.init(text: operation.contactKey, settings)
+    }
+
+    /// The key that a text is; nil if it has not the form that the matching needs.
+    init?(text key: String, _ settings: AltcraftServerSettings) {
         RuleID.altcraft("V4").fire()
-        let key = operation.contactKey
         matching = settings.matching
         switch settings.matching {
         case .custom: (field, text) = (settings.matchingField, key)

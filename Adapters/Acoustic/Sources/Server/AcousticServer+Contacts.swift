@@ -1,0 +1,123 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Contacts as rows of the database: one is asked for at a time, and every column comes back as text.
+extension AcousticServer: ContactDoor {
+    /// What a contact's key is.
+    public var keyKind: IdentifierKind { settings.isKeyedByEmail ? .email : .external }
+    /// How contacts are asked for.
+    public var reading: ContactReading? { .byKeys(atMost: 1) }
+
+    /// The call that removes a contact from the database; the vendor's other erasure reaches everything of the person.
+    public var removal: JSONObject? { ["erasure": .string(Settings.Erasure.remove.rawValue)] }
+
+    /// The attribute that stands for an identifier.
+    public func attribute(for kind: IdentifierKind) -> AttributeName? {
+        settings.identifierColumns[kind].map(AttributeName.init).flatMap {
+            settings.attributeNames[$0] == nil ? $0 : nil
+        }
+    }
+
+    /// The question in the vendor's words.
+    public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("contact") }
+
+    /// What an answer shows.
+    public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
+        guard case .keys(let keys) = wanted, let key = keys.first else { return ContactPage() }
+        var columns = (answer["columns"]?.object ?? [:]).map { ($0.name, $0.value.string ?? "") }
+        if let email = answer["email"]?.string, !columns.contains(where: { $0.0 == settings.emailColumn }) {
+            columns.append((settings.emailColumn, email))
+        }
+        let isOut = !(answer["optedOut"]?.string ?? "").trimmed.isEmpty
+        return ContactPage([(key, contact(key, columns, isOut: isOut))])
+    }
+
+    /// What would be read back.
+    public func image(of operations: [EngagementOperation]) -> Contact {
+        var columns: [(String, String)] = []
+        for cell in operations.flatMap(cells) {
+            columns.removeAll { $0.0 == cell.column }
+            columns.append((cell.column, cell.value))
+        }
+        return contact(operations.first?.acousticKey ?? "", columns, isOut: operations.contains(where: isOptOut))
+    }
+
+    /// The requests that an amount makes.
+    public func work(for amount: DoorAmount) -> [DoorWork] {
+        let outs = settings.subscriptionColumns["email"] == nil ? amount.optOuts : 0
+        return [
+            DoorWork(
+                "AddRecipient",
+                requests: amount.contacts,
+                note:
+                    "one contact in a call, two calls where it is there already; at most 10 at once, no rate is documented"
+            ),
+            DoorWork(
+                "OptOutRecipient",
+                requests: settings.isKeyedByEmail ? outs : 2 * outs,
+                note: "a no to e-mail has a call of its own, and where the key is no address one that asks for it"
+            ),
+        ]
+    }
+
+    // MARK: A row in neutral terms
+
+    private func contact(_ key: String, _ columns: [(name: String, text: String)], isOut: Bool) -> Contact {
+        var contact = Contact(identifiers: [Identifier(keyKind, key)])
+        func source<Key: NeutralKey>(_ names: [Key: String], _ column: String) -> Key? {
+            names.filter { $0.value == column }.keys.min()
+        }
+        for (name, text) in columns where name != settings.keyColumn && !text.isEmpty {
+            if let kind = source(settings.identifierColumns, name) {
+                contact.identifiers.append(Identifier(kind, text))
+            } else if let tag = source(settings.tagColumns, name) {
+                if text == "Yes" { contact.tags.insert(tag) }
+            } else if let wish = source(settings.subscriptionColumns, name) {
+                let parts = wish.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
+                contact.subscriptions.append(
+                    Subscription(
+                        channel: Channel(rawValue: parts[0]),
+                        topic: parts.count > 1 ? parts[1] : nil,
+                        state: text == "Yes" ? .subscribed : .unsubscribed
+                    )
+                )
+            } else {
+                let attribute = source(settings.attributeNames, name) ?? AttributeName(rawValue: name)
+                contact.attributes[attribute] = Self.value(text, settings.columns[name])
+            }
+        }
+        if isOut {
+            let out = Subscription(channel: .email, state: .unsubscribed)
+            contact.subscriptions.removeAll { $0.key == out.key }
+            contact.subscriptions.append(out)
+        }
+        contact.subscriptions.sort { $0.key < $1.key }
+        contact.identifiers =
+            contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
+        return contact
+    }
+
+    /// A column's text as the value that writes it again.
+    private static func value(_ text: String, _ column: Column?) -> AttributeValue {
+        /// `03/09/2031` as the model writes days.
+        func day(_ text: some StringProtocol) -> String? {
+            let parts = text.split(separator: "/")
+            guard parts.count == 3, parts[2].count == 4 else { return nil }
+            return "\(parts[2])-\(parts[0])-\(parts[1])"
+        }
+        let value: AttributeValue? =
+            switch column?.type {
+            case .yesNo: text == "Yes" ? true : text == "No" ? false : nil
+            case .numeric: AttributeValue(text: text, as: .integer) ?? AttributeValue(text: text, as: .decimal)
+            case .date: day(text).flatMap { AttributeValue(text: $0, as: .date) }
+            case .time: AttributeValue(text: String(text.prefix(5)), as: .time)
+            case .timestamp:
+                day(text.prefix(10)).flatMap { AttributeValue(text: "\($0)T\(text.dropFirst(11))Z", as: .timestamp) }
+            case .country: AttributeValue(text: text.uppercased(), as: .country)
+            case .multiSelection: AttributeValue(text: text, as: .choices)
+            default: nil
+            }
+        return value ?? .string(text)
+    }
+}

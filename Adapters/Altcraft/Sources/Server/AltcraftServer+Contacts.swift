@@ -1,0 +1,142 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+extension AltcraftServer: ContactDoor {
+    /// What a contact's key is.
+    public var keyKind: IdentifierKind {
+        switch settings.matching {
+        case .custom: .external
+        case .email, .emailOfProfile: .email
+        case .phone: .phone
+        }
+    }
+
+    /// How contacts are asked for.
+    public var reading: ContactReading? { .byKeys(atMost: ServerPace.lookUps) }
+    /// An erasure that takes a contact out of the database and reaches nothing else.
+    public var removal: JSONObject? { [:] }
+
+    /// Every field but the e-mail address can be unset.
+    public func attribute(for kind: IdentifierKind) -> AttributeName? {
+        settings.identifierFields[kind].flatMap { $0 == "email" ? nil : AttributeName(rawValue: $0) }
+    }
+
+    /// The question in the vendor's words.
+    public func question(for wanted: ContactQuestion) -> ReadRequest {
+        guard case .keys(let keys) = wanted else { return ReadRequest("profiles") }
+        let known = keys.compactMap { ProfileKey(text: $0, settings) }
+        let texts = known.map { JSONValue.string($0.text) }
+        let query: JSONValue = [known.first?.field ?? settings.matchingField: ["$in": .array(texts)]]
+        return ReadRequest("profiles", arguments: ["query": query, "limit": .integer(PageQuestion.most)])
+    }
+
+    /// What an answer shows.
+    public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
+        guard case .keys(let keys) = wanted else { return ContactPage() }
+        let profiles = answer["profiles"]?.array ?? []
+        return ContactPage(
+            keys.compactMap { key in
+                guard let known = ProfileKey(text: key, settings), let profile = profiles.first(where: known.finds)
+                else { return nil }
+                return (key, contact(of: profile, key))
+            }
+        )
+    }
+
+    /// What would be read back.
+    public func image(of operations: [EngagementOperation]) -> Contact {
+        guard let first = operations.first else { return Contact() }
+        let key = first.contactKey
+        var fields = JSONObject()
+        var (tags, subscriptions) = (Set<Tag>(), [Subscription]())
+        for operation in operations {
+            switch operation.action {
+            case .identify, .changeAttributes:
+                for field in ProfileRow(operation, nil, settings).fields { fields[field.name] = field.value }
+            case .changeTags(let change): tags = change.applied(to: tags)
+            case .changeSubscription(let subscription):
+                subscriptions.append(
+                    Subscription(channel: subscription.channel, topic: subscription.topic, state: subscription.state)
+                )
+            default: continue
+            }
+        }
+        var contact = contact(of: .object(fields), key)
+        (contact.tags, contact.subscriptions) = (tags, subscriptions)
+        return contact
+    }
+
+    /// The requests that an amount makes.
+    public func work(for amount: DoorAmount) -> [DoorWork] {
+        let most = settings.profilesPerRequest
+        let imports = [Action.Kind.identify, .changeAttributes, .changeTags, .changeSubscription]
+            .map { (amount[$0] + most - 1) / most }.reduce(0, +)
+        return [
+            DoorWork(
+                "profiles/import_batch",
+                requests: imports,
+                note:
+                    "\(most) profiles in a request, one word on each; 10 MB is the usual limit of a body; no rate is documented"
+            ),
+            DoorWork(
+                "profiles/list",
+                of: amount[.changeSubscription],
+                atMost: ServerPace.lookUps,
+                note: "the address of each subscription is asked for first, \(ServerPace.lookUps) in a request"
+            ),
+        ]
+    }
+
+    // MARK: A profile in neutral terms
+
+    private func contact(of profile: JSONValue, _ key: String) -> Contact {
+        var contact = Contact(identifiers: [Identifier(keyKind, key)])
+        let names = Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
+        let kinds = Dictionary(settings.identifierFields.map { ($1, $0) }, uniquingKeysWith: min)
+        let keyField = settings.matching == .custom ? settings.matchingField : ""
+        let known = ["id", "_id", ProfileRow.subscriptions, settings.tagsField, keyField]
+        for field in profile.object ?? [:] where !known.contains(field.name) && !field.value.isNull {
+            if let kind = kinds[field.name] {
+                let texts = field.value.array ?? [field.value]
+                for text in texts.compactMap({ $0.string ?? $0.number?.text }) where !text.isEmpty {
+                    let identifier = Identifier(kind, text)
+                    if !contact.identifiers.contains(identifier) { contact.identifiers.append(identifier) }
+                }
+            } else if let value = Self.value(field.value, of: field.name) {
+                contact.attributes[names[field.name] ?? AttributeName(rawValue: field.name)] = value
+            }
+        }
+        if !settings.tagsField.isEmpty {
+            contact.tags = Set((profile[settings.tagsField]?.array ?? []).compactMap { $0.string.map(Tag.init) })
+        }
+        contact.subscriptions = subscriptions(of: profile)
+        return contact
+    }
+
+    private static func value(_ json: JSONValue, of field: String) -> AttributeValue? {
+        if field == "_sex", let code = json.integer { return [1: "male", 2: "female"][code] ?? .integer(code) }
+        return AttributeValue(plain: json)
+    }
+
+    /// A resource may be subscribed with several addresses: what allows least counts.
+    private func subscriptions(of profile: JSONValue) -> [Subscription] {
+        var all: [Subscription] = []
+        for shown in profile[ProfileRow.subscriptions]?.array ?? [] where shown["is_delete"]?.bool != true {
+            guard let channel = shown["channel"]?.string, let resource = shown["resource_id"]?.integer,
+                let state = shown["status"]?.string.flatMap(Subscription.State.init(rawValue:)),
+                let name = settings.resources.filter({ $0.value == String(resource) }).map(\.key.rawValue).sorted()
+                    .first(where: { $0 == channel || $0.hasPrefix("\(channel).") })
+            else { continue }
+            let topic = name == channel ? nil : String(name.dropFirst(channel.count + 1))
+            all.append(Subscription(channel: Channel(rawValue: channel), topic: topic, state: state))
+        }
+        var keys: [Subscription.Key] = []
+        for key in all.map(\.key) where !keys.contains(key) { keys.append(key) }
+        return keys.compactMap { key in
+            all.mostProtectiveState(of: key).map {
+                Subscription(channel: key.channel, topic: key.topic, state: $0)
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Contacts as rows of the data extension. What comes back is text in columns of lower case, and nobody says of which type.
+extension SalesforceServer: ContactDoor {
+    /// What a contact's key is.
+    public var keyKind: IdentifierKind { .external }
+
+    /// Rows can be shown; the attribute sets of contacts can't.
+    public var reading: ContactReading? {
+        settings.route == .contacts || settings.dataExtension.isEmpty ? nil : .inPages(of: RowsQuestion.mostRows)
+    }
+
+    /// The vendor's erasure takes a contact from the whole enterprise, and not its row from the data extension.
+    public var removal: JSONObject? { nil }
+
+    /// The attribute that stands for an identifier.
+    public func attribute(for kind: IdentifierKind) -> AttributeName? {
+        settings.identifierColumns[kind].map(AttributeName.init).flatMap {
+            settings.attributeNames[$0] == nil ? $0 : nil
+        }
+    }
+
+    /// The question in the vendor's words.
+    public func question(for wanted: ContactQuestion) -> ReadRequest {
+        guard case .page(let page) = wanted else { return ReadRequest(ReadRequest.rows) }
+        return ReadRequest(
+            ReadRequest.rows,
+            arguments: ["page": page ?? 1, "pageSize": .integer(RowsQuestion.mostRows)]
+        )
+    }
+
+    /// What an answer shows.
+    public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
+        let found = (answer["items"]?.array ?? []).compactMap { item -> (key: String, contact: Contact)? in
+            let keys = item["keys"]?.object ?? [:]
+            let key = keys.first { $0.name.isSameColumn(as: settings.keyColumn) }?.value
+            guard let key = key.flatMap({ $0.string ?? $0.number?.text }) else { return nil }
+            return (key, contact(key, item["values"]?.object.map { $0.map { ($0.name, $0.value) } } ?? []))
+        }
+        let page = answer["page"]?.integer ?? 1
+        return ContactPage(found, next: answer["isLast"]?.bool == false ? .integer(page + 1) : nil)
+    }
+
+    /// What would be read back.
+    public func image(of operations: [EngagementOperation]) -> Contact {
+        var row = ContactRow(key: operations.first?.contactKey ?? "")
+        for operation in operations where settings.route != .contacts { row.add(operation.id, cells(of: operation)) }
+        return contact(row.key, row.cells.map { ($0.name, $0.value) })
+    }
+
+    /// The requests that an amount makes.
+    public func work(for amount: DoorAmount) -> [DoorWork] {
+        switch settings.route {
+        case .rows:
+            return [
+                DoorWork(
+                    "rowset",
+                    of: amount.all,
+                    atMost: settings.rowsPerRequest,
+                    note:
+                        "\(settings.rowsPerRequest) words in a request, answered at once; about 2,500 requests a minute"
+                )
+            ]
+        case .asyncRows:
+            let jobs = (amount.all + settings.rowsPerJob - 1) / settings.rowsPerJob
+            return [
+                DoorWork(
+                    "async rows",
+                    requests: jobs,
+                    note:
+                        "a job of \(settings.rowsPerJob) words and at most \(settings.bytesPerJob) bytes; rows of one contact are folded"
+                ),
+                DoorWork(
+                    "async status",
+                    requests: jobs,
+                    note: "asked every \(settings.pollSeconds) s until the job has ended, once at least"
+                ),
+            ]
+        case .contacts:
+            return [
+                DoorWork(
+                    "contacts",
+                    requests: amount.contacts,
+                    note: "a request for each contact, two where the first does not fit"
+                )
+            ]
+        }
+    }
+
+    // MARK: A row in neutral terms
+
+    private func contact(_ key: String, _ values: [(name: String, value: JSONValue)]) -> Contact {
+        var contact = Contact(identifiers: [Identifier(.external, key)])
+        func source<Key: NeutralKey>(_ columns: [Key: String], _ name: String) -> Key? {
+            columns.filter { $0.value.isSameColumn(as: name) }.keys.min()
+        }
+        for (name, value) in values where !name.isSameColumn(as: settings.keyColumn) {
+            guard let text = Self.text(value) else { continue }
+            if let kind = source(settings.identifierColumns, name) {
+                contact.identifiers.append(Identifier(kind, text))
+            } else if let tag = source(settings.tagColumns, name) {
+                if AttributeValue(text: text, as: .boolean) == .boolean(true) { contact.tags.insert(tag) }
+            } else if let wish = source(settings.subscriptionColumns, name) {
+                guard case .boolean(let wants)? = AttributeValue(text: text, as: .boolean) else { continue }
+                let parts = wish.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
+                contact.subscriptions.append(
+                    Subscription(
+                        channel: Channel(rawValue: parts[0]),
+                        topic: parts.count > 1 ? parts[1] : nil,
+                        state: wants ? .subscribed : .unsubscribed
+                    )
+                )
+            } else {
+                let attribute = source(settings.attributeNames, name) ?? AttributeName(rawValue: name.lowercased())
+                contact.attributes[attribute] = .string(text)
+            }
+        }
+        contact.identifiers =
+            contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
+        contact.subscriptions.sort { $0.key < $1.key }
+        return contact
+    }
+
+    /// A value as text; nil for nothing, which an empty text is, too.
+    private static func text(_ value: JSONValue) -> String? {
+        let text = value.string ?? value.number?.text ?? value.bool.map { $0 ? "true" : "false" } ?? ""
+        if text == "True" || text == "False" { return text.lowercased() }
+        return text.isEmpty ? nil : text
+    }
+}

@@ -1,0 +1,96 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// A server door that contacts can be moved through and, where the vendor shows what it holds, back from.
+///
+/// Operations name their contact by its key (``EngagementOperation/contact``); everything else of the contract stands in
+/// ``VendorAdapter``. What is read back is told in neutral terms, in the forms that the vendor keeps: a day may come back as
+/// a text. ``image(of:)`` tells in the same forms what an operation would leave there, so that the two can be compared.
+public protocol ContactDoor: VendorAdapter {
+    /// The kind of identifier whose value is a contact's key.
+    var keyKind: IdentifierKind { get }
+    /// How contacts are asked for; nil where the door can't show what it holds.
+    var reading: ContactReading? { get }
+    /// Options of an erasure that takes back a contact which was added, and reaches nothing else; nil where there is none.
+    var removal: JSONObject? { get }
+
+    /// The attribute that stands for an identifier, so that it can be unset; nil where it can't.
+    func attribute(for kind: IdentifierKind) -> AttributeName?
+    /// The question in this door's words.
+    func question(for wanted: ContactQuestion) -> ReadRequest
+    /// What an answer shows, each contact under the key that was asked for.
+    func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage
+    /// What would be read back of a contact of whom nothing was known, once these operations were taken.
+    func image(of operations: [EngagementOperation]) -> Contact
+    /// The requests that so many operations make, by kind, for a plan.
+    func work(for amount: DoorAmount) -> [DoorWork]
+}
+
+/// How a door's contacts are asked for.
+public enum ContactReading: Hashable, Sendable {
+    /// By their keys, so many at once.
+    case byKeys(atMost: Int)
+    /// Page by page, all that there are; so many a page.
+    case inPages(of: Int)
+}
+
+/// Which contacts are asked for.
+public enum ContactQuestion: Hashable, Sendable {
+    /// Those of these keys.
+    case keys([String])
+    /// A page: the one to which ``ContactPage/next`` led; nil is the first.
+    case page(JSONValue?)
+}
+
+/// Contacts that a door showed.
+public struct ContactPage: Sendable {
+    /// Each contact that is there, under its key.
+    public var contacts: [(key: String, contact: Contact)]
+    /// What leads to the next page; nil at the end.
+    public var next: JSONValue?
+
+    /// A page.
+    public init(_ contacts: [(key: String, contact: Contact)] = [], next: JSONValue? = nil) {
+        (self.contacts, self.next) = (contacts, next)
+    }
+}
+
+/// How much is to be said through a door.
+public struct DoorAmount: Hashable, Sendable {
+    /// Contacts of whom something is said.
+    public var contacts: Int
+    /// Operations by their kind.
+    public var operations: [Action.Kind: Int]
+    /// Changes of subscriptions that end messages.
+    public var optOuts: Int
+
+    /// An amount; nothing unless said otherwise.
+    public init(contacts: Int = 0, operations: [Action.Kind: Int] = [:], optOuts: Int = 0) {
+        (self.contacts, self.operations, self.optOuts) = (contacts, operations, optOuts)
+    }
+
+    /// Operations of a kind.
+    public subscript(kind: Action.Kind) -> Int { operations[kind] ?? 0 }
+    /// All operations.
+    public var all: Int { operations.values.reduce(0, +) }
+}
+
+/// Requests of one kind that a migration makes.
+public struct DoorWork: Hashable, Sendable {
+    /// The request, in the vendor's word.
+    public var name: String
+    /// How many, about.
+    public var requests: Int
+    /// Limits behind the number, and what it leaves out.
+    public var note: String
+
+    /// Some work.
+    public init(_ name: String, requests: Int, note: String) {
+        (self.name, self.requests, self.note) = (name, requests, note)
+    }
+
+    /// So many things, so many at once.
+    public init(_ name: String, of count: Int, atMost most: Int, note: String) {
+        self.init(name, requests: (count + most - 1) / max(1, most), note: note)
+    }
+}

@@ -1,0 +1,79 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayHTTP
+import PatchbayJSON
+import PatchbayMigration
+import PatchbayModel
+
+/// A migration through a vendor's server door, on the command line.
+@MainActor struct DoorCommand {
+    private let session: Session
+    private let setup: MigrationSetup
+    private let door: DoorTarget
+
+    init(_ session: Session, _ setup: MigrationSetup, _ door: DoorTarget) {
+        (self.session, self.setup, self.door) = (session, setup, door)
+    }
+
+    /// `migrate apply`.
+    func apply() async throws -> ExitStatus {
+        let invocation = session.invocation
+        let (input, output) = (invocation.text(.input), invocation.text(.output))
+        guard let input, input != "-", let output, output != "-" else {
+            throw UsageError(
+                "A migration through a door needs plain files: --in FILE, and --out FILE for what became of each record.",
+                command: invocation.command.name
+            )
+        }
+        var files = DoorMigration.Files(input: input, output: output)
+        files.rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: setup.source) }
+        files.evidence = invocation.text(.consentEvidence)
+        files.journal = invocation.text(.journal)
+        let migration = DoorMigration(setup.migration, to: door, files, settings: setup.parts)
+        let outcome = try await migration.run(
+            try session.surroundings(size: ResumableMigration.size(of: input)),
+            restarts: invocation.has(.restart)
+        )
+        return try session.end(outcome)
+    }
+}
+
+extension Session {
+    /// The real network and clocks, a progress line, and Ctrl-C.
+    func surroundings(size: Int?) throws -> DoorSurroundings {
+        var line = ProgressLine(console, total: size)
+        return DoorSurroundings(
+            transport: URLSessionTransport(),
+            host: try host(),
+            log: try log(),
+            interval: .seconds(invocation.number(.checkpoint) ?? 2),
+            progress: { progress in
+                let waiting = progress.waiting.map { "waits: \($0.reason)" }
+                let note = ["\(progress.underway) on their way", waiting].compactMap(\.self).joined(separator: ", ")
+                line.show(records: progress.records, bytes: progress.bytes, note: note)
+            },
+            isCancelled: { interruption.signalNumber != nil }
+        )
+    }
+
+    /// Says how a run through a door ended.
+    func end(_ outcome: DoorOutcome, verb: String = "written") throws -> ExitStatus {
+        if outcome.resumed > 0 { console.say("An earlier run had settled \(outcome.resumed) records.") }
+        if let stopped = outcome.stopped { console.say("patchbay: the provider stopped: \(stopped)", .red) }
+        guard outcome.isCommitted else {
+            console.say(
+                "Stopped after \(outcome.report.read) records. The same command goes on from there; --restart begins anew."
+            )
+            return outcome.stopped == nil ? .findings : .failed
+        }
+        if isJSON {
+            var json: JSONObject = ["report": outcome.report.json]
+            json["accounts"] = outcome.accounts?.json
+            try console.data(.object(json))
+        } else {
+            tell(outcome.report, verb: verb)
+            if let accounts = outcome.accounts { console.say(accounts.text) }
+        }
+        return outcome.report.findings.values.contains { $0.severity.matters } ? .findings : .fine
+    }
+}

@@ -1,0 +1,74 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Asks a door what the vendor holds, as often as the vendor lets it.
+struct DoorAsker: Sendable {
+    let client: EngagementClient
+    let provider: String
+    let door: any ContactDoor
+
+    /// So long one answer may take; a vendor that is away is asked again by its adapter's law meanwhile.
+    private static let patience = Duration.seconds(7 * 86_400)
+
+    /// What the vendor holds of contacts, by key; who is missing is not there.
+    ///
+    /// - Throws: ``Migration/Failure`` if the vendor refuses to tell; `CancellationError` when the task is cancelled.
+    func contacts(of keys: [String]) async throws -> [String: Contact] {
+        guard case .byKeys(let most)? = door.reading else { return [:] }
+        var questions: [[String]] = []
+        for key in keys {
+            if let last = questions.last, last.count < most {
+                questions[questions.count - 1].append(key)
+            } else {
+                questions.append([key])
+            }
+        }
+        return try await withThrowingTaskGroup(of: [String: Contact].self) { group in
+            var found: [String: Contact] = [:]
+            var rest = questions[...]
+            // As many at once as the vendor answers at once.
+            for question in rest.prefix(type(of: door).descriptor.concurrency) {
+                group.addTask { try await ask(.keys(question), about: question.first) }
+            }
+            rest = rest.dropFirst(type(of: door).descriptor.concurrency)
+            while let some = try await group.next() {
+                found.merge(some) { first, _ in first }
+                if let next = rest.popFirst() { group.addTask { try await ask(.keys(next), about: next.first) } }
+            }
+            return found
+        }
+    }
+
+    /// Everything that the vendor holds, page by page.
+    nonisolated(nonsending) func eachPage(
+        _ isCancelled: () -> Bool,
+        _ take: ([(key: String, contact: Contact)]) throws -> Void
+    ) async throws {
+        var next: JSONValue?
+        repeat {
+            let wanted = ContactQuestion.page(next)
+            let page = try await patiently(isCancelled) { try await self.page(wanted, about: nil) }
+            try take(page.contacts)
+            next = page.next
+        } while next != nil
+    }
+
+    private func ask(_ wanted: ContactQuestion, about contact: String?) async throws -> [String: Contact] {
+        let page = try await page(wanted, about: contact)
+        return Dictionary(page.contacts.map { ($0.key, $0.contact) }) { first, _ in first }
+    }
+
+    private func page(_ wanted: ContactQuestion, about contact: String?) async throws -> ContactPage {
+        let outcome = try await client.read(
+            door.question(for: wanted),
+            from: provider,
+            about: contact,
+            timeout: Self.patience
+        )
+        if let answer = outcome.answer, outcome.term == .accepted { return door.contacts(in: answer, to: wanted) }
+        if outcome.finding?.error == .notFound, case .keys = wanted { return ContactPage() }
+        throw Migration.Failure([outcome.finding ?? DoorFinding.unreadable.at()])
+    }
+}

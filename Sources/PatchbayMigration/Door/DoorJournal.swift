@@ -1,0 +1,190 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The way back from a migration through a door: what the vendor held of each contact before anything was said of it, a JSON
+/// object a line (`Schemas/migration/journal`). It holds people's data.
+///
+/// A line is on the disk before what it speaks of is said. A door that shows its contacts in pages alone is copied whole at
+/// the beginning.
+final class DoorJournal {
+    /// What a journal begins with.
+    struct Head: Equatable {
+        var door: String
+        var provider: String
+
+        init(_ target: DoorTarget) { (door, provider) = (target.descriptor.id.rawValue, target.provider.name) }
+
+        init?(_ json: JSONValue) {
+            guard json["journal"]?.string == "door", json["version"]?.integer == 1, let door = json["door"]?.string,
+                let provider = json["provider"]?.string
+            else { return nil }
+            (self.door, self.provider) = (door, provider)
+        }
+
+        var json: JSONValue {
+            ["journal": "door", "version": 1, "door": .string(door), "provider": .string(provider)]
+        }
+    }
+
+    /// A line of the journal.
+    enum Line {
+        /// A contact, as the vendor held it before the run.
+        case held(key: String, Contact)
+        /// Everything that the vendor held has been told.
+        case complete
+        /// What a row writes, and, where it was asked for, what stood there before.
+        case row(Int, key: String, before: Contact??, wrote: Contact)
+
+        init?(_ json: JSONValue) throws(ModelError) {
+            if let key = json["held"]?.string, let contact = json["contact"] {
+                self = .held(key: key, try Contact(json: contact, at: "contact"))
+            } else if json["complete"]?.bool == true {
+                self = .complete
+            } else if let row = json["row"]?.integer, let key = json["key"]?.string, let wrote = json["wrote"] {
+                let before: Contact??
+                switch json["before"] {
+                case nil: before = .none
+                case .null?: before = .some(nil)
+                case let held?: before = .some(try Contact(json: held, at: "before"))
+                }
+                self = .row(Int(row), key: key, before: before, wrote: try Contact(json: wrote, at: "wrote"))
+            } else {
+                return nil
+            }
+        }
+    }
+
+    private let file: FileDescriptor
+    /// What earlier processes asked about rows that have no verdict yet.
+    private(set) var rows: [Int: (key: String, before: Contact??)] = [:]
+    /// Whether everything that the vendor held stands in it.
+    private(set) var isComplete = false
+    private var buffer: [UInt8] = []
+
+    /// Begins a journal, or goes on with it.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - target: the door that it is of.
+    ///   - goesOn: whether what stands there belongs to this run.
+    ///   - settled: rows that have their verdict.
+    /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run; ``FileError``.
+    init(_ path: String, _ target: DoorTarget, goesOn: Bool, settled: Int) throws {
+        let head = Head(target)
+        file = try FileDescriptor(path, O_RDWR | O_CREAT)
+        guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
+        let length = try Int(file.status().st_size)
+        guard length == 0 || goesOn else { throw Migration.Failure([DoorFinding.journalLost.at(path)]) }
+        var (sound, isFirst) = (0, true)
+        try Self.eachLine(path) { bytes, json in
+            // What a killed process wrote in part is written anew.
+            guard let json else { return false }
+            if isFirst {
+                guard Head(json) == head else { throw Migration.Failure([DoorFinding.journalLost.at(path)]) }
+            } else {
+                switch try Line(json) {
+                case .complete: isComplete = true
+                case .row(let number, let key, let before, _) where number > settled: rows[number] = (key, before)
+                case .row, .held: break
+                case nil: return false
+                }
+            }
+            (sound, isFirst) = (sound + bytes.count + 1, false)
+            return true
+        }
+        try file.begin(at: sound)
+        if isFirst { write(head.json) }
+        try sync()
+    }
+
+    /// Reads a journal line by line, as far as `body` wants; a last line without its end is none.
+    static func eachLine(_ path: String, _ body: (ArraySlice<UInt8>, JSONValue?) throws -> Bool) throws {
+        var (source, lines) = (try FileSource(path: path), LineSplitter(maximumLength: NeutralContacts.longestLine))
+        while let chunk = try source.next() {
+            lines.append(chunk)
+            while let line = lines.next() {
+                guard case .success(let line) = line else { return }
+                if try !body(line.bytes, try? JSONValue(parsing: line.bytes)) { return }
+            }
+        }
+    }
+
+    private func write(_ json: JSONValue) { buffer += Array(json.text.utf8) + [0x0A] }
+
+    func write(held key: String, _ contact: Contact) throws(FileError) {
+        write(["held": .string(key), "contact": contact.json])
+        if buffer.count > 256 << 10 { try flush() }
+    }
+
+    func complete() throws(FileError) {
+        write(["complete": true])
+        isComplete = true
+        try sync()
+    }
+
+    func write(row: Int, key: String, before: Contact??, wrote: Contact) {
+        var json: JSONObject = ["row": .integer(row), "key": .string(key)]
+        if let before { json["before"] = before?.json ?? .null }
+        json["wrote"] = wrote.json
+        write(.object(json))
+    }
+
+    private func flush() throws(FileError) {
+        try file.write(buffer[...])
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Everything is on the disk when this returns.
+    func sync() throws(FileError) {
+        try flush()
+        try file.sync()
+    }
+}
+
+extension Contact {
+    /// As much of the contact as another one speaks of: what may have to be put back.
+    func part(in other: Contact) -> Contact {
+        let kinds = Set(other.identifiers.map(\.kind))
+        let keys = Set(other.subscriptions.map(\.key))
+        return Contact(
+            identifiers: identifiers.filter { kinds.contains($0.kind) },
+            attributes: attributes.filter { other.attributes[$0.key] != nil },
+            tags: tags.intersection(other.tags),
+            subscriptions: subscriptions.filter { keys.contains($0.key) }
+        )
+    }
+
+    /// As much of the contact as another one does not speak of.
+    func part(outside other: Contact) -> Contact {
+        let kinds = Set(other.identifiers.map(\.kind))
+        let keys = Set(other.subscriptions.map(\.key))
+        return Contact(
+            identifiers: identifiers.filter { !kinds.contains($0.kind) },
+            attributes: attributes.filter { other.attributes[$0.key] == nil },
+            tags: tags.subtracting(other.tags),
+            subscriptions: subscriptions.filter { !keys.contains($0.key) }
+        )
+    }
+
+    /// The contact once another one was written over it.
+    func with(_ later: Contact) -> Contact {
+        let kinds = Set(later.identifiers.map(\.kind))
+        let keys = Set(later.subscriptions.map(\.key))
+        return Contact(
+            identifiers: identifiers.filter { !kinds.contains($0.kind) } + later.identifiers,
+            attributes: attributes.merging(later.attributes) { _, new in new },
+            tags: tags.union(later.tags),
+            subscriptions: subscriptions.filter { !keys.contains($0.key) } + later.subscriptions
+        )
+    }
+}

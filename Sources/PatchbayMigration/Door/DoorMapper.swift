@@ -1,0 +1,240 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What is to be said of one contact through a door.
+struct DoorRow {
+    /// The contact's key at the vendor.
+    var key = ""
+    /// What is said, in order.
+    var actions: [Action] = []
+    /// Where each of them stands in the contact, for findings.
+    var paths: [String] = []
+    /// What would be read back of it.
+    var image = Contact()
+    /// What is to be known of it; with an error nothing is said.
+    var findings: [Finding] = []
+
+    var isRejected: Bool { findings.contains { $0.severity == .error } }
+
+    mutating func add(_ action: Action, _ path: String) {
+        actions.append(action)
+        paths.append(path)
+    }
+}
+
+/// Turns a contact into what is said of it: who it is, what is known, every no before any yes.
+struct DoorMapper {
+    let door: any ContactDoor
+    let settings: DoorSettings
+    private let capabilities: Capabilities
+
+    init(_ door: any ContactDoor, _ settings: DoorSettings) {
+        (self.door, self.settings) = (door, settings)
+        capabilities = type(of: door).descriptor.capabilities
+    }
+
+    /// What is said of a contact.
+    func row(of contact: Contact) -> DoorRow {
+        var row = DoorRow()
+        guard let key = contact.identifiers.first(door.keyKind)?.trimmed, !key.isEmpty else {
+            row.findings = [DoorFinding.key.at("identifiers", detail: "kind \(door.keyKind.rawValue)")]
+            return row
+        }
+        row.key = key
+        offer(.identify(contact.identifiers), "identifiers", to: &row)
+        let attributes = attributes(of: contact, &row)
+        if !attributes.isEmpty {
+            offer(.changeAttributes(attributes.mapValues(AttributeChange.set)), "attributes", to: &row)
+        }
+        let wishes = wishes(of: contact, &row)
+        for (wish, path) in wishes where wish.isNo { offer(.changeSubscription(wish), path, to: &row) }
+        consents(of: contact, besides: wishes.map(\.0), &row)
+        if !contact.tags.isEmpty { offer(.changeTags(TagChange(add: contact.tags.sorted())), "tags", to: &row) }
+        for (wish, path) in wishes where !wish.isNo { offer(.changeSubscription(wish), path, to: &row) }
+        devices(of: contact, &row)
+        guard !row.isRejected else { return row }
+        row.image = image(of: row)
+        let raised = ConsentWords(contact).raised(in: ConsentWords(writtenAs: [row.image]))
+        if !raised.isEmpty {
+            row.findings.append(ConsentEvidence.raised.at("subscriptions", detail: "\(raised.count) of them"))
+        }
+        return row
+    }
+
+    /// What would be read back of a row.
+    func image(of row: DoorRow) -> Contact { door.image(of: row.actions.map { operation($0, row.key) }) }
+
+    /// An operation as the door will see it, but for its id and its time.
+    func operation(_ action: Action, _ key: String, options: [AdapterID: JSONObject] = [:]) -> EngagementOperation {
+        EngagementOperation(
+            id: "row",
+            subject: Subject(rawValue: key),
+            contact: key,
+            capturedAt: Instant(milliseconds: 0),
+            options: options,
+            action: action
+        )
+    }
+
+    // MARK: What the door says
+
+    /// Causes that lie in the door or its configuration, not in the contact: there the part is left out, and the rest goes.
+    private static let lossy: Set<ErrorCode> = [.unsupported, .misconfigured, .consent]
+
+    /// Adds an action, if the door takes it.
+    private func offer(_ action: Action, _ path: String, to row: inout DoorRow) {
+        let found = door.examine(operation(action, row.key)).map { Self.moved($0, action, path) }
+        let errors = found.filter { $0.severity == .error }
+        guard !errors.isEmpty else {
+            row.add(action, path)
+            return row.findings += found
+        }
+        row.findings += found.filter { $0.severity != .error }
+        if action.isNo, settings.lostOptOuts == .reject {
+            return row.findings.append(DoorFinding.optOutLost.at(path, detail: errors[0].code))
+        }
+        row.findings += errors.map { error in
+            var error = error
+            if action.isNo || error.error.map(Self.lossy.contains) ?? false { error.severity = .warning }
+            return error
+        }
+    }
+
+    /// A finding about an operation, at its place in the contact.
+    static func moved(_ finding: Finding, _ action: Action, _ path: String) -> Finding {
+        var finding = finding
+        let names: [(String, String)] =
+            switch action {
+            case .identify: [("action.identifiers", "identifiers")]
+            case .changeAttributes: [("action.changes", "attributes")]
+            default: []
+            }
+        for (old, new) in names where finding.path.hasPrefix(old) {
+            finding.path = new + finding.path.dropFirst(old.count)
+            return finding
+        }
+        for old in ["action.subscription", "action.tags", "action.consent", "action.device"]
+        where finding.path.hasPrefix(old) {
+            finding.path = path + finding.path.dropFirst(old.count)
+            return finding
+        }
+        if finding.path == "contact" { finding.path = "identifiers" }
+        if finding.path.isEmpty || finding.path.hasPrefix("action") { finding.path = path }
+        return finding
+    }
+
+    // MARK: Parts
+
+    private func attributes(of contact: Contact, _ row: inout DoorRow) -> [AttributeName: AttributeValue] {
+        var attributes = contact.attributes
+        for (text, name, path) in [
+            (contact.locale, settings.locale, "locale"), (contact.timeZone, settings.timeZone, "timeZone"),
+        ] {
+            guard let text else { continue }
+            if name.isEmpty {
+                row.findings.append(DoorFinding.noHome.at(path))
+            } else if attributes[AttributeName(rawValue: name)] == nil {
+                attributes[AttributeName(rawValue: name)] = .string(text)
+            }
+        }
+        return attributes
+    }
+
+    private func denies(_ contact: Contact, _ channel: Channel) -> Bool {
+        contact.consents.contains {
+            $0.purpose == .messaging && $0.state == .denied && ($0.channel == nil || $0.channel == channel)
+        }
+    }
+
+    /// What the person wants, each thing once and never louder than it was said.
+    private func wishes(of contact: Contact, _ row: inout DoorRow) -> [(Subscription, String)] {
+        var seen: Set<Subscription.Key> = []
+        var wishes: [(Subscription, String)] = []
+        for (place, subscription) in contact.subscriptions.enumerated() {
+            guard seen.insert(subscription.key).inserted else { continue }
+            let path = "subscriptions[\(place)]"
+            var wish = subscription
+            wish.state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
+            if wish.state != .unsubscribed, denies(contact, wish.channel) {
+                row.findings.append(DoorFinding.denied.at("\(path).state"))
+                wish.state = .unsubscribed
+            }
+            if wish.state == .unknown {
+                row.findings.append(DoorFinding.stateUnknown.at("\(path).state"))
+            } else {
+                wishes.append((wish, path))
+            }
+        }
+        return wishes
+    }
+
+    /// Answers go as such where the door has a record of them. A denied channel is said as an opt-out besides.
+    private func consents(of contact: Contact, besides wishes: [Subscription], _ row: inout DoorRow) {
+        let hasRecord = capabilities[.operation(.setConsent)].isAvailable
+        for (place, consent) in contact.consents.enumerated() where consent.state != .unknown {
+            let path = "consents[\(place)]"
+            if hasRecord {
+                offer(.setConsent(consent), path, to: &row)
+                continue
+            }
+            row.findings.append(DoorFinding.consent.at(path))
+            guard consent.state == .denied, consent.purpose == .messaging else { continue }
+            let channels = consent.channel.map { [$0] } ?? [.email, .sms, .push]
+            let missing = channels.filter { channel in
+                !wishes.contains { $0.channel == channel && $0.topic == nil }
+            }
+            let noes = missing.map { Action.changeSubscription(Subscription(channel: $0, state: .unsubscribed)) }
+            // A no to everything is said wherever there is a place for it, and need not have one in every channel.
+            let taken = noes.filter { no in
+                !door.examine(operation(no, row.key)).contains { $0.severity == .error }
+            }
+            let isSaid = !taken.isEmpty || missing.count < channels.count
+            for no in isSaid ? taken : noes where !row.actions.contains(no) { offer(no, path, to: &row) }
+        }
+    }
+
+    private func devices(of contact: Contact, _ row: inout DoorRow) {
+        let takes = capabilities[.operation(.registerDevice)].isAvailable
+        for (place, device) in contact.devices.enumerated() {
+            if takes {
+                offer(.registerDevice(device), "devices[\(place)]", to: &row)
+            } else {
+                row.findings.append(DoorFinding.deviceLost.at("devices[\(place)]"))
+            }
+        }
+    }
+}
+
+extension Action {
+    /// Whether it says that the person wants to hear less.
+    var isNo: Bool { if case .changeSubscription(let wish) = self { wish.isNo } else { false } }
+    /// Whether it says that the person wants to hear.
+    var isYes: Bool { if case .changeSubscription(let wish) = self { wish.state == .subscribed } else { false } }
+}
+
+extension Subscription {
+    fileprivate var isNo: Bool { state == .unsubscribed || state == .suspended }
+}
+
+/// Writes what would be read back of each contact, one a line: what plans and comparisons look at.
+final class DoorWriter: ContactWriter {
+    let mapper: DoorMapper
+    private let tally: DoorTally?
+    /// What the last contact came to.
+    private(set) var row = DoorRow()
+    private var json = JSONWriter()
+
+    init(_ mapper: DoorMapper, tally: DoorTally? = nil) { (self.mapper, self.tally) = (mapper, tally) }
+
+    func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
+        row = mapper.row(of: contact)
+        guard !row.isRejected else { return row.findings }
+        tally?.add(row)
+        json.reset()
+        row.image.write(to: &json)
+        json.endLine()
+        bytes += json.bytes
+        return row.findings
+    }
+}

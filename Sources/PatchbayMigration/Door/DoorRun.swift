@@ -1,0 +1,401 @@
+public import Patchbay
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// What a run through a door works in: the network, the clocks, who listens, and when to stop.
+public struct DoorSurroundings {
+    /// Carries the requests.
+    public var transport: any Transport
+    /// Clocks and chance.
+    public var host: any EngineHost
+    /// Takes records of what happens, without a value of a person or a secret.
+    public var log: (any LogHandler)?
+    /// Seconds between two checkpoints.
+    public var interval: Duration
+    /// Hears how far the run is.
+    public var progress: (DoorProgress) -> Void
+    /// Asked a few times a second; true ends the run early.
+    public var isCancelled: () -> Bool
+
+    /// Surroundings.
+    public init(
+        transport: any Transport,
+        host: any EngineHost = SystemHost(),
+        log: (any LogHandler)? = nil,
+        interval: Duration = .seconds(2),
+        progress: @escaping (DoorProgress) -> Void = { _ in },
+        isCancelled: @escaping () -> Bool = { false }
+    ) {
+        (self.transport, self.host, self.log, self.interval) = (transport, host, log, interval)
+        (self.progress, self.isCancelled) = (progress, isCancelled)
+    }
+}
+
+@available(*, unavailable)
+extension DoorSurroundings: Sendable {}
+
+/// How far a run through a door is.
+public struct DoorProgress: Sendable {
+    /// Records that have their verdict.
+    public let records: Int
+    /// Bytes of them.
+    public let bytes: Int
+    /// Records that are on their way.
+    public let underway: Int
+    /// Why nothing moves, if nothing does.
+    public let waiting: Finding?
+}
+
+/// How a run through a door ended.
+public struct DoorOutcome: Sendable {
+    /// The numbers of the whole, with those of earlier runs.
+    public let report: MigrationReport
+    /// Where every operation went, from the run's outbox.
+    public let accounts: ProviderAccounts?
+    /// Records that an earlier run had settled.
+    public let resumed: Int
+    /// Whether every record has its verdict and the files have their names; if not, the next run goes on.
+    public let isCommitted: Bool
+    /// Why the provider stopped, if it did: a person has to act.
+    public let stopped: Finding?
+}
+
+/// Where rows come from, and what is done with them besides.
+protocol DoorFeed: AnyObject {
+    /// The next rows, in order; nil at the end.
+    func next() throws -> [DoorItem]?
+    /// Whether everything that the vendor holds is wanted first, page by page.
+    var wantsPages: Bool { get }
+    /// Takes a page; nil behind the last.
+    func take(_ page: [(key: String, contact: Contact)]?) throws
+    /// The keys about which the vendor must be asked before these rows are said.
+    func questions(of items: [DoorItem]) -> [String]
+    /// Takes what the vendor holds of them; the rows as they are said then.
+    func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem]
+    /// A row has its verdict.
+    func settled(_ item: DoorItem, _ findings: [Finding]) throws
+    /// Everything handed over is with the outputs when this returns; the place as it is kept.
+    func flush(_ place: inout Checkpoints.Place) throws
+}
+
+/// Brings rows through a door: a window of them is on its way at a time, each gets its verdict, in order.
+final class DoorRun {
+    private let target: DoorTarget
+    private let files: DoorFiles
+    private let feed: any DoorFeed
+    private let surroundings: DoorSurroundings
+
+    /// Most operations that are on their way, so that every lane finds what it can carry.
+    private let window: Int
+    /// Most bytes of the rows that are on their way.
+    private static let windowBytes = 64 << 20
+
+    private var report: MigrationReport
+    private var rows: [Int: DoorItem] = [:]
+    /// The row that gets the next verdict, and the one that enters next.
+    private var first: Int
+    private var end: Int
+    private var operations = 0
+    private var bytes = 0
+    private var places: [OperationID: (row: Int, place: Int)] = [:]
+    /// Contacts that are on their way: one row of each at a time, because a later one builds on an earlier one.
+    private var contacts: Set<String> = []
+    /// Rows that were made, those about which the vendor is asked, and those that may enter.
+    private var made: ArraySlice<DoorItem> = []
+    private var asked: [DoorItem] = []
+    private var ready: ArraySlice<DoorItem> = []
+    private var isAtEnd = false
+    private var question: Task<Void, Never>?
+    /// What ended before this process, and how many rows may still be of an earlier one.
+    private var earlier: [OperationID: OperationOutcome] = [:]
+    private var doubtful = 0
+    private var unsaved = 0
+
+    init(_ target: DoorTarget, _ files: DoorFiles, _ feed: any DoorFeed, _ surroundings: DoorSurroundings) {
+        (self.target, self.files, self.feed, self.surroundings) = (target, files, feed, surroundings)
+        report = files.earlier?.place.report ?? MigrationReport()
+        (first, end) = (report.read + 1, report.read + 1)
+        let descriptor = target.descriptor
+        window = min(40_000, max(1_000, 2 * descriptor.window * min(4, descriptor.concurrency)))
+    }
+
+    private enum Signal: Sendable {
+        case event(EngineEvent)
+        case tick
+        case asked(Result<[String: Contact], any Error>)
+    }
+
+    nonisolated(nonsending) func run() async throws -> DoorOutcome {
+        let client = try await makeClient()
+        do {
+            let outcome = try await deliver(client)
+            await client.close()
+            if outcome.isCommitted { try finish() } else { files.leave() }
+            return outcome
+        } catch is CancellationError {
+            await client.close()
+            files.leave()
+            return DoorOutcome(
+                report: files.last.place.report,
+                accounts: nil,
+                resumed: files.earlier?.place.report.read ?? 0,
+                isCommitted: false,
+                stopped: nil
+            )
+        } catch {
+            await client.close()
+            files.leave()
+            throw error
+        }
+    }
+
+    private nonisolated(nonsending) func makeClient() async throws -> EngagementClient {
+        let provider = target.provider
+        let route = RoutingPlan.Provider(
+            name: provider.name,
+            adapter: provider.adapter,
+            mode: .live,
+            settingsDigest: provider.settingsDigest,
+            rate: provider.rate
+        )
+        let credentials = provider.credentials
+        return try await EngagementClient(
+            outbox: .file(files.outbox),
+            subject: "migration",
+            plan: RoutingPlan(providers: [route]),
+            transport: surroundings.transport,
+            // What has ended is remembered until a checkpoint speaks of it.
+            historyLimit: 4 * window,
+            limits: OutboxLimits(operations: 4 * window, bytes: 1 << 40, rejects: 4 * window),
+            credentials: { _, contact in credentials[contact] },
+            host: surroundings.host,
+            log: surroundings.log
+        )
+    }
+
+    // MARK: The loop
+
+    private nonisolated(nonsending) func deliver(_ client: EngagementClient) async throws -> DoorOutcome {
+        let (signals, continuation) = AsyncStream.makeStream(of: Signal.self)
+        let events = client.events()
+        let listener = Task { for await event in events { continuation.yield(.event(event)) } }
+        let ticker = Task {
+            while (try? await Task.sleep(for: .milliseconds(100))) != nil { continuation.yield(.tick) }
+        }
+        defer {
+            question?.cancel()
+            ticker.cancel()
+            listener.cancel()
+            continuation.finish()
+        }
+        if files.earlier != nil {
+            earlier = try await client.endings(on: target.provider.name)
+            doubtful = window
+        }
+        // Whoever starts the run again has acted.
+        try await client.resume(target.provider.name)
+        let asker = DoorAsker(client: client, provider: target.provider.name, door: target.door)
+        if feed.wantsPages {
+            try await asker.eachPage(surroundings.isCancelled) { try feed.take($0) }
+            try feed.take(nil)
+        }
+        let clock = ContinuousClock()
+        var (saved, told) = (clock.now, clock.now)
+        var stopped: Finding?
+        var waiting: Finding?
+        var isDone = try await step(client, asker, continuation)
+        if !isDone {
+            for await signal in signals {
+                switch signal {
+                case .event(.ended(let id, _, let outcome)): note(outcome, of: id)
+                case .event(.parked(_, let finding)): stopped = finding
+                case .event(.storageFailed(let error)): throw error
+                case .event: continue
+                case .asked(let result):
+                    ready = try feed.prepare(asked, try result.get())[...]
+                    asked = []
+                case .tick:
+                    if clock.now - told >= .seconds(1) {
+                        told = clock.now
+                        waiting = try await wait(client)
+                    }
+                    surroundings.progress(progress(waiting))
+                }
+                isDone = try await step(client, asker, continuation)
+                if isDone || stopped != nil || surroundings.isCancelled() { break }
+                if unsaved > window || clock.now - saved >= surroundings.interval && !files.writer.isBusy {
+                    try save()
+                    saved = clock.now
+                }
+            }
+        }
+        surroundings.progress(progress(nil))
+        report.isComplete = isDone
+        try save()
+        let accounts = try await client.accounts().first { $0.provider == target.provider.name }
+        return DoorOutcome(
+            report: report,
+            accounts: accounts,
+            resumed: files.earlier?.place.report.read ?? 0,
+            isCommitted: isDone,
+            stopped: stopped
+        )
+    }
+
+    /// Lets rows in, has the vendor asked, and gives verdicts; whether all is done.
+    private nonisolated(nonsending) func step(
+        _ client: EngagementClient,
+        _ asker: DoorAsker,
+        _ signals: AsyncStream<Signal>.Continuation
+    ) async throws -> Bool {
+        if let keys = try await fill(client) {
+            question = Task {
+                do {
+                    signals.yield(.asked(.success(try await asker.contacts(of: keys))))
+                } catch {
+                    signals.yield(.asked(.failure(error)))
+                }
+            }
+        }
+        try settle()
+        return isAtEnd && rows.isEmpty && made.isEmpty && ready.isEmpty && asked.isEmpty
+    }
+
+    private func progress(_ waiting: Finding?) -> DoorProgress {
+        DoorProgress(records: report.read, bytes: report.bytesRead, underway: end - first, waiting: waiting)
+    }
+
+    /// Why nothing moves: every lane that wants something waits.
+    private nonisolated(nonsending) func wait(_ client: EngagementClient) async throws -> Finding? {
+        let accounts = try await client.accounts().first { $0.provider == target.provider.name }
+        return accounts?.waits.first
+    }
+
+    // MARK: In
+
+    private var hasRoom: Bool { operations < window && bytes < Self.windowBytes && end - first < window }
+
+    /// So many rows are asked about at once.
+    private static let batch = 1_000
+
+    /// Lets rows in while there is room.
+    ///
+    /// - Returns: keys about which the vendor must be asked before more can enter.
+    private nonisolated(nonsending) func fill(_ client: EngagementClient) async throws -> [String]? {
+        while hasRoom {
+            if let item = ready.popFirst() {
+                try await enter(item, client)
+                continue
+            }
+            guard asked.isEmpty else { return nil }
+            if made.isEmpty {
+                guard !isAtEnd, let items = try feed.next() else {
+                    isAtEnd = true
+                    return nil
+                }
+                made = items[...]
+            }
+            var keys: Set<String> = []
+            // A contact that is on its way already has to wait, and what stands behind it.
+            let next = made.prefix(Self.batch).prefix { item in
+                let key = item.row.key
+                return key.isEmpty || item.row.isRejected || !contacts.contains(key) && keys.insert(key).inserted
+            }
+            if next.isEmpty, !made.isEmpty { return nil }
+            made = made.dropFirst(next.count)
+            let questions = feed.questions(of: Array(next))
+            guard questions.isEmpty else {
+                asked = Array(next)
+                return questions
+            }
+            ready = try feed.prepare(Array(next), [:])[...]
+        }
+        return nil
+    }
+
+    /// Says what a row says, but for what an earlier process has said of it.
+    private nonisolated(nonsending) func enter(_ item: DoorItem, _ client: EngagementClient) async throws {
+        var item = item
+        item.begin()
+        let ids = item.ids(in: files.run)
+        for (place, id) in ids.enumerated() { places[id] = (item.number, place) }
+        var known: Set<OperationID> = []
+        if doubtful > 0 {
+            doubtful -= 1
+            for (place, id) in ids.enumerated() {
+                if let outcome = earlier.removeValue(forKey: id) { item.note(outcome, at: place) }
+            }
+            known = try await client.known(among: ids)
+            if doubtful == 0 { earlier = [:] }
+        }
+        (operations, bytes, end) = (operations + ids.count, bytes + item.record.bytes.count, item.number + 1)
+        rows[item.number] = item
+        if !item.row.actions.isEmpty { contacts.insert(item.row.key) }
+        let options = item.options.map { [target.descriptor.id: $0] } ?? [:]
+        for (place, id) in ids.enumerated() where !known.contains(id) && item.outcomes[place] == nil {
+            try client.capture(
+                EngagementOperation(
+                    id: id,
+                    // Not the contact: the outbox remembers each subject, and must not grow with the source.
+                    subject: Subject(rawValue: "row-\(item.number % window)"),
+                    contact: item.row.key,
+                    capturedAt: surroundings.host.date(),
+                    options: options,
+                    action: item.row.actions[place]
+                )
+            )
+        }
+    }
+
+    // MARK: Out
+
+    private func note(_ outcome: OperationOutcome, of id: OperationID) {
+        guard let place = places.removeValue(forKey: id) else {
+            // Said by an earlier process, of a row that has not entered yet.
+            if doubtful > 0 { earlier[id] = outcome }
+            return
+        }
+        rows[place.row]?.note(outcome, at: place.place)
+    }
+
+    /// Gives every row its verdict whose turn it is.
+    private func settle() throws {
+        while let item = rows[first], item.open == 0 {
+            rows[first] = nil
+            first += 1
+            contacts.remove(item.row.key)
+            (operations, bytes) = (operations - item.outcomes.count, bytes - item.record.bytes.count)
+            unsaved += max(1, item.outcomes.count)
+            let findings = item.verdict(lostOptOuts: target.settings.lostOptOuts)
+            report.read += 1
+            report.bytesRead += item.record.bytes.count + 1
+            report.count(findings)
+            if report.mapping.isEmpty {
+                report.mapping = item.effects
+            } else if !item.effects.isEmpty {
+                report.mapping = zip(report.mapping, item.effects).map { $0 + $1 }
+            }
+            if findings.contains(where: { $0.severity == .error }) {
+                report.rejected += 1
+            } else {
+                report.written += 1
+                if !findings.isEmpty { report.writtenWithFindings += 1 }
+            }
+            try feed.settled(item, findings)
+        }
+    }
+
+    private func save() throws {
+        var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
+        try feed.flush(&place)
+        try files.save(place)
+        unsaved = 0
+    }
+
+    private func finish() throws {
+        var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
+        try feed.flush(&place)
+        try files.commit(place)
+    }
+}

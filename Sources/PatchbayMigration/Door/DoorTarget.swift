@@ -1,0 +1,276 @@
+public import Patchbay
+public import PatchbayAdapterKit
+public import PatchbayJSON
+import PatchbayModel
+import Synchronization
+
+/// A vendor's server door as the target of a migration: a provider of a configuration.
+public struct DoorTarget: Sendable {
+    /// The provider, with its settings, its credentials and its rate.
+    public let provider: Configuration.Provider
+    let door: any ContactDoor
+    let settings: DoorSettings
+    /// Counts what is mapped, for a plan.
+    let tally = DoorTally()
+
+    /// A provider whose door takes contacts in.
+    ///
+    /// - Parameters:
+    ///   - provider: the provider.
+    ///   - settings: what becomes of what the door has no place for.
+    /// - Throws: ``SettingsError`` if the provider is no such door, or with every problem of the settings.
+    public init(_ provider: Configuration.Provider, settings: JSONObject = [:]) throws(SettingsError) {
+        try Self.check(type(of: provider.adapter))
+        guard let door = provider.adapter as? any ContactDoor else {
+            throw SettingsError([DoorFinding.noContacts.at("to", detail: provider.adapterID.rawValue)])
+        }
+        (self.provider, self.door) = (provider, door)
+        self.settings = try DoorSettings.table.read(settings, over: DoorSettings(), at: "to")
+    }
+
+    /// Checks that contacts can be moved through a door at all.
+    ///
+    /// - Throws: ``SettingsError`` with the reason why not.
+    public static func check(_ door: any VendorAdapter.Type) throws(SettingsError) {
+        let descriptor = door.descriptor
+        guard descriptor.door == .server else {
+            throw SettingsError([DoorFinding.device.at("to", detail: descriptor.id.rawValue)])
+        }
+        guard door is any ContactDoor.Type else {
+            throw SettingsError([DoorFinding.noContacts.at("to", detail: descriptor.id.rawValue)])
+        }
+    }
+
+    var descriptor: AdapterDescriptor { provider.descriptor }
+
+    /// Whether the door shows what it holds.
+    public var canRead: Bool { door.reading != nil }
+
+    /// The requests that an amount of work takes, at the provider's rate.
+    func ways(of amount: DoorAmount) -> [(LoadDoor, Int)] {
+        let rate = provider.rate ?? descriptor.rate
+        var ways = door.work(for: amount).filter { $0.requests > 0 }
+        switch door.reading {
+        case .byKeys(let most):
+            let note = "what stands there before, \(most) contacts in a request, only with --journal; as many to verify"
+            ways.append(DoorWork("reading", of: amount.contacts, atMost: most, note: note))
+        case .inPages(let size):
+            let note =
+                "with --journal, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
+            ways.append(DoorWork("reading", requests: 0, note: note))
+        case nil: break
+        }
+        return ways.map { (LoadDoor($0.name, rate: rate, note: $0.note), $0.requests) }
+    }
+
+    /// What can be taken back, and what can't.
+    var undo: String {
+        guard canRead else {
+            return
+                "There is no way back: the door can't show what the vendor holds. Keep an export of the vendor's contacts from before."
+        }
+        let added =
+            door.removal == nil
+            ? "who was not there before stays, with what was written taken out as far as the door can,"
+            : "who was not there before is removed,"
+        return
+            "With --journal and `patchbay migrate undo`: what stood there is said again, \(added) and what was changed since is left alone. Without --journal there is no way back."
+    }
+
+    /// The door as a format that is written: each record is what would be read back of the contact.
+    public var format: RecordFormat {
+        let (door, settings, tally) = (door, settings, tally)
+        return RecordFormat(
+            id: descriptor.id.rawValue,
+            title: descriptor.title,
+            fileExtension: "ndjson",
+            makeReader: { _ throws(SettingsError) in NeutralContacts.Reader() },
+            makeWriter: { _ throws(SettingsError) in
+                DoorWriter(DoorMapper(door, settings), tally: tally)
+            }
+        )
+    }
+
+    /// Which accounts and settings the run belongs to; no secret is in it.
+    var identity: JSONValue {
+        ["name": .string(provider.name), "settings": .string(provider.settingsDigest)]
+    }
+}
+
+/// What a migration to a door may be told.
+struct DoorSettings: Sendable {
+    enum LostOptOut: String, NeutralWord {
+        case reject, warn
+    }
+
+    var lostOptOuts = LostOptOut.reject
+    var locale = ""
+    var timeZone = ""
+
+    static let table = SettingsTable<DoorSettings>([
+        .choice(
+            "lostOptOuts",
+            \.lostOptOuts,
+            default: .reject,
+            "What becomes of a contact whose no has no place at the vendor: `reject` does not write it, `warn` writes it."
+        ),
+        .text("locale", \.locale, "The attribute that takes a contact's locale; without one it is left out."),
+        .text("timeZone", \.timeZone, "The attribute that takes a contact's time zone; without one it is left out."),
+    ])
+}
+
+/// Counts what a migration would say through a door.
+final class DoorTally: Sendable {
+    private let counted = Mutex(DoorAmount())
+
+    var amount: DoorAmount { counted.withLock { $0 } }
+
+    func reset() { counted.withLock { $0 = DoorAmount() } }
+
+    func add(_ row: DoorRow) {
+        counted.withLock { amount in
+            amount.contacts += 1
+            for action in row.actions {
+                amount.operations[action.kind, default: 0] += 1
+                if action.isNo { amount.optOuts += 1 }
+            }
+        }
+    }
+}
+
+/// What may be wrong with a migration through a door.
+enum DoorFinding {
+    static let device = FindingRow(
+        "migration.door.device",
+        .error,
+        .unsupported,
+        reason: "This is a device's door: it may live in an app, speaks for one installation, and takes no contacts in",
+        remedy: "Name a server door of the vendor; `patchbay adapters` lists them."
+    )
+    static let noContacts = FindingRow(
+        "migration.door.contacts",
+        .error,
+        .unsupported,
+        reason: "The adapter is no door that contacts can be moved through",
+        remedy: "Write a file in one of the vendor's formats instead; `patchbay adapters` lists them."
+    )
+    static let unreadable = FindingRow(
+        "migration.door.unreadable",
+        .error,
+        .unsupported,
+        reason: "The door can't show what the vendor holds, so there is nothing to compare with",
+        remedy: "Export the contacts at the vendor, and verify that file: --to FORMAT --target FILE."
+    )
+    static let noJournal = FindingRow(
+        "migration.door.noJournal",
+        .error,
+        .unsupported,
+        reason: "The door can't show what the vendor holds, so no way back can be kept",
+        remedy: "Leave --journal out, and keep an export of the vendor's contacts from before."
+    )
+    static let key = FindingRow(
+        "migration.door.key",
+        .error,
+        .missing,
+        reason: "The contact has no identifier of the kind by which the vendor finds it",
+        remedy: "Give it one, or map another kind to it."
+    )
+    static let optOutLost = FindingRow(
+        "migration.door.optOutLost",
+        .error,
+        .consent,
+        reason: "The person said no, and the vendor has no place for it as the provider is configured",
+        remedy: "Name a column or a resource for it in the provider's settings, or set lostOptOuts to warn."
+    )
+    static let denied = FindingRow(
+        "migration.door.denied",
+        .warning,
+        .consent,
+        reason: "The person denied messages on this channel, so the subscription is said as unsubscribed",
+        remedy: "Ask the person if the two contradict each other."
+    )
+    static let stateUnknown = FindingRow(
+        "migration.door.stateUnknown",
+        .warning,
+        .consent,
+        reason: "Nobody knows what the person wants, so nothing is said",
+        remedy: "Ask the person."
+    )
+    static let consent = FindingRow(
+        "migration.door.consent",
+        .warning,
+        .unsupported,
+        reason: "The vendor's door has no record of consents",
+        remedy: "Keep the consent where it is; a denied one is said as an opt-out where there is a place."
+    )
+    static let deviceLost = FindingRow(
+        "migration.door.deviceLost",
+        .warning,
+        .unsupported,
+        reason: "Devices register themselves at this vendor, so the device and its push token are left out",
+        remedy: "Let the app register each device at the new vendor."
+    )
+    static let noHome = FindingRow(
+        "migration.door.noHome",
+        .warning,
+        .unsupported,
+        reason: "The door has no place for it",
+        remedy: "Name an attribute for it in the settings, under \"to\"."
+    )
+    static let targetNo = FindingRow(
+        "migration.door.targetNo",
+        .warning,
+        .consent,
+        reason: "The person said no at the target, and the source's yes does not undo that",
+        remedy: "Ask the person if the two contradict each other."
+    )
+    static let changedSince = FindingRow(
+        "migration.undo.changed",
+        .error,
+        .conflict,
+        reason: "The contact was changed at the vendor since it was migrated, so it is left as it is",
+        remedy: "Look at the contact at the vendor, and mend it by hand."
+    )
+    static let remains = FindingRow(
+        "migration.undo.remains",
+        .warning,
+        .unsupported,
+        reason: "It was not there before, and the door can't take it away again",
+        remedy: "Remove it at the vendor if it must not stay there."
+    )
+    static let noResults = FindingRow(
+        "migration.verify.results",
+        .error,
+        .invalid,
+        reason: "The file is none with the verdicts of a migration through a door",
+        remedy: "Name the file that `migrate apply --out` wrote, or leave --target out."
+    )
+    static let otherDoor = FindingRow(
+        "migration.journal.door",
+        .error,
+        .conflict,
+        reason: "The journal belongs to another provider, or is none of a migration through a door",
+        remedy: "Give the configuration, and with --provider the provider, that the migration had."
+    )
+    static let ended = FindingRow(
+        "migration.door.ended",
+        .error,
+        .outcomeUnknown,
+        reason: "The operation ended without the vendor's verdict",
+        remedy: "Feed the row in again."
+    )
+    static let outboxLost = FindingRow(
+        "migration.door.outbox",
+        .error,
+        .notFound,
+        reason: "The outbox of an unfinished run is gone, and nobody can tell what of it the vendor has heard",
+        remedy: "Bring it back to its place, or begin anew with --restart: what is said twice is the same."
+    )
+    static let journalLost = FindingRow(
+        "migration.journal.other",
+        .error,
+        .conflict,
+        reason: "A file stands where the journal is to be written, and no unfinished run belongs to it",
+        remedy: "Undo it, or move it away, or name another journal."
+    )
+}

@@ -1,0 +1,287 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Takes back what a migration through a door wrote, by its journal: what stood there before is said again, and who was not
+/// there is erased.
+///
+/// The vendor is asked first. A contact that was changed since is left as it is, and told. It may be killed at any moment:
+/// run again, it goes on.
+public struct DoorUndo: Sendable {
+    private let journal: String
+    private let target: DoorTarget
+    private let output: String
+
+    /// A way back.
+    ///
+    /// - Parameters:
+    ///   - journal: the journal that the migration wrote.
+    ///   - target: the door that it wrote to.
+    ///   - output: what became of each contact.
+    /// - Throws: ``Migration/Failure`` if the journal is another door's or another provider's.
+    public init(_ journal: String, through target: DoorTarget, output: String) throws {
+        (self.journal, self.target, self.output) = (journal, target, output)
+        let head = try Self.door(of: journal)
+        guard let head, head.door == target.descriptor.id.rawValue, head.provider == target.provider.name else {
+            let detail = head.map { "provider \($0.provider), adapter \($0.door)" }
+            throw Migration.Failure([DoorFinding.otherDoor.at(journal, detail: detail)])
+        }
+    }
+
+    /// The door and the provider that a journal speaks of; nil if it is no journal of a migration through a door.
+    public static func door(of journal: String) throws -> (door: String, provider: String)? {
+        var found: (String, String)?
+        try DoorJournal.eachLine(journal) { _, json in
+            found = json.flatMap(DoorJournal.Head.init).map { ($0.door, $0.provider) }
+            return false
+        }
+        return found
+    }
+
+    /// Runs it to its end, until it is cancelled, or until the provider stops. The journal is removed when all is taken back.
+    public nonisolated(nonsending) func run(_ surroundings: DoorSurroundings, restarts: Bool) async throws
+        -> DoorOutcome
+    {
+        let input = try InputIdentity(FileSource(path: journal), path: journal)
+        let identity = DoorFiles.Identity([("provider", target.identity), ("outputs", .string(output))])
+        if !restarts, let checkpoint = try Checkpoint(of: output), checkpoint.place.report.isComplete {
+            DoorFiles.removeOutbox(DoorFiles.outbox(of: output))
+            let report = try ResumableMigration.finish(checkpoint, [output]).report
+            if report.rejected == 0 { unlink(journal) }
+            return DoorOutcome(report: report, accounts: nil, resumed: report.read, isCommitted: true, stopped: nil)
+        }
+        let files = try DoorFiles([output], identity, input, at: journal, restarts: restarts)
+        do {
+            let feed = try UndoFeed(journal, target, files)
+            let outcome = try await DoorRun(target, files, feed, surroundings).run()
+            // What could not be taken back needs the journal.
+            if outcome.isCommitted, outcome.report.rejected == 0 { unlink(journal) }
+            return outcome
+        } catch {
+            files.leave()
+            throw error
+        }
+    }
+}
+
+/// What is said to take back what was written of one contact.
+struct WayBack {
+    let door: any ContactDoor
+    private let mapper: DoorMapper
+
+    init(_ target: DoorTarget) { (door, mapper) = (target.door, DoorMapper(target.door, target.settings)) }
+
+    /// What is said, from what stood there before, what was written, one row after the other, and what stands there now.
+    ///
+    /// A part that already is what it was is passed over; if any part is neither that nor what a row wrote, somebody changed it
+    /// since, and nothing is said.
+    func row(_ key: String, before: Contact?, wrote: [Contact], now: Contact?) -> (row: DoorRow, options: JSONObject?) {
+        var row = DoorRow()
+        row.key = key
+        guard let now else {
+            // Gone: as it was, or somebody else erased it.
+            if before != nil { row.findings = [DoorFinding.changedSince.at("identifiers")] }
+            return (row, nil)
+        }
+        if isChanged(before ?? Contact(), wrote, now, &row) { return (row, nil) }
+        if before == nil, let removal = door.removal {
+            row.add(.erase, "identifiers")
+            return (row, removal)
+        }
+        restore(before ?? Contact(), wrote.reduce(Contact()) { $0.with($1) }, now, &row)
+        row.image = before ?? Contact()
+        return (row, nil)
+    }
+
+    private func isChanged(_ before: Contact, _ wrote: [Contact], _ now: Contact, _ row: inout DoorRow) -> Bool {
+        func note(_ path: String) { row.findings.append(DoorFinding.changedSince.at(path)) }
+        func isKnown<Value: Equatable>(_ part: (Contact) -> Value?) -> Bool {
+            // A row that the vendor refused in part left something of the row before it.
+            part(now) == part(before) || wrote.contains { part($0) == part(now) }
+        }
+        let all = wrote.reduce(Contact()) { $0.with($1) }
+        for name in all.attributes.keys.sorted() where !isKnown({ $0.attributes[name] }) {
+            note("attributes".dot(name.rawValue))
+        }
+        for kind in Set(all.identifiers.map(\.kind)) where !isKnown({ $0.identifiers.first(kind) }) {
+            note("identifiers")
+        }
+        for key in all.subscriptions.map(\.key) {
+            let (was, held) = (before.state(of: key), now.state(of: key))
+            // What another run of the same way back put to rest.
+            let isResting = was == nil && (held == .suspended || held == .unsubscribed)
+            if !isResting, !isKnown({ $0.state(of: key) }) { note("subscriptions") }
+        }
+        return row.isRejected
+    }
+
+    private func restore(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow) {
+        var changes = identifiers(before, wrote, now, &row)
+        for name in wrote.attributes.keys where now.attributes[name] != before.attributes[name] {
+            changes[name] = before.attributes[name].map(AttributeChange.set) ?? .unset
+        }
+        if !changes.isEmpty { offer(.changeAttributes(changes), "attributes", &row) }
+        let added = wrote.tags.subtracting(before.tags).intersection(now.tags)
+        let removed = before.tags.intersection(wrote.tags).subtracting(now.tags)
+        if !added.isEmpty || !removed.isEmpty {
+            offer(.changeTags(TagChange(add: removed.sorted(), remove: added.sorted())), "tags", &row)
+        }
+        for wish in wrote.subscriptions {
+            let (was, held) = (before.state(of: wish.key), now.state(of: wish.key))
+            guard held != was else { continue }
+            var wish = wish
+            if let was, was != .unknown {
+                wish.state = was
+            } else {
+                // Nothing stood there, and nobody can say nothing: a no stays, a yes is put to rest.
+                row.findings.append(DoorFinding.remains.at("subscriptions"))
+                guard held == .subscribed else { continue }
+                wish.state = .suspended
+            }
+            offer(.changeSubscription(wish), "subscriptions", &row)
+        }
+    }
+
+    /// Says the old identifiers again; those that were not there before, as attributes to unset.
+    private func identifiers(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow)
+        -> [AttributeName: AttributeChange]
+    {
+        var new: [AttributeName: AttributeChange] = [:]
+        var old: [Identifier] = []
+        for kind in Set(wrote.identifiers.map(\.kind)).subtracting([door.keyKind]).sorted() {
+            guard now.identifiers.first(kind) != before.identifiers.first(kind) else { continue }
+            if let value = before.identifiers.first(kind) {
+                old.append(Identifier(kind, value))
+            } else if let name = door.attribute(for: kind) {
+                new[name] = .unset
+            } else {
+                row.findings.append(DoorFinding.remains.at("identifiers", detail: "kind \(kind.rawValue)"))
+            }
+        }
+        if !old.isEmpty { offer(.identify(old), "identifiers", &row) }
+        return new
+    }
+
+    /// Says something, if the door takes it.
+    private func offer(_ action: Action, _ path: String, _ row: inout DoorRow) {
+        let found = door.examine(mapper.operation(action, row.key)).map { DoorMapper.moved($0, action, path) }
+        row.findings += found
+        if !found.contains(where: { $0.severity == .error }) { row.add(action, path) }
+    }
+}
+
+extension Contact {
+    fileprivate func state(of key: Subscription.Key) -> Subscription.State? {
+        subscriptions.mostProtectiveState(of: key)
+    }
+}
+
+/// Reads a journal, contact by contact, share by share.
+private final class UndoFeed: DoorFeed {
+    private let target: DoorTarget
+    private let way: WayBack
+    private let results: DoorResults
+    private let settled: Int
+    private let lines = ShareStore()
+    private let shown = ShareStore()
+    private var share = 0
+    private var number = 0
+    /// What is known of the rows that were made and are not said yet.
+    private var known: [Int: (before: Contact?, wrote: [Contact], now: Contact?)] = [:]
+
+    init(_ path: String, _ target: DoorTarget, _ files: DoorFiles) throws {
+        (self.target, way) = (target, WayBack(target))
+        settled = files.earlier?.place.report.read ?? 0
+        results = DoorResults(files.outputs, hasRejects: false, after: files.earlier?.place)
+        var isFirst = true
+        try DoorJournal.eachLine(path) { bytes, json in
+            if isFirst {
+                isFirst = false
+                return true
+            }
+            guard let json, let key = json["key"]?.string ?? json["held"]?.string else { return json != nil }
+            try lines.add(bytes + [0x0A], to: ShareStore.share(of: KeyMark(key, opinion: 0)))
+            return true
+        }
+    }
+
+    var wantsPages: Bool { if case .inPages? = target.door.reading { true } else { false } }
+
+    func take(_ page: [(key: String, contact: Contact)]?) throws {
+        for one in page ?? [] {
+            let line: JSONValue = ["held": .string(one.key), "contact": one.contact.json]
+            try shown.add(Array(line.text.utf8) + [0x0A], to: ShareStore.share(of: KeyMark(one.key, opinion: 0)))
+        }
+    }
+
+    private func contacts(_ bytes: [UInt8]) throws -> [DoorJournal.Line] {
+        try bytes.split(separator: 0x0A).compactMap { try DoorJournal.Line(JSONValue(parsing: $0)) }
+    }
+
+    func next() throws -> [DoorItem]? {
+        var items: [DoorItem] = []
+        while items.isEmpty, share < ShareStore.shares {
+            defer { share += 1 }
+            var held: [String: Contact] = [:]
+            var keys: [String] = []
+            var rows: [String: (before: Contact??, wrote: [Contact])] = [:]
+            for line in try contacts(lines.bytes(share)) {
+                switch line {
+                case .held(let key, let contact): held[key] = contact
+                case .complete: continue
+                case .row(_, let key, let before, let wrote):
+                    guard let earlier = rows[key] else {
+                        keys.append(key)
+                        rows[key] = (before, [wrote])
+                        continue
+                    }
+                    // What stood there before the first row is what stood there before; of what that one did not speak, what
+                    // the next one found.
+                    let spoken = earlier.wrote.reduce(Contact()) { $0.with($1) }
+                    let more = (before ?? nil)?.part(outside: spoken) ?? Contact()
+                    rows[key] = (earlier.before.map { $0.map { more.with($0) } }, earlier.wrote + [wrote])
+                }
+            }
+            var present: [String: Contact] = [:]
+            for case .held(let key, let contact) in try contacts(shown.bytes(share)) { present[key] = contact }
+            for key in keys {
+                guard let row = rows[key] else { continue }
+                number += 1
+                guard number > settled else { continue }
+                let all = row.wrote.reduce(Contact()) { $0.with($1) }
+                known[number] = (row.before ?? held[key]?.part(in: all), row.wrote, present[key])
+                var told = DoorRow()
+                told.key = key
+                let record = SourceRecord(number: number, line: number, bytes: Array(key.utf8), contact: nil)
+                items.append(DoorItem(record, told))
+            }
+        }
+        return items.isEmpty ? nil : items
+    }
+
+    func questions(of items: [DoorItem]) -> [String] { wantsPages ? [] : items.map(\.row.key) }
+
+    func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem] {
+        items.map { item in
+            guard let what = known.removeValue(forKey: item.number) else { return item }
+            let key = item.row.key
+            let (row, options) = way.row(key, before: what.before, wrote: what.wrote, now: what.now ?? held[key])
+            var item = DoorItem(item.record, row)
+            item.options = options
+            return item
+        }
+    }
+
+    func settled(_ item: DoorItem, _ findings: [Finding]) throws { try results.write(item, findings) }
+
+    func flush(_ place: inout Checkpoints.Place) throws { try results.flush(&place) }
+}

@@ -1,0 +1,200 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// Compares a source with what a vendor's server door shows, contact by contact.
+///
+/// Only what the source says is looked at: the vendor may hold more, of these contacts and of others.
+public struct DoorVerification: Sendable {
+    private let migration: Migration
+    private let target: DoorTarget
+    private let input: String
+    private let results: String?
+
+    /// A comparison.
+    ///
+    /// - Parameters:
+    ///   - migration: what was done with each record; its target is the door's format.
+    ///   - target: the door.
+    ///   - input: the source.
+    ///   - results: the file of verdicts that the migration wrote: what it rejected is not looked for.
+    /// - Throws: ``Migration/Failure`` if the door can't show what the vendor holds.
+    public init(_ migration: Migration, with target: DoorTarget, input: String, results: String?) throws(Migration
+        .Failure)
+    {
+        guard target.canRead else {
+            throw Migration.Failure([DoorFinding.unreadable.at("to", detail: target.descriptor.id.rawValue)])
+        }
+        (self.migration, self.target, self.input, self.results) = (migration, target, input, results)
+    }
+
+    /// Compares.
+    ///
+    /// - Parameters:
+    ///   - surroundings: the network, the clocks, and when to stop.
+    ///   - extent: which contacts are looked at.
+    ///   - showsKeys: whether differences name contacts by their keys instead of digests.
+    ///   - difference: hears each difference.
+    /// - Returns: the numbers.
+    /// - Throws: ``Migration/Failure`` if the source can't be read or the vendor refuses to tell; `CancellationError`.
+    public nonisolated(nonsending) func run(
+        _ surroundings: DoorSurroundings,
+        extent: Verification.Extent = .full,
+        showsKeys: Bool = false,
+        difference: (Verification.Difference) throws -> Void
+    ) async throws -> Verification {
+        let provider = target.provider
+        let route = RoutingPlan.Provider(
+            name: provider.name,
+            adapter: provider.adapter,
+            mode: .live,
+            rate: provider.rate
+        )
+        let credentials = provider.credentials
+        let client = try await EngagementClient(
+            outbox: .memory,
+            subject: "verification",
+            plan: RoutingPlan(providers: [route]),
+            transport: surroundings.transport,
+            credentials: { _, contact in credentials[contact] },
+            host: surroundings.host,
+            log: surroundings.log
+        )
+        do {
+            let asker = DoorAsker(client: client, provider: provider.name, door: target.door)
+            let verification = try await compare(asker, surroundings, extent, showsKeys, difference)
+            await client.close()
+            return verification
+        } catch {
+            await client.close()
+            if let error = error as? SettingsError { throw Migration.Failure(error.findings) }
+            throw error
+        }
+    }
+
+    private nonisolated(nonsending) func compare(
+        _ asker: DoorAsker,
+        _ surroundings: DoorSurroundings,
+        _ extent: Verification.Extent,
+        _ showsKeys: Bool,
+        _ difference: (Verification.Difference) throws -> Void
+    ) async throws -> Verification {
+        var verification = Verification()
+        verification.extent = extent
+        let lens = try RecordLens(migration, key: target.door.keyKind, tagByTag: true)
+        let names = NameBook()
+        let chosen = try migration.choose(extent, { try FileSource(path: input) }, lens, &verification)
+        let (rejected, kept) = try verdicts()
+        func isWanted(_ key: String) -> Bool { chosen?.contains(KeyMark(key, opinion: 0).exact) ?? true }
+        // Keys are kept in any case: the vendor is asked for them.
+        let (wanted, found) = (SightStore(keepsKeys: true), SightStore(keepsKeys: true))
+        let refused = SightStore(keepsKeys: false)
+        var source = try FileSource(path: input)
+        verification.expected = try migration.eachWritten(&source) { record, written, _ in
+            var sight = try lens.look(Array(written))
+            // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
+            guard !rejected.contains(record.number) else { return try refused.add(sight, number: record.number, names) }
+            // Where the person's no at the target was kept, the source's yes is not looked for.
+            if kept.contains(record.number) { sight.fields.removeAll { $0.name.hasPrefix("subscriptions") } }
+            if isWanted(sight.key) { try wanted.add(sight, number: record.number, names) }
+        }
+        if case .inPages? = target.door.reading {
+            var number = 0
+            try await asker.eachPage(surroundings.isCancelled) { page in
+                for one in page where isWanted(one.key) {
+                    number += 1
+                    try found.add(
+                        RecordLens.look(one.contact, target.door.keyKind, tagByTag: true),
+                        number: number,
+                        names
+                    )
+                }
+            }
+        }
+        let judge = Judge(names: names, showsKeys: showsKeys, isPartial: true)
+        var waiting: [[SightStore.Entry]] = []
+        for share in 0..<SightStore.shares {
+            let entries = try Self.entries(wanted.entries(share), besides: refused.entries(share))
+            guard case .byKeys(let most)? = target.door.reading else {
+                try judge.compare(entries, found.entries(share), &verification, difference)
+                continue
+            }
+            waiting.append(entries)
+            let keys = waiting.joined().map(\.text)
+            guard share == SightStore.shares - 1 || keys.count >= most * target.descriptor.concurrency else { continue }
+            let held = try await patiently(surroundings.isCancelled) {
+                try await asker.contacts(of: Array(Set(keys)).sorted())
+            }
+            for entries in waiting { try compare(entries, held, judge, names, &verification, difference) }
+            waiting = []
+            surroundings.progress(
+                DoorProgress(records: verification.compared, bytes: 0, underway: keys.count, waiting: nil)
+            )
+        }
+        return verification
+    }
+
+    /// Records without the fields of which a refused record of the same contact speaks, too.
+    private static func entries(_ entries: [SightStore.Entry], besides refused: [SightStore.Entry]) -> [SightStore
+        .Entry]
+    {
+        if refused.isEmpty { return entries }
+        let spoken = Dictionary(refused.map { ($0.key.exact, Set($0.fields.map(\.name))) }) { $0.union($1) }
+        return entries.map { entry in
+            var entry = entry
+            if let names = spoken[entry.key.exact] { entry.fields.removeAll { names.contains($0.name) } }
+            return entry
+        }
+    }
+
+    private func compare(
+        _ entries: [SightStore.Entry],
+        _ held: [String: Contact],
+        _ judge: Judge,
+        _ names: NameBook,
+        _ verification: inout Verification,
+        _ difference: (Verification.Difference) throws -> Void
+    ) throws {
+        let found = Set(entries.map(\.text)).sorted().compactMap { key -> SightStore.Entry? in
+            guard let contact = held[key] else { return nil }
+            let fields = RecordLens.look(contact, target.door.keyKind, tagByTag: true).fields
+                .map { (name: names.index(of: $0.name), digest: $0.digest) }
+            return SightStore.Entry(key: KeyMark(key, opinion: 0), number: 0, text: key, fields: fields)
+        }
+        try judge.compare(entries, found, &verification, difference)
+    }
+
+    /// The rows that the migration rejected, and those of which it kept a no, by the file of its verdicts.
+    private func verdicts() throws -> (rejected: RowSet, kept: RowSet) {
+        var (rejected, kept) = (RowSet(), RowSet())
+        guard let results else { return (rejected, kept) }
+        try DoorJournal.eachLine(results) { _, json in
+            guard let number = json?["number"]?.integer, let verdict = json?["verdict"]?.string else {
+                throw Migration.Failure([DoorFinding.noResults.at(results)])
+            }
+            if verdict == "rejected" { rejected.insert(Int(number)) }
+            let findings = json?["findings"]?.array ?? []
+            if findings.contains(where: { $0["code"]?.string == DoorFinding.targetNo.code }) {
+                kept.insert(Int(number))
+            }
+            return true
+        }
+        return (rejected, kept)
+    }
+}
+
+/// Numbers of rows, a bit each.
+private struct RowSet {
+    private var words: [UInt64] = []
+
+    mutating func insert(_ row: Int) {
+        guard row > 0 else { return }
+        while words.count <= row / 64 { words.append(0) }
+        words[row / 64] |= 1 << UInt64(row % 64)
+    }
+
+    func contains(_ row: Int) -> Bool {
+        words.indices.contains(row / 64) && words[row / 64] & 1 << UInt64(row % 64) != 0
+    }
+}

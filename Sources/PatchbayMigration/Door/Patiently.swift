@@ -1,0 +1,34 @@
+/// Something that takes long, with somebody who may give up: awaits `body`, and asks a few times a second.
+///
+/// - Parameters:
+///   - isCancelled: whether to give up; asked on the caller's side.
+///   - body: what takes long.
+/// - Returns: what it came to.
+/// - Throws: what it threw, `CancellationError` where the caller gave up.
+nonisolated(nonsending) func patiently<Value: Sendable>(
+    _ isCancelled: () -> Bool,
+    _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    // Nil is a tick.
+    let (signals, continuation) = AsyncStream.makeStream(of: Result<Value, any Error>?.self)
+    let work = Task {
+        do {
+            continuation.yield(.success(try await body()))
+        } catch {
+            continuation.yield(.failure(error))
+        }
+    }
+    let ticker = Task {
+        while (try? await Task.sleep(for: .milliseconds(100))) != nil { continuation.yield(nil) }
+    }
+    defer {
+        ticker.cancel()
+        work.cancel()
+        continuation.finish()
+    }
+    for await signal in signals {
+        if let signal { return try signal.get() }
+        if isCancelled() { throw CancellationError() }
+    }
+    throw CancellationError()
+}

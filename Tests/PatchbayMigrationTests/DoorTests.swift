@@ -1,0 +1,466 @@
+import Foundation
+import Patchbay
+import PatchbayAcoustic
+import PatchbayAcousticSimulator
+import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayAltcraftSimulator
+import PatchbayDES
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySalesforce
+import PatchbaySalesforceSimulator
+import PatchbaySimulation
+import Testing
+
+@testable import PatchbayMigration
+
+/// A vendor's simulator in this process: no socket, and answers that take its place.
+private actor PlayedVendor: Transport {
+    private let vendor: SimulatedVendor
+    private var instead: [Outcome]
+    private(set) var paths: [String] = []
+
+    init(_ make: @Sendable () throws -> SimulatedVendor, instead: [Outcome] = []) rethrows {
+        (vendor, self.instead) = (try make(), instead)
+    }
+
+    func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
+        paths.append(URLText.path(of: request.url))
+        if !instead.isEmpty { return instead.removeFirst() }
+        return .replied(vendor.respond(to: request, now: SystemHost().date()))
+    }
+
+    func add(_ outcomes: [Outcome]) { instead += outcomes }
+
+    var state: JSONValue { get throws { try vendor.stateJSON } }
+}
+
+/// A door of a shop that has a place for e-mail, text messages and two tags, and none for push messages.
+private enum Shop: String, CaseIterable, CustomTestStringConvertible {
+    case altcraft, salesforce, acoustic
+
+    var testDescription: String { rawValue }
+
+    private static let names: JSONObject = [
+        "tagColumns": ["red": "IsRed", "blue": "IsBlue"], "identifierColumns": ["email": "Email", "phone": "Phone"],
+    ]
+
+    func target(_ changes: JSONObject = [:], settings: JSONObject = [:]) throws -> DoorTarget {
+        func read<Settings: AdapterSettings>(_ type: Settings.Type, _ object: JSONObject) throws -> Settings {
+            var all = object
+            for change in changes { all[change.name] = change.value }
+            return try Settings.table.read(all, over: Settings(), at: "settings")
+        }
+        let adapter: any VendorAdapter
+        switch self {
+        case .altcraft:
+            adapter = try AltcraftServer(
+                settings: read(
+                    AltcraftServerSettings.self,
+                    [
+                        "apiUrl": "https://altcraft.example", "apiToken": "token", "dbId": 12,
+                        "matchingField": "crm_id", "tagsField": "labels", "resources": ["email": "33", "sms": "35"],
+                    ]
+                )
+            )
+        case .salesforce:
+            var own = Self.names
+            let more: JSONObject = [
+                "authUrl": "https://mc.auth.example", "restUrl": "https://mc.rest.example", "clientId": "shop",
+                "clientSecret": "secret", "dataExtension": "People",
+                "subscriptionColumns": ["email": "Mail", "sms": "Sms"],
+            ]
+            for member in more { own[member.name] = member.value }
+            adapter = try SalesforceServer(settings: read(SalesforceServerSettings.self, own))
+        case .acoustic:
+            var own = Self.names
+            let more: JSONObject = [
+                "baseUrl": "https://api.example", "clientId": "shop", "clientSecret": "secret",
+                "refreshToken": "refresh", "databaseId": "771100", "keyColumn": "CustomerNo",
+                "subscriptionColumns": ["email": "Mail", "sms": "Sms"],
+            ]
+            for member in more { own[member.name] = member.value }
+            adapter = try AcousticServer(settings: read(AcousticServerSettings.self, own))
+        }
+        return try DoorTarget(.init(name: "shop", adapter: adapter, settingsDigest: "1"), settings: settings)
+    }
+
+    func vendor(instead: [Outcome] = []) throws -> PlayedVendor {
+        switch self {
+        case .altcraft:
+            try PlayedVendor(
+                { SimulatedVendor(try AltcraftServerSimulator(settings: ["dbId": 12, "poison": "poison"])) },
+                instead: instead
+            )
+        case .salesforce:
+            try PlayedVendor(
+                { SimulatedVendor(try SalesforceServerSimulator(settings: ["poison": "poison"])) },
+                instead: instead
+            )
+        case .acoustic:
+            try PlayedVendor(
+                { SimulatedVendor(try AcousticServerSimulator(settings: ["poison": "poison"])) },
+                instead: instead
+            )
+        }
+    }
+}
+
+/// A folder with a source, and what a migration makes of it.
+private struct Bench {
+    let folder: String
+    let target: DoorTarget
+    let migration: Migration
+
+    init(_ target: DoorTarget, _ contacts: [Contact]) throws {
+        (self.target, migration) = (target, try Migration(from: .neutralContacts, to: target.format))
+        folder = NSTemporaryDirectory() + "doors-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try write(contacts)
+    }
+
+    func write(_ contacts: [Contact]) throws {
+        try Data(contacts.flatMap { $0.jsonBytes + [0x0A] }).write(to: URL(filePath: path("in")))
+    }
+
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
+    func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+    func lines(_ name: String) throws -> [JSONValue] {
+        try text(name).split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+    }
+    var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() } }
+
+    /// An hour passes in a second.
+    static var host: FastHost {
+        FastHost(date: Instant(milliseconds: 1_930_000_000_000), uptime: SystemHost().uptime(), speed: 3_600)
+    }
+
+    private func surroundings(_ vendor: PlayedVendor, _ isCancelled: @escaping () -> Bool) -> DoorSurroundings {
+        DoorSurroundings(transport: vendor, host: Self.host, interval: .zero, isCancelled: isCancelled)
+    }
+
+    func apply(
+        _ vendor: PlayedVendor,
+        journal: Bool = false,
+        settings: JSONValue = [:],
+        isCancelled: @escaping () -> Bool = { false }
+    ) async throws -> DoorOutcome {
+        var files = DoorMigration.Files(input: path("in"), output: path("out"))
+        files.rejects = (path("rejected"), path("rejected.rows"))
+        files.journal = journal ? path("journal") : nil
+        return try await DoorMigration(migration, to: target, files, settings: [("settings", settings)])
+            .run(surroundings(vendor, isCancelled), restarts: false)
+    }
+
+    func verify(_ vendor: PlayedVendor, extent: Verification.Extent = .full, results: Bool = true) async throws
+        -> (Verification, Set<String>)
+    {
+        var told: Set<String> = []
+        let verification = try await DoorVerification(
+            migration,
+            with: target,
+            input: path("in"),
+            results: results ? path("out") : nil
+        )
+        .run(surroundings(vendor) { false }, extent: extent, showsKeys: true) {
+            told.insert("\($0.kind.rawValue) \($0.field) \($0.contact)")
+        }
+        return (verification, told)
+    }
+
+    func undo(_ vendor: PlayedVendor) async throws -> DoorOutcome {
+        try await DoorUndo(path("journal"), through: target, output: path("undone"))
+            .run(surroundings(vendor) { false }, restarts: false)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+}
+
+private func person(
+    _ key: String,
+    _ attributes: [AttributeName: AttributeValue] = ["points": 7],
+    _ subscriptions: [Subscription] = [],
+    consents: [Consent] = []
+) -> Contact {
+    Contact(
+        identifiers: [
+            Identifier(.external, key), Identifier(.email, "\(key)@mail.example"), Identifier(.phone, "+358401234567"),
+        ],
+        attributes: attributes,
+        subscriptions: subscriptions,
+        consents: consents
+    )
+}
+
+private func failure(_ body: () async throws -> some Any) async -> [String] {
+    do {
+        _ = try await body()
+        return []
+    } catch let error as Migration.Failure {
+        return error.findings.map { "\($0.code): \($0.reason)" }
+    } catch let error as SettingsError {
+        return error.findings.map { "\($0.code): \($0.reason)" }
+    } catch {
+        return ["\(error)"]
+    }
+}
+
+@Suite("Migration through doors") struct DoorTests {
+    @Test(arguments: Shop.allCases)
+    private func `each row gets its verdict in order, and what was refused stands in the rejects`(shop: Shop)
+        async throws
+    {
+        let people = (0..<30).map { number -> Contact in
+            let nick = number == 17 ? "poison" : "N\(number)"
+            var contact = person("c-\(number)", ["nick": .string(nick), "points": 7])
+            contact.tags = ["red"]
+            contact.subscriptions = [Subscription(channel: .email, state: .unsubscribed)]
+            if number == 5 { contact.identifiers.removeFirst() }
+            return contact
+        }
+        let bench = try Bench(shop.target(), people)
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        let outcome = try await bench.apply(vendor)
+        #expect(outcome.isCommitted)
+        #expect(outcome.report.read == 30)
+        #expect(outcome.report.written == 28)
+        #expect(outcome.accounts?.balances == true)
+        let verdicts = try bench.lines("out")
+        #expect(verdicts.compactMap { $0["number"]?.integer } == (1...30).map(Int64.init))
+        #expect(
+            verdicts.filter { $0["verdict"]?.string == "rejected" }.compactMap { $0["number"]?.integer } == [6, 18]
+        )
+        let rejects = try bench.lines("rejected")
+        let refused = [people[5], people[17]].map(\.json.text)
+        #expect(rejects.map { $0["original"]?.string } == refused)
+        #expect(rejects[0]["code"]?.string == "migration.door.key")
+        #expect(rejects[1]["vendor"]?["status"] != nil)
+        #expect(try bench.text("rejected.rows") == refused.map { $0 + "\n" }.joined())
+        #expect(try bench.names == ["in", "out", "rejected", "rejected.rows"])
+        let (verification, told) = try await bench.verify(vendor)
+        #expect(told == [])
+        #expect(verification.compared == 28)
+    }
+
+    @Test(arguments: Shop.allCases)
+    private func `verify tells what the vendor holds otherwise, of all or of a sample`(shop: Shop) async throws {
+        let bench = try Bench(shop.target(), [person("c-1", ["nick": "A"]), person("c-2", ["nick": "B"])])
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        _ = try await bench.apply(vendor)
+        try bench.write([person("c-1", ["nick": "Z", "city": "Oulu"]), person("c-2", ["nick": "B"]), person("c-3")])
+        let (verification, told) = try await bench.verify(vendor, results: false)
+        #expect(told == ["changed attributes.nick c-1", "absent attributes.city c-1", "missing  c-3"])
+        #expect((verification.compared, verification.equal) == (3, 1))
+        let (sample, _) = try await bench.verify(vendor, extent: .sample(1, seed: 4), results: false)
+        #expect(sample.compared == 1)
+    }
+
+    @Test(arguments: Shop.allCases)
+    private func `undo brings back what was, and leaves alone what was changed since`(shop: Shop) async throws {
+        let bench = try Bench(
+            shop.target(),
+            [person("c-1", ["nick": "A", "city": "Oulu"]), person("c-2", ["nick": "B"])]
+        )
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        _ = try await bench.apply(vendor)
+        try bench.write([
+            person("c-1", ["nick": "Z", "points": 9]), person("c-2", ["nick": "Y"]), person("c-3", ["nick": "X"]),
+        ])
+        // The first run's verdicts are not in the way of the second's.
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        #expect(try await bench.apply(vendor, journal: true).report.written == 3)
+        let other = try Bench(shop.target(), [person("c-2", ["nick": "changed since"])])
+        defer { other.remove() }
+        _ = try await other.apply(vendor)
+        let undone = try await bench.undo(vendor)
+        #expect(undone.report.findings["migration.undo.changed"]?.count == 1)
+        #expect((undone.report.written, undone.report.rejected) == (2, 1))
+        try bench.write([
+            person("c-1", ["nick": "A", "city": "Oulu"]), person("c-2", ["nick": "changed since"]),
+            person("c-3", ["nick": "X"]),
+        ])
+        let (_, told) = try await bench.verify(vendor, results: false)
+        // Where the door can't take a row away, it is emptied.
+        #expect(
+            told
+                == (shop == .salesforce
+                    ? ["absent attributes.nick c-3", "absent identifiers.email c-3", "absent identifiers.phone c-3"]
+                    : ["missing  c-3"])
+        )
+        try bench.write([person("c-1", ["points": 9])])
+        #expect(try await bench.verify(vendor, results: false).1 == ["absent attributes.points c-1"])
+        #expect(try bench.names.contains("journal"))
+    }
+
+    @Test func `a no at the target outlives a yes of the source, and verify knows`() async throws {
+        let no = Subscription(channel: .email, state: .unsubscribed)
+        let bench = try Bench(Shop.altcraft.target(), [person("c-1", ["points": 1], [no])])
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        _ = try await bench.apply(vendor)
+        try bench.write([person("c-1", ["points": 2], [Subscription(channel: .email, state: .subscribed)])])
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        let outcome = try await bench.apply(vendor, journal: true)
+        #expect(outcome.report.findings["migration.door.targetNo"]?.count == 1)
+        #expect(try await bench.verify(vendor).1 == [])
+        #expect(try await vendor.state.text.contains("unsubscribed"))
+    }
+
+    @Test(arguments: Shop.allCases)
+    private func `no state of the source becomes a yes that it is not`(shop: Shop) throws {
+        let target = try shop.target(settings: ["lostOptOuts": "warn"])
+        let mapper = DoorMapper(target.door, target.settings)
+        var count = 0
+        for channel in [Channel.email, .sms, .push] {
+            for state in Subscription.State.allCases {
+                for consent in Consent.State.allCases {
+                    for scope in [Consent.Scope(.messaging), Consent.Scope(.messaging, channel: channel)] {
+                        let contact = person(
+                            "c-1",
+                            [:],
+                            [Subscription(channel: channel, state: state)],
+                            consents: [Consent(purpose: .messaging, channel: scope.channel, state: consent)]
+                        )
+                        let row = mapper.row(of: contact)
+                        let mayHear = state == .subscribed && consent != .denied
+                        let hears = row.actions.contains(where: \.isYes)
+                        #expect(!hears || mayHear, "\(channel) \(state) \(consent)")
+                        #expect(ConsentWords(contact).raised(in: ConsentWords(writtenAs: [row.image])).isEmpty)
+                        if hears { count += 1 }
+                    }
+                }
+            }
+        }
+        // A yes is a yes all the same.
+        #expect(count >= 4)
+    }
+
+    @Test(arguments: Shop.allCases)
+    private func `a no without a place rejects the row, unless a warning is wanted`(shop: Shop) throws {
+        let contact = person("c-1", [:], [Subscription(channel: .push, state: .unsubscribed)])
+        let strict = try shop.target()
+        let row = DoorMapper(strict.door, strict.settings).row(of: contact)
+        #expect(row.findings.filter { $0.severity == .error }.map(\.code) == ["migration.door.optOutLost"])
+        let lax = try shop.target(settings: ["lostOptOuts": "warn"])
+        #expect(!DoorMapper(lax.door, lax.settings).row(of: contact).isRejected)
+    }
+
+    @Test func `what the door has no place for is left out and told`() throws {
+        let target = try Shop.altcraft.target(settings: ["timeZone": "_tz"])
+        var contact = person("c-1")
+        (contact.locale, contact.timeZone) = ("fi_FI", "Europe/Helsinki")
+        contact.devices = [Device(pushToken: PushToken(String(repeating: "0aa1", count: 16), service: .apns))]
+        let row = DoorMapper(target.door, target.settings).row(of: contact)
+        #expect(row.findings.map(\.code).sorted() == ["migration.door.deviceLost", "migration.door.noHome"])
+        #expect(row.image.attributes["_tz"] == .string("Europe/Helsinki"))
+    }
+
+    @Test func `a run that was stopped goes on, and each row has one verdict`() async throws {
+        let people = (0..<200).map { person("c-\($0)", ["points": .integer(Int64($0))]) }
+        let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), people)
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        var asked = 0
+        let first = try await bench.apply(vendor) {
+            asked += 1
+            return asked > 3
+        }
+        #expect(!first.isCommitted)
+        #expect(try bench.names.contains("out.checkpoint"))
+        let other = await failure { try await bench.apply(vendor, settings: ["other": true]) }
+        #expect(
+            other == [
+                "migration.checkpoint.settings: An unfinished run had other formats, settings or files (other: settings)."
+            ]
+        )
+        let second = try await bench.apply(vendor)
+        #expect(second.isCommitted)
+        #expect(second.report.read == 200)
+        #expect(second.accounts?.total("accepted") == 400)
+        #expect(try bench.lines("out").compactMap { $0["number"]?.integer } == (1...200).map(Int64.init))
+    }
+
+    @Test func `a provider that stops ends the run with the reason, and the next run goes on`() async throws {
+        let bench = try Bench(Shop.altcraft.target(), [person("c-1")])
+        defer { bench.remove() }
+        let no = Outcome.replied(WireResponse(401, json: ["error": 401, "error_text": "no"]))
+        let vendor = try Shop.altcraft.vendor(instead: [no])
+        let outcome = try await bench.apply(vendor)
+        #expect(outcome.stopped?.error == .unauthenticated)
+        #expect(!outcome.isCommitted)
+        #expect(try await bench.apply(vendor).report.written == 1)
+    }
+
+    @Test func `a vendor that is away for an hour is waited for`() async throws {
+        let bench = try Bench(Shop.altcraft.target(), [person("c-1")])
+        defer { bench.remove() }
+        let later = Outcome.replied(WireResponse(429, headers: [WireHeader("Retry-After", "3600")]))
+        let vendor = try Shop.altcraft.vendor(instead: [later])
+        #expect(try await bench.apply(vendor).report.written == 1)
+    }
+
+    @Test func `an outbox that is gone, and a journal of others, are refused`() async throws {
+        let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 1]), (0..<50).map { person("c-\($0)") })
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        try Data("{}\n".utf8).write(to: URL(filePath: bench.path("journal")))
+        let strange = await failure { try await bench.apply(vendor, journal: true) }
+        #expect(strange.first?.hasPrefix("migration.journal.other") == true)
+    }
+
+    @Test func `doors that take no contacts in are refused`() async throws {
+        let device = await failure { try DoorTarget.check(DESDevice.self) }
+        #expect(device.first?.hasPrefix("migration.door.device") == true)
+        let target = try Shop.salesforce.target([
+            "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
+        ])
+        let bench = try Bench(target, [person("c-1")])
+        defer { bench.remove() }
+        let vendor = try Shop.salesforce.vendor()
+        let journal = await failure { try await bench.apply(vendor, journal: true) }
+        #expect(journal.first?.hasPrefix("migration.door.noJournal") == true)
+        let verify = await failure { try await bench.verify(vendor) }
+        #expect(verify.first?.hasPrefix("migration.door.unreadable") == true)
+        var source = try FileSource(path: bench.path("in"))
+        let plan = try bench.migration.plan(&source, door: target)
+        #expect(plan.undo.hasPrefix("There is no way back"))
+    }
+
+    private static let ways: [(Shop, JSONObject, [String])] = [
+        (.altcraft, [:], ["profiles/import_batch 3", "profiles/list 1", "reading 1"]),
+        (.salesforce, [:], ["rowset 6", "reading 0"]),
+        (.salesforce, ["route": "asyncRows", "rowsPerJob": 40], ["async rows 8", "async status 8", "reading 0"]),
+        (.acoustic, [:], ["AddRecipient 100", "reading 100"]),
+    ]
+
+    @Test(arguments: ways)
+    private func `a plan knows the door's requests and jobs`(shop: Shop, changes: JSONObject, ways: [String]) throws {
+        let target = try shop.target(changes)
+        let people = (0..<100).map { number -> Contact in
+            var contact = person("c-\(number)", [:], [Subscription(channel: .email, state: .unsubscribed)])
+            contact.tags = ["red"]
+            return contact
+        }
+        let bench = try Bench(target, people)
+        defer { bench.remove() }
+        var source = try FileSource(path: bench.path("in"))
+        let plan = try bench.migration.plan(&source, door: target)
+        #expect(plan.loads.map { "\($0.door.name) \($0.requests)" } == ways)
+        #expect(plan.undo.hasPrefix("With --journal"))
+        if shop == .salesforce { #expect(plan.loads.allSatisfy { $0.seconds != nil }) }
+    }
+
+    @Test func `a target file with a header alone has no contact`() throws {
+        let migration = try Migration(from: .neutralContacts, to: try #require(AdapterModule.salesforce.formats.first))
+        let verification = try migration.verify(
+            { ChunkedSource(person("c-1").jsonBytes + [0x0A], chunk: 99) },
+            against: { ChunkedSource(Array("Subscriber Key\r\n".utf8), chunk: 99) },
+            difference: { _ in }
+        )
+        #expect(verification.differences == ["": [.missing: 1]])
+    }
+}

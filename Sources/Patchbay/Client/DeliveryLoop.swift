@@ -58,6 +58,7 @@ actor DeliveryLoop {
         self.engine = engine
         let delivers = try engine.start()
         log(.info, delivers ? "started" : "started; another process delivers", [])
+        engine.store.lengthenLogIfShort()
         if delivers { advance() }
         // From now on nothing is lost by not waiting: captures stay in memory, and verdicts are stored later.
         engine.store.setPatience(1_000)
@@ -100,6 +101,7 @@ actor DeliveryLoop {
     /// Stores what was captured, and plans a moment later.
     private func commitAndGather() {
         commitBuffer()
+        engine?.store.lengthenLogIfShort()
         guard gatheringSince == nil else { return }
         let now = DispatchTime.now()
         gatheringSince = now

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -9,14 +10,27 @@ import Musl
 #endif
 
 /// Wakes one thread at a time or earlier, by a clock that never jumps: a semaphore of the system's goes by the wall clock.
-final class Alarm: @unchecked Sendable {
-    // Both stand at one place in memory from the first use to the last, as POSIX wants it.
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+final class Alarm: Sendable {
+    // Both stand at one place in memory from `init` to `deinit`, as POSIX wants it; what they are for is to be touched from
+    // several threads.
+    private let places: (mutex: UInt, condition: UInt)
     /// Whether it rang and nobody heard it. Touched under the mutex alone.
-    private var isRinging = false
+    private let isRinging = Atomic(false)
+
+    private var mutex: UnsafeMutablePointer<pthread_mutex_t> { Self.pointer(places.mutex) }
+    private var condition: UnsafeMutablePointer<pthread_cond_t> { Self.pointer(places.condition) }
+
+    private static func pointer<Pointee>(_ place: UInt) -> UnsafeMutablePointer<Pointee> {
+        guard let pointer = UnsafeMutablePointer<Pointee>(bitPattern: place) else {
+            preconditionFailure("what was allocated has a place")
+        }
+        return pointer
+    }
 
     init() {
+        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+        places = (UInt(bitPattern: mutex), UInt(bitPattern: condition))
         mutex.initialize(to: pthread_mutex_t())
         condition.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
@@ -41,7 +55,7 @@ final class Alarm: @unchecked Sendable {
     /// Wakes the thread that waits, or lets the next wait end at once.
     func ring() {
         pthread_mutex_lock(mutex)
-        isRinging = true
+        isRinging.store(true, ordering: .relaxed)
         pthread_mutex_unlock(mutex)
         pthread_cond_signal(condition)
     }
@@ -50,8 +64,8 @@ final class Alarm: @unchecked Sendable {
     func wait(until time: UInt64) {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        while !isRinging, waitOnce(until: time) {}
-        isRinging = false
+        while !isRinging.load(ordering: .relaxed), waitOnce(until: time) {}
+        isRinging.store(false, ordering: .relaxed)
     }
 
     /// Waits until it may have rung; false when the time has come.

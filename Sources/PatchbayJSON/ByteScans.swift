@@ -52,6 +52,44 @@ enum ASCIIScan {
         }
     }
 
+    /// Copies bytes of which none must be escaped to room for as many; false as soon as one must: then the room holds nothing
+    /// of use.
+    @inline(__always) static func copyUnescaped(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        to room: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        let (count, source, target) = (bytes.count, UnsafeRawBufferPointer(bytes), UnsafeMutableRawPointer(room))
+        func copy<Word: FixedWidthInteger & UnsignedInteger>(_ type: Word.Type, at offset: Int) -> Bool {
+            let word = source.loadUnaligned(fromByteOffset: offset, as: type)
+            target.storeBytes(of: word, toByteOffset: offset, as: type)
+            return escapes(in: UInt64(truncatingIfNeeded: word), of: Word.bitWidth)
+        }
+        // The last word overlaps the one before, and none reaches past the end.
+        switch count {
+        case 8...:
+            var offset = 0
+            while offset < count - 8 {
+                if copy(UInt64.self, at: offset) { return false }
+                offset += 8
+            }
+            return !copy(UInt64.self, at: count - 8)
+        case 4...: return !copy(UInt32.self, at: 0) && !copy(UInt32.self, at: count - 4)
+        case 2...: return !copy(UInt16.self, at: 0) && !copy(UInt16.self, at: count - 2)
+        case 1: return !copy(UInt8.self, at: 0)
+        default: return true
+        }
+    }
+
+    /// Whether one of a word's low bytes, so many bits of them, must be escaped.
+    private static func escapes(in word: UInt64, of width: Int) -> Bool {
+        // What is above them becomes something that needs no escape.
+        let word = width == 64 ? word : word | (ones &* 0x80) << UInt64(width)
+        let quote = word ^ (ones &* 0x22)
+        let backslash = word ^ (ones &* 0x5C)
+        let belowSpace = (word &- ones &* 0x20) & ~word
+        return (belowSpace | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash) & highBits != 0
+    }
+
     /// A word whose lowest set bit marks the first byte that ends plain text; zero if none does.
     ///
     /// `(x - n) & ~x` sets a byte's high bit if the byte is below `n`. A borrow can reach only bytes above one that is

@@ -187,26 +187,26 @@ public struct JSONWriter: Sendable {
     /// Writes a member's name that is known to hold printing ASCII without quotes and backslashes.
     package mutating func name(known name: StaticString) {
         guard style == .compact else { return self.name(name.description) }
-        appendRow(name: name, text: UnsafeBufferPointer(start: nil, count: 0), isQuoted: false)
+        _ = appendRow(name: name, text: UnsafeBufferPointer(start: nil, count: 0), isQuoted: false)
         afterName = true
     }
 
     /// Writes a member with such a name and a string.
     package mutating func member(known name: StaticString, string: String) {
         string.lendingUTF8 { utf8 in
-            guard style == .compact, ASCIIScan.endOfUnescapedText(in: utf8, from: 0) == utf8.count else {
+            guard style == .compact, appendRow(name: name, text: utf8, isQuoted: true) else {
                 self.name(known: name)
                 return quoteByParts(utf8, isName: false)
             }
-            appendRow(name: name, text: utf8, isQuoted: true)
         }
         needsComma = true
     }
 
-    /// Appends a comma where one is due, the name with its colon, and the text in quotes.
-    private mutating func appendRow(name: StaticString, text: UnsafeBufferPointer<UInt8>, isQuoted: Bool) {
+    /// Appends a comma where one is due, the name with its colon, and the text in quotes; false, with nothing appended, if
+    /// something of the text must be escaped.
+    private mutating func appendRow(name: StaticString, text: UnsafeBufferPointer<UInt8>, isQuoted: Bool) -> Bool {
         let comma = needsComma
-        needsComma = false
+        var isDone = true
         let count = name.utf8CodeUnitCount
         // A comma, a colon and four quotes around the name and the text.
         bytes.append(addingCapacity: count + text.count + 6) { room in
@@ -218,31 +218,35 @@ public struct JSONWriter: Sendable {
                 next.update(from: name.utf8Start, count: count)
                 next = Self.put(UInt8(ascii: "\""), at: next + count)
                 next = Self.put(UInt8(ascii: ":"), at: next)
-                if isQuoted { next = Self.put(text, at: next) }
+                if isQuoted {
+                    guard let end = Self.put(text, at: next) else { return isDone = false }
+                    next = end
+                }
                 initialized = next - start
             }
         }
+        if isDone { needsComma = false }
+        return isDone
     }
 
     /// Writes a quoted text, and for a name its colon; almost always it is copied as it stands.
     private mutating func quote(_ text: String, isName: Bool) {
         text.lendingUTF8 { utf8 in
-            guard style == .compact, ASCIIScan.endOfUnescapedText(in: utf8, from: 0) == utf8.count else {
-                return quoteByParts(utf8, isName: isName)
-            }
+            guard style == .compact else { return quoteByParts(utf8, isName: isName) }
             let comma = needsComma && !afterName
-            needsComma = false
-            afterName = false
+            var isDone = true
             // Two quotes, a comma and a colon around the text.
             bytes.append(addingCapacity: utf8.count + 4) { room in
                 room.withUnsafeMutableBufferPointer { room, initialized in
                     guard let start = room.baseAddress else { return }
-                    var next = Self.put(UInt8(ascii: ","), at: start, if: comma)
-                    next = Self.put(utf8, at: next)
-                    next = Self.put(UInt8(ascii: ":"), at: next, if: isName)
-                    initialized = next - start
+                    let next = Self.put(UInt8(ascii: ","), at: start, if: comma)
+                    guard let end = Self.put(utf8, at: next) else { return isDone = false }
+                    initialized = Self.put(UInt8(ascii: ":"), at: end, if: isName) - start
                 }
             }
+            guard isDone else { return quoteByParts(utf8, isName: isName) }
+            needsComma = false
+            afterName = false
         }
     }
 
@@ -257,13 +261,13 @@ public struct JSONWriter: Sendable {
         return place + (isDue ? 1 : 0)
     }
 
+    /// Nil if something of the text must be escaped.
     private static func put(
         _ text: UnsafeBufferPointer<UInt8>,
         at place: UnsafeMutablePointer<UInt8>
-    ) -> UnsafeMutablePointer<UInt8> {
+    ) -> UnsafeMutablePointer<UInt8>? {
         place.pointee = UInt8(ascii: "\"")
-        guard let source = text.baseAddress else { return put(UInt8(ascii: "\""), at: place + 1) }
-        (place + 1).update(from: source, count: text.count)
+        guard ASCIIScan.copyUnescaped(text, to: place + 1) else { return nil }
         return put(UInt8(ascii: "\""), at: place + 1 + text.count)
     }
 

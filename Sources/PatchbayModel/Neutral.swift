@@ -305,7 +305,7 @@ extension JSONWriter {
     /// Writes a dictionary as an object sorted by its names.
     private mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
         beginObject()
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) { member(key.rawValue, value) }
+        for (key, value) in values.inOrder { member(key.rawValue, value) }
         endObject()
     }
 }

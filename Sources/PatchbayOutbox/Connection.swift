@@ -167,8 +167,18 @@ final class Connection {
     /// The pages in the write-ahead log after the last commit of this connection.
     var logPages: Int { pages.count }
 
+    /// The pages that the last commit of this connection wrote.
+    var committedPages: Int { pages.added }
+
     private final class PageCount {
         var count = 0
+        var added = 0
+
+        func note(_ new: Int) {
+            // A log that begins anew is shorter than it was.
+            added = new > count ? new - count : new
+            count = new
+        }
     }
 
     /// Lets SQLite tell after each commit how long the log is; the log is copied elsewhere, off the path of commits.
@@ -176,7 +186,7 @@ final class Connection {
         sqlite3_wal_hook(
             handle,
             { pages, _, _, count in
-                pages.map { Unmanaged<PageCount>.fromOpaque($0).takeUnretainedValue().count = Int(count) }
+                pages.map { Unmanaged<PageCount>.fromOpaque($0).takeUnretainedValue().note(Int(count)) }
                 return SQLITE_OK
             },
             Unmanaged.passUnretained(pages).toOpaque()
@@ -194,6 +204,34 @@ final class Connection {
         if result != SQLITE_DONE { throw sqliteError(handle, result, other.name) }
     }
 
+    /// The size of the write-ahead log's file in bytes; nil if there is none.
+    var logSize: Int64? { withLog { $0.size($1) } }
+
+    /// Writes zeros behind the end of the write-ahead log's file and syncs them; only under the lock of writers. False if that
+    /// can't be.
+    func lengthenLog(by count: Int) -> Bool {
+        withLog { methods, log in
+            guard let size = methods.size(log) else { return nil }
+            // SQLite's files take less than 128 KiB at once.
+            let zeros = [UInt8](repeating: 0, count: 1 << 16)
+            for place in stride(from: 0, to: count, by: zeros.count) {
+                let part = Int32(min(zeros.count, count - place))
+                guard methods.xWrite(log, zeros, part, size + Int64(place)) == SQLITE_OK else { return false }
+            }
+            return methods.xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK
+        } ?? false
+    }
+
+    /// Lends the file of the write-ahead log, as SQLite holds it open.
+    private func withLog<Output>(_ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?) -> Output?
+    {
+        var log: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK, let log,
+            let methods = log.pointee.pMethods
+        else { return nil }
+        return body(methods.pointee, log)
+    }
+
     /// Copies WAL frames into the file as far as readers allow, without waiting for anyone.
     func passiveCheckpoint() throws(OutboxError) {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -205,6 +243,13 @@ final class Connection {
         let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         if result != SQLITE_OK, result & 0xFF != SQLITE_BUSY { throw sqliteError(handle, result, name) }
         return result == SQLITE_OK
+    }
+}
+
+extension sqlite3_io_methods {
+    fileprivate func size(_ file: UnsafeMutablePointer<sqlite3_file>) -> Int64? {
+        var size: sqlite3_int64 = 0
+        return xFileSize(file, &size) == SQLITE_OK ? size : nil
     }
 }
 

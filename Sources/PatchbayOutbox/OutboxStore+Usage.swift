@@ -42,7 +42,7 @@ extension OutboxStore {
 
     /// What the outbox noted at its last commit; nil if that was damaged.
     func notedUsage() throws(OutboxError) -> OutboxUsage? {
-        try soundRows(.usage, where: "number = 1", order: "number") { row in
+        try soundRows(.usage, Self.noted) { row in
             OutboxUsage(operations: row.integer(1), bytes: row.integer(2), rejects: row.integer(3))
         }.first
     }
@@ -87,6 +87,7 @@ extension OutboxStore {
         )
     }
 
+    private static let noted = Query(Table.usage.select(where: "number = 1", order: "number"))
     private static let changeUsage = Query(
         """
         UPDATE usage SET operations = operations + ?1, bytes = bytes + ?2, rejects = rejects + ?3,

@@ -63,6 +63,8 @@ package final class OutboxStore {
     /// How long a transaction waits for another process, in milliseconds.
     var patience: Int32 = 5_000
     package internal(set) var isSuspended = false
+    /// Whether the log may be made longer ahead of time.
+    private var lengthensLog = true
     /// How often others may have committed without a trace on this connection.
     var foreignCommits: Int64 = 0
 
@@ -176,6 +178,35 @@ package final class OutboxStore {
     package func checkpointIfLong() throws(OutboxError) {
         if connection.logPages > Self.longLog { try checkpoint() }
     }
+
+    /// Makes the write-ahead log's file longer where its end is near: a commit that writes over bytes that the file has
+    /// waits for the disk half as long as one that makes it longer.
+    ///
+    /// What is behind the last commit is no part of the log, zeros least of all. The engine calls this off the commit path;
+    /// after a large commit nothing is done, because there the bytes themselves take the time. Another process that writes
+    /// is not waited for, and where there is no room on the disk, that was the last try.
+    package func lengthenLogIfShort() {
+        #if os(Linux) || os(Android)
+        guard lengthensLog, file != nil, !isReadOnly, !isSuspended, !connection.isInTransaction,
+            connection.committedPages <= Self.smallCommit, let size = connection.logSize,
+            size - Int64(connection.logPages * Self.frame) < Self.leastRoom
+        else { return }
+        connection.setPatience(0)
+        defer { connection.setPatience(patience) }
+        guard (try? connection.run(Self.begin)) != nil else { return }
+        lengthensLog = connection.lengthenLog(by: Self.moreRoom)
+        try? connection.script("ROLLBACK")
+        #endif
+    }
+
+    /// The bytes of a page in the log.
+    private static let frame = 4096 + 24
+    /// Where fewer bytes are left …
+    private static let leastRoom: Int64 = 128 << 10
+    /// … so many more are added.
+    private static let moreRoom = 256 << 10
+    /// A commit of more pages than this is a large one.
+    private static let smallCommit = 32
 
     /// Copies what was committed from the write-ahead log into the file, as far as readers allow; never waits.
     ///

@@ -25,6 +25,35 @@ struct JSONValueTests {
         #expect(value.prettyText == expected)
     }
 
+    /// What stands in one word of a string, in two that overlap, and where one ends.
+    @Test(arguments: 0...20) func `each byte is escaped wherever it stands, and no other`(length: Int) {
+        let plain = "abcdefghijklmnopqrst".prefix(length)
+        for place in 0...length {
+            for scalar in (0...0x80 as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init) + ["ÿ", "€", "😀"] {
+                let (before, behind) = (plain.prefix(place), plain.dropFirst(place))
+                let escaped =
+                    switch scalar {
+                    case "\"", "\\": "\\\(scalar)"
+                    case "\u{8}": "\\b"
+                    case "\t": "\\t"
+                    case "\n": "\\n"
+                    case "\u{C}": "\\f"
+                    case "\r": "\\r"
+                    case "\0"..<" ":
+                        "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+                    default: String(scalar)
+                    }
+                let text = before + String(scalar) + behind
+                var writer = JSONWriter()
+                writer.beginArray()
+                writer.string(String(plain))
+                writer.string(String(text))
+                writer.endArray()
+                #expect(writer.text == "[\"\(plain)\",\"\(before)\(escaped)\(behind)\"]")
+            }
+        }
+    }
+
     @Test(arguments: [JSONWriter.Style.compact, .pretty])
     func `a name made before is written as any other`(_ style: JSONWriter.Style) {
         var (made, plain) = (JSONWriter(style: style), JSONWriter(style: style))

@@ -3,8 +3,9 @@ import Foundation
 
 /// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
 ///
-/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE`, `map VENDOR COUNT`, `begin VENDOR FILE COUNT`, `contacts COUNT FILE` (rows where the
-/// file's name ends with `.csv`) and `migrate WORKERS IN OUT [REJECTS]` do one part alone, for a profiler.
+/// `fill VENDOR COUNT FILE`, `capture VENDOR COUNT FILE GROUP`, `drain VENDOR FILE`, `map VENDOR COUNT`, `begin VENDOR FILE COUNT`,
+/// `contacts COUNT FILE` (rows where the file's name ends with `.csv`) and `migrate WORKERS IN OUT [REJECTS]` do one part alone,
+/// for a profiler.
 @main struct Benchmarks {
     /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
     static func main() {
@@ -30,6 +31,14 @@ import Foundation
         if arguments.count > 3, let vendor = Vendor.all.first(where: { $0.name == arguments[2] }) {
             if arguments[1] == "fill", arguments.count == 5, let count = Int(arguments[3]) {
                 return try await Stage(vendor: vendor, path: arguments[4]).fill(count)
+            }
+            if arguments[1] == "capture", arguments.count == 6, let count = Int(arguments[3]),
+                let group = Int(arguments[5])
+            {
+                return print(
+                    try await Stage(vendor: vendor, path: arguments[4]).capture(count, group: group).short,
+                    "µs"
+                )
             }
             if arguments[1] == "map", let count = Int(arguments[3]) {
                 return print(try Mapper(vendor).microsecondsEach(count).short, "µs")

@@ -81,6 +81,21 @@ struct Stage {
         await client.close()
     }
 
+    /// Captures so many, waiting for the disk after each group, and gives the microseconds of the capture that took longest.
+    func capture(_ count: Int, group: Int) async throws -> Double {
+        let client = try await client(isPaused: true)
+        var longest = 0.0
+        for start in stride(from: 0, to: count, by: group) {
+            var last: Receipt?
+            for number in start..<min(count, start + group) {
+                longest = max(longest, try microseconds { last = try client.capture(vendor.action(number)) })
+            }
+            try await last?.durable()
+        }
+        await client.close()
+        return longest
+    }
+
     /// How many have been accepted: asked of a client that does not deliver, because one that does begins at once.
     func accepted() async throws -> Int {
         let looker = try await client(isPaused: true)

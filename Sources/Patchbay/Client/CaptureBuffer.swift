@@ -5,7 +5,14 @@ import Synchronization
 final class CaptureBuffer: Sendable {
     struct Entry: Sendable {
         let capture: Engine.Capture
-        let receipt: Receipt
+        var receipt: Receipt
+
+        init(capture: consuming Engine.Capture, receipt: consuming Receipt) {
+            (self.capture, self.receipt) = (capture, receipt)
+        }
+
+        /// Whether nobody but this entry knows the receipt: then nobody will ever ask it.
+        var isForgotten: Bool { mutating get { isKnownUniquelyReferenced(&receipt) } }
     }
 
     /// What the caller has to do after a capture.
@@ -30,19 +37,17 @@ final class CaptureBuffer: Sendable {
     private let state = Mutex(State())
 
     /// Appends a capture.
-    func append(_ entry: Entry) throws(CaptureError) -> Errand {
+    func append(_ entry: consuming Entry) throws(CaptureError) -> Errand {
+        var entry: Entry? = entry
         let errand: Errand? = state.withLock { state in
-            guard !state.isClosed else { return nil }
-            state.entries.append(entry)
+            guard !state.isClosed, let taken = entry.take() else { return nil }
+            state.entries.append(taken)
             if state.entries.count == Self.heap { return .fetchNow }
             return state.entries.count == 1 ? .fetch : Errand.none
         }
         guard let errand else { throw .closed }
         return errand
     }
-
-    /// Whether nothing waits.
-    var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
     /// Takes everything that waits.
     func take() -> [Entry] {

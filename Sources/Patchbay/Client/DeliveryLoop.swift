@@ -5,8 +5,9 @@ import PatchbayOutbox
 
 /// Drives the engine with real clocks and sockets, on one thread of its own: the disk never blocks the app's threads.
 actor DeliveryLoop {
-    private let executor: SerialQueueExecutor
+    private let executor: LoopExecutor
     private let buffer: CaptureBuffer
+    private let receipts: ReceiptBook
     private let transport: any Transport
     private let host: any EngineHost
     private let log: Log
@@ -17,7 +18,8 @@ actor DeliveryLoop {
     /// Callers that wait until nothing is in flight, so that the configuration can change.
     private let quietWaiters = WaitingList<Bool, Void>()
     private var isReconfiguring = false
-    private var isGathering = false
+    /// Since when what arrived waits for its places; nil if nothing does.
+    private var gatheringSince: DispatchTime?
     /// When captures were stored last.
     private var lastCommit: DispatchTime?
     private var wakeUp: Task<Void, Never>?
@@ -36,6 +38,7 @@ actor DeliveryLoop {
 
     init(
         buffer: CaptureBuffer,
+        receipts: ReceiptBook,
         transport: any Transport,
         host: any EngineHost,
         log: Log,
@@ -43,9 +46,10 @@ actor DeliveryLoop {
         observerOfOthers: @escaping @Sendable ([EngineEvent]) -> Void,
         makeEngine: @escaping @Sendable () throws -> Engine
     ) {
-        executor = SerialQueueExecutor(label: "patchbay.delivery")
-        (self.buffer, self.transport, self.host, self.log) = (buffer, transport, host, log)
+        executor = LoopExecutor(label: "patchbay.delivery")
+        (self.buffer, self.receipts, self.transport, self.host, self.log) = (buffer, receipts, transport, host, log)
         (self.observer, self.observerOfOthers, self.makeEngine) = (observer, observerOfOthers, makeEngine)
+        executor.begin { [weak self] errand in self?.assumeIsolated { $0.run(errand) } }
     }
 
     /// Opens the outbox and takes up what is pending.
@@ -54,6 +58,7 @@ actor DeliveryLoop {
         self.engine = engine
         let delivers = try engine.start()
         log(.info, delivers ? "started" : "started; another process delivers", [])
+        engine.store.lengthenLogIfShort()
         if delivers { advance() }
         // From now on nothing is lost by not waiting: captures stay in memory, and verdicts are stored later.
         engine.store.setPatience(1_000)
@@ -78,25 +83,29 @@ actor DeliveryLoop {
     nonisolated func noteCaptures(_ errand: CaptureBuffer.Errand) {
         switch errand {
         case .none: return
-        case .fetch:
-            executor.queue.asyncAfter(deadline: .now() + Self.halfBreath) { [weak self] in
-                self?.assumeIsolated { $0.commitAndGather() }
-            }
+        case .fetch: executor.call(.store, at: .now() + Self.halfBreath)
         case .fetchNow: hurry()
         }
     }
 
     /// Somebody waits for a capture to be on the disk. Called from any thread; returns at once.
-    nonisolated func hurry() {
-        executor.queue.async { [weak self] in self?.assumeIsolated { $0.commitAndGather() } }
+    nonisolated func hurry() { executor.call(.store, at: .now()) }
+
+    private func run(_ errand: LoopExecutor.Errand) {
+        switch errand {
+        case .store: commitAndGather()
+        case .place: placeAndAdvance()
+        }
     }
 
     /// Stores what was captured, and plans a moment later.
     private func commitAndGather() {
         commitBuffer()
-        guard !isGathering else { return }
-        isGathering = true
-        placeAndAdvance(since: .now(), after: Self.breath)
+        engine?.store.lengthenLogIfShort()
+        guard gatheringSince == nil else { return }
+        let now = DispatchTime.now()
+        gatheringSince = now
+        executor.call(.place, at: now + Self.breath)
     }
 
     /// So long what arrived waits for its places at most, while more comes in: somebody may wait for each capture, and nobody
@@ -110,31 +119,25 @@ actor DeliveryLoop {
 
     /// Gives what arrived its places, a part at a time: what is captured meanwhile is stored in between. Then plans.
     ///
-    /// One call leads to the next until nothing waits; ``isGathering`` says that one is to come.
-    private func placeAndAdvance(since start: DispatchTime) {
-        guard let engine, !isSuspended, engine.hasArrivals else { return stopGathering() }
-        if !buffer.isEmpty { commitBuffer() }
+    /// One call leads to the next until nothing waits; ``gatheringSince`` says that one is to come.
+    private func placeAndAdvance() {
+        guard let engine, let start = gatheringSince, !isSuspended, engine.hasArrivals else { return stopGathering() }
         let begun = DispatchTime.now()
         let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false && begun < start + Self.limit
-        if isBusy, begun < start + Self.patience { return placeAndAdvance(since: start, after: Self.breath) }
+        if isBusy, begun < start + Self.patience { return executor.call(.place, at: begun + Self.breath) }
         do {
             try engine.placeArrivals(atMost: isBusy ? Self.smallPortion : Self.portion)
         } catch {
             note(error)
             return stopGathering()
         }
-        let took = Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds)
-        placeAndAdvance(since: start, after: .nanoseconds(isBusy ? Int(took * (Self.share - 1)) : 0))
-    }
-
-    private func placeAndAdvance(since start: DispatchTime, after pause: DispatchTimeInterval) {
-        executor.queue.asyncAfter(deadline: .now() + pause) { [weak self] in
-            self?.assumeIsolated { $0.placeAndAdvance(since: start) }
-        }
+        let now = DispatchTime.now()
+        let took = Double(now.uptimeNanoseconds - begun.uptimeNanoseconds)
+        executor.call(.place, at: now + .nanoseconds(isBusy ? Int(took * (Self.share - 1)) : 0))
     }
 
     private func stopGathering() {
-        isGathering = false
+        gatheringSince = nil
         advance()
     }
 
@@ -156,29 +159,36 @@ actor DeliveryLoop {
     /// Stores what was captured.
     private func commitBuffer() {
         var taken = buffer.take()
-        commit(taken)
+        commit(&taken)
         buffer.giveBack(&taken)
     }
 
-    /// Stores captures, with those that wait for the file before them.
-    private func commit(_ captured: [CaptureBuffer.Entry]) {
+    /// Stores what was captured just now, behind what waits for the file.
+    private func commit(_ captured: inout [CaptureBuffer.Entry]) {
+        receipts.add(heldIn: &captured)
         guard !isSuspended else { return wait(captured) }
-        let entries = waitingRoom.leave() + captured
-        guard let engine, !entries.isEmpty else { return }
+        if !waitingRoom.isEmpty { captured.insert(contentsOf: waitingRoom.leave(), at: 0) }
+        store(&captured, captured.indices)
+    }
+
+    private func store(_ entries: inout [CaptureBuffer.Entry], _ places: Range<Int>) {
+        guard let engine, !places.isEmpty else { return }
         do {
-            try engine.takeIn(entries.map(\.capture))
-            for entry in entries { entry.receipt.settleDurability(.success(())) }
+            try engine.takeIn(places.map { entries[$0].capture })
+            for place in places where !entries[place].isForgotten {
+                entries[place].receipt.settleDurability(.success(()))
+            }
             waitingRoom.isFree()
             lastCommit = .now()
         } catch let error as OutboxError where error.code == .busy {
-            wait(entries, for: error)
+            wait(Array(entries[places]), for: error)
         } catch {
-            guard entries.count == 1 || isOfTheFile(error) else {
+            guard places.count == 1 || isOfTheFile(error) else {
                 // One bad or large capture must not take the others with it.
-                for entry in entries { commit([entry]) }
+                for place in places { store(&entries, place..<place + 1) }
                 return
             }
-            refuse(entries, error)
+            refuse(Array(entries[places]), error)
         }
     }
 
@@ -440,7 +450,8 @@ actor DeliveryLoop {
     func close() {
         // What waits for the outbox is stored even now, if it can be opened.
         if isSuspended, (try? engine?.store.wakeUp()) != nil { isSuspended = false }
-        commit(buffer.close())
+        var last = buffer.close()
+        commit(&last)
         refuse(
             waitingRoom.leave(),
             OutboxError(.busy, "The client was closed while the outbox could not be had.")
@@ -505,23 +516,4 @@ extension CaptureError {
                 "Look for a process that hangs. They are stored when the file is free, and lost if this process dies first."
         )
     }
-}
-
-/// Runs an actor's jobs on one dispatch queue, and those of tasks that prefer it.
-final class SerialQueueExecutor: SerialExecutor, TaskExecutor {
-    let queue: DispatchQueue
-
-    init(label: String) { queue = DispatchQueue(label: label, qos: .utility) }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async {
-            job.runSynchronously(
-                isolatedTo: self.asUnownedSerialExecutor(),
-                taskExecutor: self.asUnownedTaskExecutor()
-            )
-        }
-    }
-
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

@@ -75,7 +75,7 @@ extension EngagementClient {
         do {
             return try await loop.erase(operations) { [self] id in
                 let receipt = Receipt(id: id, providers: names)
-                receipts.withLock { $0.add(receipt) }
+                receipts.add(receipt)
                 return receipt
             }
         } catch let error as CaptureError {

@@ -24,7 +24,7 @@ struct Audience: Sendable {
     }
 
     /// The providers whose outcome may be asked for.
-    func providers(of operation: EngagementOperation) -> Set<String> { operation.action.isPush ? all : routed }
+    func providers(isPush: Bool) -> Set<String> { isPush ? all : routed }
 }
 
 extension EngagementClient {

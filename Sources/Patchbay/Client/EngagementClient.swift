@@ -26,7 +26,7 @@ public final class EngagementClient: Sendable {
     let host: any EngineHost
     let audience: Mutex<Audience>
     let limits: OutboxLimits
-    let receipts = Mutex(ReceiptBook())
+    let receipts = ReceiptBook()
     private let listeners = Listeners<EngineEvent>()
     private let outcomeListeners = Listeners<EndedOperation>()
     let log: Log
@@ -78,6 +78,7 @@ public final class EngagementClient: Sendable {
         self.relay = relay
         loop = DeliveryLoop(
             buffer: buffer,
+            receipts: receipts,
             transport: transport,
             host: host,
             log: log,
@@ -122,10 +123,10 @@ public final class EngagementClient: Sendable {
         try capture(operation, hasNewID: false)
     }
 
-    private func capture(_ operation: EngagementOperation, hasNewID: Bool) throws(CaptureError) -> Receipt {
-        let providers = audience.withLock { $0.providers(of: operation) }
+    private func capture(_ operation: consuming EngagementOperation, hasNewID: Bool) throws(CaptureError) -> Receipt {
+        let isPush = operation.action.isPush
+        let providers = audience.withLock { $0.providers(isPush: isPush) }
         let receipt = Receipt(id: operation.id, providers: providers, hurry: hurry)
-        receipts.withLock { $0.add(receipt) }
         let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
         loop.noteCaptures(try buffer.append(CaptureBuffer.Entry(capture: capture, receipt: receipt)))
         return receipt
@@ -323,7 +324,7 @@ public final class EngagementClient: Sendable {
     /// Stores everything captured, stops, and lets the next process deliver. What is pending stays pending.
     public func close() async {
         await loop.close()
-        for receipt in receipts.withLock({ $0.all }) { receipt.close() }
+        for receipt in receipts.all { receipt.close() }
         listeners.finish()
         outcomeListeners.finish()
         reads.resumeAll(with: .failure(CaptureError.closed))
@@ -332,11 +333,10 @@ public final class EngagementClient: Sendable {
 
     /// A client that nobody holds any more closes by itself: what was captured is stored, and stays pending.
     deinit {
-        let (loop, listeners, outcomeListeners) = (loop, listeners, outcomeListeners)
-        let receipts = receipts.withLock { $0.all }
+        let (loop, receipts, listeners, outcomeListeners) = (loop, receipts, listeners, outcomeListeners)
         Task {
             await loop.close()
-            for receipt in receipts { receipt.close() }
+            for receipt in receipts.all { receipt.close() }
             listeners.finish()
             outcomeListeners.finish()
         }
@@ -346,7 +346,7 @@ public final class EngagementClient: Sendable {
     private func receiveFromOthers(_ events: [EngineEvent]) {
         let awaited = events.filter { event in
             guard case .ended(let id, let provider, _) = event else { return false }
-            return receipts.withLock { $0.receipts(for: id) }.contains { $0.lacksOutcome(on: provider) }
+            return receipts.receipts(for: id).contains { $0.lacksOutcome(on: provider) }
         }
         if !awaited.isEmpty { receive(awaited) }
     }
@@ -356,12 +356,12 @@ public final class EngagementClient: Sendable {
         for event in events {
             switch event {
             case .ended(let id, let provider, let outcome):
-                for receipt in receipts.withLock({ $0.receipts(for: id) }) { receipt.settle(outcome, on: provider) }
+                for receipt in receipts.receipts(for: id) { receipt.settle(outcome, on: provider) }
                 outcomeListeners.tell { EndedOperation(id: id, provider: provider, outcome: outcome, missed: $0) }
             case .answered(let id, _, let outcome): reads.resume(id, with: .success(outcome))
             case .passedOver(let id, let provider, let finding):
                 let outcome = OperationOutcome(.dropped, finding: finding)
-                for receipt in receipts.withLock({ $0.receipts(for: id) }) { receipt.settle(outcome, on: provider) }
+                for receipt in receipts.receipts(for: id) { receipt.settle(outcome, on: provider) }
             case .incoming, .parked, .outage, .recovered, .noticed, .setAside, .storageFailed: break
             }
         }

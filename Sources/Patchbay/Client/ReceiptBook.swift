@@ -1,29 +1,51 @@
 import PatchbayModel
+import Synchronization
 
 /// The receipts that callers still hold, by operation.
-struct ReceiptBook {
-    private struct Entry {
+///
+/// Whoever stores captures enters them, not whoever captures: most callers have let go of theirs by then.
+final class ReceiptBook: Sendable {
+    fileprivate struct Entry {
         weak var receipt: Receipt?
     }
 
-    private var entries: [OperationID: Entry] = [:]
-    /// Receipts of an id that was captured again while the first was held.
-    private var namesakes: [OperationID: [Entry]] = [:]
-    private var sweepsAt = 1024
+    fileprivate struct State {
+        var entries: [OperationID: Entry] = [:]
+        /// Receipts of an id that was captured again while the first was held.
+        var namesakes: [OperationID: [Entry]] = [:]
+        var sweepsAt = 1024
+    }
+
+    private let state = Mutex(State())
 
     /// Every receipt that is still held.
-    var all: [Receipt] { (Array(entries.values) + namesakes.values.joined()).compactMap(\.receipt) }
+    var all: [Receipt] {
+        state.withLock { (Array($0.entries.values) + $0.namesakes.values.joined()).compactMap(\.receipt) }
+    }
 
-    mutating func add(_ receipt: Receipt) {
-        let entry = Entry(receipt: receipt)
+    func add(_ receipt: Receipt) { state.withLock { $0.add(receipt) } }
+
+    /// Adds the receipts of captures that somebody still holds: nothing has become of these captures yet.
+    func add(heldIn captures: inout [CaptureBuffer.Entry]) {
+        state.withLock { state in
+            for place in captures.indices where !captures[place].isForgotten { state.add(captures[place].receipt) }
+        }
+    }
+
+    /// The receipts of an operation that are still held.
+    func receipts(for id: OperationID) -> [Receipt] { state.withLock { $0.receipts(for: id) } }
+}
+
+extension ReceiptBook.State {
+    fileprivate mutating func add(_ receipt: Receipt) {
+        let entry = ReceiptBook.Entry(receipt: receipt)
         if let earlier = entries.updateValue(entry, forKey: receipt.id), earlier.receipt != nil {
             namesakes[receipt.id, default: []].append(earlier)
         }
         if entries.count >= sweepsAt { sweep() }
     }
 
-    /// The receipts of an operation that are still held.
-    func receipts(for id: OperationID) -> [Receipt] {
+    fileprivate func receipts(for id: OperationID) -> [Receipt] {
         let newest = entries[id]?.receipt
         guard !namesakes.isEmpty, let others = namesakes[id] else { return newest.map { [$0] } ?? [] }
         return ([newest] + others.map(\.receipt)).compactMap(\.self)

@@ -12,6 +12,12 @@ struct Arrivals {
         let stored: OutboxOperation
     }
 
+    /// One capture of this process, and since when it waits.
+    struct Waiting {
+        let capture: Engine.Capture
+        let since: Instant
+    }
+
     /// One row of the outbox.
     struct Row {
         let number: Int64
@@ -24,14 +30,15 @@ struct Arrivals {
         let isOwn: Bool
     }
 
-    /// So many captures are kept decoded.
-    private static let capacity = 10_000
+    /// So many captures are kept decoded: more are read again, because memory that grows with every capture costs those who
+    /// capture more than that.
+    private static let capacity = 1_024
     /// So many captures share a row at most: rows get their places whole.
     static let rowSize = 64
 
     /// The rows in order; nil if they are to be looked up.
     private var numbers: ArraySlice<Int64>?
-    private var known: [Int64: [Operation]] = [:]
+    private var known: [Int64: [Waiting]] = [:]
     private var knownCount = 0
     /// What each row of this process adds to what the outbox holds.
     private var usages: [Int64: OutboxUsage] = [:]
@@ -51,7 +58,7 @@ struct Arrivals {
     /// Another process may have brought something, or placed ours.
     mutating func look() { (numbers, known, knownCount, usages, usage) = (nil, [:], 0, [:], OutboxUsage()) }
 
-    mutating func add(_ row: [Operation], number: Int64) {
+    mutating func add(_ row: [Waiting], number: Int64) {
         guard numbers != nil else { return }
         numbers?.append(number)
         let added = row.usage
@@ -80,7 +87,7 @@ struct Arrivals {
             version = now
         }
         guard let numbers, let number = numbers.dropFirst(offset).first else { return nil }
-        if let operations = known[number] {
+        if let operations = known[number]?.map(Operation.init) {
             return Row(number: number, routes: nil, operations: operations, isUnreadable: false, isOwn: true)
         }
         let stored = try store.arrival(number) ?? (routes: "", captures: [])
@@ -96,18 +103,18 @@ struct Arrivals {
     }
 }
 
-extension [Arrivals.Operation] {
+extension Collection<Arrivals.Waiting> {
     /// What they add to what the outbox holds.
     fileprivate var usage: OutboxUsage {
-        OutboxUsage(operations: Int64(count), bytes: Int64(reduce(0) { $0 + $1.stored.body.count }))
+        OutboxUsage(operations: Int64(count), bytes: Int64(reduce(0) { $0 + $1.capture.body.count }))
     }
 }
 
 extension Arrivals.Operation {
     /// A capture on its way in.
-    init(_ capture: Engine.Capture, since: Instant) {
-        operation = capture.operation
-        stored = OutboxOperation(operation, since: since.milliseconds, body: capture.body)
+    fileprivate init(_ waiting: Arrivals.Waiting) {
+        operation = waiting.capture.operation
+        stored = OutboxOperation(operation, since: waiting.since.milliseconds, body: waiting.capture.body)
     }
 
     /// A capture as the outbox holds it; nil if this release can't read it.
@@ -116,9 +123,10 @@ extension Arrivals.Operation {
         self.operation = operation
         stored = OutboxOperation(operation, since: arrival.since, body: arrival.body)
     }
-
-    var arrival: Arrival { Arrival(since: stored.since, body: stored.body) }
 }
+
+/// The outbox has no room for what was captured, unless something else goes.
+private struct NoRoom: Error {}
 
 /// The two steps of a capture: first it is safe, then it gets its places. The first is one write and one wait for the disk; the
 /// second waits for nobody, and nobody waits for it.
@@ -133,23 +141,28 @@ extension Engine {
             _ = try commit(captures)
             return
         }
-        let all = captures.map { Arrivals.Operation($0, since: context.now(at: $0.uptime)) }
-        guard try bounds.haveRoom(for: arrivals.usage + all.usage, context) else {
+        let waiting = captures.map { Arrivals.Waiting(capture: $0, since: context.now(at: $0.uptime)) }
+        do {
+            for (number, row) in try keep(waiting) { arrivals.add(row, number: number) }
+        } catch is NoRoom {
             _ = try commit(captures)
-            return
         }
-        var rows: [(number: Int64, operations: [Arrivals.Operation])] = []
-        var rest = all[...]
-        let routes = Hearing(plan).text(plan)
+    }
+
+    /// Writes captures down, in rows; gives those with their numbers.
+    private func keep(_ captures: [Arrivals.Waiting]) throws -> [(number: Int64, row: [Arrivals.Waiting])] {
+        var rows: [(number: Int64, row: [Arrivals.Waiting])] = []
+        let more = arrivals.usage + captures.usage
         let durability: Durability = DeliberateFault.captureNotAwaited.isPresent ? .normal : .full
         try context.transaction(durability, appends: true) {
-            while !rest.isEmpty {
-                let row = Array(rest.prefix(Arrivals.rowSize))
-                rest = rest.dropFirst(row.count)
-                rows.append((try store.takeIn(row.map(\.arrival), routes: routes), row))
+            guard try bounds.haveRoom(for: more, context) else { throw NoRoom() }
+            for start in stride(from: 0, to: captures.count, by: Arrivals.rowSize) {
+                let row = Array(captures[start..<min(start + Arrivals.rowSize, captures.count)])
+                let arrivals = row.map { Arrival(since: $0.since.milliseconds, body: $0.capture.body) }
+                rows.append((try store.takeIn(arrivals, routes: routes), row))
             }
         }
-        for row in rows { arrivals.add(row.operations, number: row.number) }
+        return rows
     }
 
     /// Whether captures that this process knows of wait for their places.

@@ -10,6 +10,8 @@ package import PatchbayOutbox
 package final class Engine {
     let context: EngineContext
     let plan: RoutingPlan
+    /// Who hears what is captured, for the engine that will give it its places.
+    private(set) lazy var routes = Hearing(plan).text(plan)
     private(set) var runners: [Runner] = []
     /// The last ending, by its number in the history, that this engine knows of.
     private var heardEnd: Int64
@@ -189,21 +191,6 @@ package final class Engine {
     }
 
     // MARK: Capture
-
-    /// An operation with the moment at which the app handed it over.
-    package struct Capture: Sendable {
-        package let operation: EngagementOperation
-        /// The operation as the outbox holds it, encoded by whoever captures: the thread that stores is the narrower place.
-        let body: [UInt8]
-        package let uptime: Instant
-        /// Whether its id was made for it, and nothing else can have it.
-        package let hasNewID: Bool
-
-        package init(_ operation: EngagementOperation, uptime: Instant, hasNewID: Bool = false) {
-            (self.operation, self.uptime, self.hasNewID) = (operation, uptime, hasNewID)
-            body = operation.jsonBytes
-        }
-    }
 
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
     ///

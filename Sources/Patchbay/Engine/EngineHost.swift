@@ -92,19 +92,32 @@ public struct SystemHost: EngineHost {
     /// The text form of a UUID of these bits.
     static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         String(unsafeUninitializedCapacity: 36) { text in
-            var place = 0
-            for position in 0..<32 {
-                if position >= 8, position <= 20, position & 3 == 0 {
-                    text[place] = UInt8(ascii: "-")
-                    place += 1
-                }
-                let half = position < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (position & 15))) & 15
-                text[place] = digit < 10 ? 48 + digit : 87 + digit
-                place += 1
+            let room = UnsafeMutableRawBufferPointer(text)
+            func put(_ digits: UInt64, at place: Int) {
+                room.storeBytes(of: digits.littleEndian, toByteOffset: place, as: UInt64.self)
             }
-            return place
+            // Eight digits a word. Where a dash parts them, the second half is written again behind it.
+            put(digits(high >> 32), at: 0)
+            put(digits(high), at: 9)
+            put(digits(high) >> 32, at: 14)
+            put(digits(low >> 32), at: 19)
+            put(digits(low >> 32) >> 32, at: 24)
+            put(digits(low), at: 28)
+            for dash in [8, 13, 18, 23] { text[dash] = UInt8(ascii: "-") }
+            return 36
         }
+    }
+
+    /// The low 32 bits as eight hexadecimal digits, the first in the lowest byte.
+    private static func digits(_ number: UInt64) -> UInt64 {
+        // Each step parts groups of bits into the halves of twice the room, down to a byte each.
+        var spread = number & 0xFFFF_FFFF
+        spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF
+        spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF
+        spread = (spread | spread << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // A digit of ten or more carries into the high half of its byte.
+        let letters = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (spread &+ 0x3030_3030_3030_3030 &+ letters &* 39).byteSwapped
     }
 
     private static func read(_ clock: clockid_t) -> Instant {

@@ -27,7 +27,12 @@ package struct Timeline: Sendable {
     }
 
     /// Now, given a reading of the clock that counts sleep.
-    package func now(at uptime: Instant) -> Instant { base + max(.zero, uptime - begun) }
+    package func now(at uptime: Instant) -> Instant {
+        // Every capture asks, and spans of 128 bits are slow: almost always whole milliseconds are enough.
+        let (passed, isFar) = uptime.milliseconds.subtractingReportingOverflow(begun.milliseconds)
+        let (sum, isTooFar) = base.milliseconds.addingReportingOverflow(max(0, passed))
+        return isFar || isTooFar ? base + max(.zero, uptime - begun) : Instant(milliseconds: sum)
+    }
 
     /// What is stored so that a later process goes on from here.
     func mark(on host: any EngineHost) -> String {
@@ -56,11 +61,16 @@ package struct Timeline: Sendable {
         }
 
         var text: String {
-            let json: JSONValue = [
-                "now": .integer(now.milliseconds), "uptime": .integer(uptime.milliseconds),
-                "date": .integer(date.milliseconds), "boot": .string(boot),
-            ]
-            return json.text
+            var writer = JSONWriter(expecting: 128)
+            writer.beginObject()
+            for (name, moment) in [("now", now), ("uptime", uptime), ("date", date)] {
+                writer.name(name)
+                writer.integer(moment.milliseconds)
+            }
+            writer.name("boot")
+            writer.string(boot)
+            writer.endObject()
+            return writer.text
         }
     }
 }

@@ -1,0 +1,35 @@
+import PatchbayJSON
+package import PatchbayModel
+import Synchronization
+
+extension Engine {
+    /// An operation with the moment at which the app handed it over; a box, because it passes through many hands.
+    package final class Capture: Sendable {
+        package let operation: EngagementOperation
+        /// The operation as the outbox holds it, encoded by whoever captures: the thread that stores is the narrower place.
+        let body: [UInt8]
+        package let uptime: Instant
+        /// Whether its id was made for it, and nothing else can have it.
+        package let hasNewID: Bool
+
+        package init(_ operation: consuming EngagementOperation, uptime: Instant, hasNewID: Bool = false) {
+            (self.uptime, self.hasNewID) = (uptime, hasNewID)
+            body = Self.encode(operation)
+            self.operation = operation
+        }
+
+        /// A writer that has room already: what is kept has no more room than it needs.
+        private static let spare = Mutex<JSONWriter?>(nil)
+
+        private static func encode(_ operation: EngagementOperation) -> [UInt8] {
+            var writer = spare.withLock { $0.take() } ?? JSONWriter(expecting: 1_024)
+            writer.reset()
+            operation.write(to: &writer)
+            let body = [UInt8](unsafeUninitializedCapacity: writer.bytes.count) { room, count in
+                count = room.initialize(fromContentsOf: writer.bytes)
+            }
+            if writer.bytes.capacity <= 1 << 16 { spare.withLock { $0 = writer } }
+            return body
+        }
+    }
+}

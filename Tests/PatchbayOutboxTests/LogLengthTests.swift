@@ -1,0 +1,81 @@
+#if os(Linux)
+import Testing
+
+@testable import PatchbayOutbox
+
+/// The write-ahead log is made longer ahead of time, with zeros that are no part of it.
+@Suite("The log's length") struct LogLengthTests {
+    let folder: TemporaryFolder
+    private let chunk = 256 << 10
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var log: String { folder.outbox + "-wal" }
+
+    private func ids(_ path: String) throws -> [String] {
+        try OutboxStore.open(.file(path)).operations(behind: 0, limit: 1_000).map(\.id)
+    }
+
+    /// What a power failure at this moment leaves.
+    private func crash() throws -> String {
+        let other = folder.path + "/crashed.sqlite"
+        try OutboxFile.copy(folder.outbox, to: other)
+        try OutboxFile.copy(log, to: other + "-wal")
+        return other
+    }
+
+    @Test func `a log that soon ends is made longer, and one with room is not`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        try store.capture("o-1")
+        let before = try #require(OutboxFile.size(log))
+        store.lengthenLogIfShort()
+        #expect(OutboxFile.size(log) == before + chunk)
+        try store.capture("o-2")
+        store.lengthenLogIfShort()
+        #expect(OutboxFile.size(log) == before + chunk)
+        #expect(try ids(crash()) == ["o-1", "o-2"])
+    }
+
+    @Test func `a log of zeros alone is an empty one`() throws {
+        do {
+            let store = try OutboxStore.open(.file(folder.outbox))
+            try store.capture("o-1")
+        }
+        let store = try OutboxStore.open(.file(folder.outbox))
+        store.lengthenLogIfShort()
+        #expect(try folder.bytes(log).allSatisfy { $0 == 0 })
+        let crashed = try crash()
+        #expect(OutboxFile.size(crashed + "-wal") == chunk)
+        #expect(try ids(crashed) == ["o-1"])
+    }
+
+    @Test func `what another process writes meanwhile stays`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let other = try OutboxStore.open(.file(folder.outbox))
+        for number in 0..<200 {
+            try (number.isMultiple(of: 2) ? store : other).capture("o-\(number)")
+            (number.isMultiple(of: 3) ? store : other).lengthenLogIfShort()
+        }
+        #expect(try ids(crash()) == (0..<200).map { "o-\($0)" })
+    }
+
+    @Test func `while another process writes nothing is done and nobody waits`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let other = try OutboxStore.open(.file(folder.outbox))
+        try store.capture("o-1")
+        let before = OutboxFile.size(log)
+        try other.transaction(.normal) { store.lengthenLogIfShort() }
+        #expect(OutboxFile.size(log) == before)
+        store.lengthenLogIfShort()
+        #expect(OutboxFile.size(log) != before)
+    }
+
+    @Test func `behind a large commit nothing is done`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        _ = try store.transaction(.normal) { try store.capture("o-1", body: [UInt8](repeating: 7, count: 200_000)) }
+        let before = OutboxFile.size(log)
+        store.lengthenLogIfShort()
+        #expect(OutboxFile.size(log) == before)
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+import Dispatch
+import PatchbayModel
+import Synchronization
+import Testing
+
+@testable import Patchbay
+
+@Suite("The thread that stores", .timeLimit(.minutes(1))) struct LoopExecutorTests {
+    /// What a test and the errands both touch.
+    private final class Shared<Value: Sendable>: Sendable {
+        let value: Mutex<Value>
+        init(_ value: Value) { self.value = Mutex(value) }
+    }
+
+    /// An actor on such a thread.
+    private actor Worker {
+        let executor: LoopExecutor
+        var done: [Int] = []
+
+        init(_ executor: LoopExecutor) { self.executor = executor }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        func note(_ number: Int) { done.append(number) }
+    }
+
+    @Test func `an errand that is always due keeps no job from its turn`() async {
+        let executor = LoopExecutor(label: "test")
+        let worker = Worker(executor)
+        let mayGoOn = Shared(true)
+        executor.begin { [weak executor] errand in
+            if mayGoOn.value.withLock(\.self) { executor?.call(errand, at: .now()) }
+        }
+        executor.call(.store, at: .now())
+        executor.call(.place, at: .now())
+        for number in 0..<100 { await worker.note(number) }
+        mayGoOn.value.withLock { $0 = false }
+        #expect(await worker.done == Array(0..<100))
+    }
+
+    @Test func `jobs that are always there keep no errand from its turn`() async {
+        let executor = LoopExecutor(label: "test")
+        let worker = Worker(executor)
+        await withCheckedContinuation { continuation in
+            let missing = Shared<Set<Bool>>([true, false])
+            executor.begin { errand in
+                let isLast = missing.value.withLock { $0.remove(errand == .store) != nil && $0.isEmpty }
+                if isLast { continuation.resume() }
+            }
+            for number in 0..<1_000 { Task { await worker.note(number) } }
+            executor.call(.place, at: .now())
+            executor.call(.store, at: .now())
+        }
+    }
+
+    @Test func `what was asked for late is done early when it is asked for again`() async {
+        let executor = LoopExecutor(label: "test")
+        await withCheckedContinuation { continuation in
+            executor.begin { _ in continuation.resume() }
+            executor.call(.store, at: .now() + .seconds(3600))
+            executor.call(.store, at: .now())
+        }
+    }
+
+    @Test func `an executor that nobody holds goes, with what was to be done later`() async {
+        weak var gone: LoopExecutor?
+        do {
+            let executor = LoopExecutor(label: "test")
+            executor.begin { _ in Issue.record("It is not due.") }
+            executor.call(.store, at: .now() + .seconds(3600))
+            await Worker(executor).note(1)
+            gone = executor
+        }
+        while gone != nil { await Task.yield() }
+    }
+}
+
+@Suite("Receipts that are held") struct ReceiptBookTests {
+    private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
+        let operation = EngagementOperation(
+            id: id,
+            subject: "s",
+            capturedAt: Instant(milliseconds: 0),
+            action: .event("e")
+        )
+        return CaptureBuffer.Entry(
+            capture: Engine.Capture(operation, uptime: Instant(milliseconds: 0)),
+            receipt: Receipt(id: id, providers: [])
+        )
+    }
+
+    @Test func `a receipt that its caller let go of is not kept`() throws {
+        let book = ReceiptBook()
+        var entries = [entry("held"), entry("forgotten")]
+        let held = entries[0].receipt
+        book.add(heldIn: &entries)
+        #expect(book.all.map(\.id) == ["held"])
+        #expect(book.receipts(for: "held").first === held)
+        #expect(book.receipts(for: "forgotten").isEmpty)
+    }
+}
+
+@Suite("Ids that the machine makes") struct MadeIDTests {
+    @Test func `a UUID's text has its bits in order`() {
+        #expect(SystemHost.uuid(0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210) == "01234567-89ab-cdef-fedc-ba9876543210")
+        #expect(SystemHost.uuid(0, .max) == "00000000-0000-0000-ffff-ffffffffffff")
+    }
+}

@@ -23,14 +23,15 @@ enum Vendors {
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
         AcousticSimulator.self, AcousticServerSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self,
+        AdobeServerSimulator.self,
         AltcraftSimulator.self, AltcraftServerSimulator.self,
         DESSimulator.self, SalesforceSimulator.self, SalesforceServerSimulator.self,
     ]
 
     /// What an app says to each in random runs of faults, and what must hold there.
     static let scenes: [any VendorScene.Type] = [
-        AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self,
-        AltcraftServerScene.self, DESScene.self,
+        AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
+        AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self,
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 }

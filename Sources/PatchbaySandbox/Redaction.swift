@@ -24,12 +24,24 @@ enum Redaction {
         return "\(parts[0]) (\(parts[1].utf8.count) bytes)"
     }
 
-    /// A body as it came; where it is a JSON object whose members are called secret, their lengths in place of them.
+    /// A body as it came; where it is a form, or a JSON object, whose members are called secret, their lengths in place of
+    /// them.
     static func shown(_ body: String) -> String {
-        guard body.contains("secret\""), var object = (try? JSONValue(parsing: body))?.object else { return body }
+        if body.contains("ecret=") || body.contains("refresh_token=") { return shownForm(body) }
+        guard body.contains("ecret\""), var object = (try? JSONValue(parsing: body))?.object else { return body }
         for member in object where member.name.lowercased().hasSuffix("secret") {
             object[member.name] = .string("(\(member.value.string?.utf8.count ?? 0) bytes)")
         }
         return JSONValue.object(object).text
+    }
+
+    private static func shownForm(_ body: String) -> String {
+        let members = body.split(separator: "&", omittingEmptySubsequences: false).map { member -> String in
+            let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts[0].lowercased()
+            guard parts.count == 2, name.hasSuffix("secret") || name == "refresh_token" else { return String(member) }
+            return "\(parts[0])=(\(parts[1].utf8.count) bytes)"
+        }
+        return members.joined(separator: "&")
     }
 }

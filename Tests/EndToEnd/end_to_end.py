@@ -261,6 +261,65 @@ class EndToEnd:
             shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
             self.expect(shown == ["sandbox-settings.json"], f"the secret stands in {shown}")
 
+    def check_server_doors(self):
+        """a back end's configuration writes and forgets people at Acoustic, Adobe and Altcraft over HTTP, each by its own talk"""
+        secrets = {name: f"s3cret-{name.lower().replace('_', '-')}" for name in ("ACOUSTIC_SECRET", "REFRESH", "ADOBE_SECRET", "TOKEN")}
+        self.environment.update(secrets)
+        accounts = {
+            "acoustic-server": {"clientSecret": secrets["ACOUSTIC_SECRET"], "refreshToken": secrets["REFRESH"], "keyColumn": "MemberNo"},
+            "adobe-server": {"clientSecret": secrets["ADOBE_SECRET"], "keyField": "cusNumber", "services": ["weeklyOffers"]},
+            "altcraft-server": {"apiToken": secrets["TOKEN"], "dbId": 12},
+        }
+        folder = self.folder / "back end"
+        folder.mkdir()
+        with processes.Sandbox(folder, list(accounts), accounts) as sandbox:
+            url = sandbox.vendors
+            settings = {
+                "acoustic-server": {
+                    "baseUrl": url["acoustic-server"], "clientId": "client-1", "clientSecret": "${ACOUSTIC_SECRET}",
+                    "refreshToken": "${REFRESH}", "databaseId": "771100", "keyColumn": "MemberNo", "erasure": "remove",
+                    "tagColumns": {"poetry": "ReadsPoetry"},
+                },
+                "adobe-server": {
+                    "apiUrl": url["adobe-server"], "tokenUrl": url["adobe-server"], "organization": "acmecorp",
+                    "clientId": "client-1", "clientSecret": "${ADOBE_SECRET}", "scope": "openid", "matching": "key",
+                    "resource": "profileAndServicesExt", "keyField": "cusNumber", "fieldNames": {"points": "cusPoints"},
+                    "tagFields": {"poetry": "cusReadsPoetry"}, "services": {"email.offers": "weeklyOffers"},
+                },
+                "altcraft-server": {
+                    "apiUrl": url["altcraft-server"], "apiToken": "${TOKEN}", "dbId": 12, "matchingField": "crm_id",
+                    "tagsField": "labels",
+                },
+            }
+            said = {"kind": "changeAttributes", "changes": {"points": {"set": 7}}}
+            topic = {"channel": "email", "topic": "offers", "state": "subscribed"}
+            told = [("c-1", said), ("c-1", {"kind": "changeTags", "tags": {"add": ["poetry"]}}), ("c-2", said)]
+            own = {"adobe-server": [("c-1", {"kind": "changeSubscription", "subscription": topic})]}
+            for door, each in settings.items():
+                file = folder / f"{door}.json"
+                outbox = folder / f"{door}.sqlite"
+                processes.write_configuration(file, {"crm": {"adapter": door, "settings": each}}, ["crm"], outbox, side="server")
+                for part in (told + own.get(door, []), [("c-2", {"kind": "erase"})]):
+                    operations = [
+                        {**operation(len(part) * 10 + number, action, contact), "subject": contact}
+                        for number, (contact, action) in enumerate(part)
+                    ]
+                    done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=lines(operations).encode())
+                    self.expect_end(done, 0)
+            states = {door: json.loads(sandbox.save_state(door).read_text()) for door in accounts}
+            acoustic = {key: contact["columns"] for key, contact in states["acoustic-server"]["contacts"].items()}
+            self.expect(acoustic == {"c-1": {"points": "7", "ReadsPoetry": "Yes"}}, f"Acoustic holds {acoustic}")
+            adobe = [{name: json.loads(text) for name, text in each["fields"].items()} for each in states["adobe-server"]["profiles"]]
+            self.expect(adobe == [{"cusNumber": "c-1", "cusPoints": 7, "cusReadsPoetry": True}], f"Adobe holds {adobe}")
+            services = [each["service"] for each in states["adobe-server"]["subscriptions"]]
+            self.expect(services == ["weeklyOffers"] and states["adobe-server"]["deleted"] == ["c-2"], "Adobe's records are others")
+            altcraft = [json.loads(each["fields"]) for each in states["altcraft-server"]["profiles"]]
+            self.expect(altcraft == [{"crm_id": "c-1", "points": 7, "labels": ["poetry"]}], f"Altcraft holds {altcraft}")
+            self.expect(len(states["altcraft-server"]["deletions"]) == 1, "Altcraft forgot nobody")
+            for secret in secrets.values():
+                shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
+                self.expect(shown == ["sandbox-settings.json"], f"a secret stands in {shown}")
+
     def check_refused_switch(self):
         """a switch that would lose pending work is refused with the list; the old configuration goes on"""
         providers = {name: self.provider(name) for name in ("salesforce", "des")}

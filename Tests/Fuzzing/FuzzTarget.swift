@@ -49,8 +49,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
     private static let doors: [FaultDoor] = {
         let scenes: [any VendorScene.Type] = [
-            AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self,
-            AltcraftServerScene.self, DESScene.self,
+            AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
+            AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self,
             SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
         ]
         return scenes.compactMap { try? FaultDoor($0, among: modules.flatMap(\.doors)) }

@@ -42,6 +42,25 @@ import Testing
         #expect(try bench.read("bad.replay.ndjson") == rows + "\n")
     }
 
+    @Test func `a file is cut beside itself, and parts of another time are not mixed with new ones`() async throws {
+        let lines = (1...50).map { "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-\($0)\"}]}\n" }
+        try bench.write("people.ndjson", lines.joined())
+        let cut = ["migrate", "cut", "--to", "neutral.contacts", "people.ndjson"]
+        let result = try await bench.start(cut + ["--size", "1000"]).result()
+        #expect(result.status == 0)
+        let parts = try ["people.1.ndjson", "people.2.ndjson", "people.3.ndjson"].map { try bench.read($0) }
+        #expect(parts.joined() == lines.joined())
+        #expect(parts.allSatisfy { $0.utf8.count <= 1000 })
+        let before = bench.files
+        #expect(
+            try await bench.start(cut + ["--size", "1000"]).result().talk.contains("people.1.ndjson is there already")
+        )
+        let sizeless = try await bench.start(cut).result()
+        #expect(sizeless.status == 64)
+        #expect(sizeless.talk.contains("give --size BYTES"))
+        #expect(bench.files == before)
+    }
+
     @Test func `standard input goes to standard output`() async throws {
         let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
         let result = try await bench.start(formats, input: line).result()

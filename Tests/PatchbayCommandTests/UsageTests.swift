@@ -80,6 +80,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["migrate", "outbox", "outbox rejects"])
+    func `a word that leads to several commands has the help of all`(
+        _ group: String
+    ) async throws {
+        let words = group.split(separator: " ").map(String.init)
+        let asked = try await Workbench().start(["help"] + words).result()
+        let flagged = try await Workbench().start(words + ["--help"]).result()
+        #expect(flagged.status == 0)
+        #expect(flagged.output == asked.output)
+        #expect(flagged.output.ranges(of: "usage: patchbay \(group) ").count > 1)
+    }
+
     @Test(arguments: commands) func `each command has help with its flags`(_ command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         let asked = try await Workbench().start(["help"] + words).result()

@@ -55,6 +55,20 @@ import Testing
         #expect(try connection.exchange("GET", "/sandbox/log").json["headers"]?[name]?.string == shown)
     }
 
+    @Test(arguments: [
+        ("client_id=a&client_secret=b%26c&grant_type=x", "client_id=a&client_secret=(5 bytes)&grant_type=x"),
+        ("refresh_token=abc&grant_type=refresh_token", "refresh_token=(3 bytes)&grant_type=refresh_token"),
+        ("{\"clientSecret\":\"abc\"}", "{\"clientSecret\":\"(3 bytes)\"}"),
+        ("registrationToken=abc", "registrationToken=abc"),
+    ])
+    func `a body shows the length of a secret, in a form and in JSON`(_ body: String, _ shown: String) throws {
+        let server = try SandboxServer.echo()
+        let connection = try Connection(port: server.port)
+        _ = try connection.exchange("POST", "/echo", body: Array(body.utf8))
+        let logged = try connection.exchange("GET", "/sandbox/log").json["body"]
+        #expect((logged?.string ?? logged?.text) == shown)
+    }
+
     @Test func `lines are chosen by vendor and number`() throws {
         let server = try SandboxServer.echo()
         let connection = try Connection(port: server.port)

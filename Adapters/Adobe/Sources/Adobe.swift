@@ -1,11 +1,11 @@
 public import PatchbayAdapterKit
 
 extension AdapterModule {
-    /// Adobe Campaign: the door for apps of Campaign Standard, and the one of Campaign Classic.
+    /// Adobe Campaign: the door for apps of Campaign Standard, the one of Campaign Classic, and that for back ends.
     public static let adobe = AdapterModule(
         id: AdobeDevice.descriptor.id,
         title: "Adobe Campaign",
-        doors: [AdobeDevice.self, AdobeClassicDevice.self],
+        doors: [AdobeDevice.self, AdobeClassicDevice.self, AdobeServer.self],
         loads: LoadDoor.adobe,
         formats: [.adobeProfiles]
     )

@@ -31,6 +31,17 @@ import Testing
         ]
     }
 
+    /// The tables of the server door.
+    private var serverTables: [(name: String, markdown: String)] {
+        let server = AdobeServer.descriptor
+        return [
+            ("server-settings", AdobeServerSettings.table.markdown), ("server-capabilities", capabilities(server)),
+            ("server-limits", limits(server)), ("server-fields", fields(server)),
+            ("server-replies", server.replies.markdown), ("server-codes", VendorCode.markdown),
+            ("server-findings", findings(server)), ("server-rules", rules(server)),
+        ]
+    }
+
     private func capabilities(_ descriptor: AdapterDescriptor) -> String {
         ReadmeTables.markdown(
             ["capability", "support", "note"],
@@ -60,10 +71,10 @@ import Testing
         )
     }
 
-    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }
+    @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
 
-    @Test func `every rule of both doors has a number of its own`() {
-        let rules = Dictionary(grouping: Set(Rule.adobe + Rule.adobeClassic), by: \.id)
+    @Test func `every rule of the doors has a number of its own`() {
+        let rules = Dictionary(grouping: Set(Rule.adobe + Rule.adobeClassic + AdobeServerRules.all), by: \.id)
         #expect(rules.filter { $0.value.count > 1 }.isEmpty)
     }
 }

@@ -79,6 +79,26 @@ import Testing
         #expect(try write(contact).1.map(\.code).contains("salesforce.record.keySigns"))
         contact.identifiers.removeLast()
         #expect(try write(contact).1.map(\.code).contains("salesforce.record.keyMissing"))
+        // Each column that is missing is told by its own name; the key alone is called the key.
+        let missing = try write(Contact(identifiers: [Identifier(.external, "480013")])).1
+        #expect(
+            missing.filter { $0.code == "salesforce.record.keyMissing" }.map(\.path) == ["identifier:phone", "locale"]
+        )
+        #expect(
+            missing.contains { $0.reason.contains("_Locale") }
+                && !missing.contains { $0.reason.contains("contact key") }
+        )
+    }
+
+    @Test func `a blank column is told by its own name`() throws {
+        let makeReader = try #require(RecordFormat.salesforceMobile.makeReader)
+        var reader = try makeReader([:])
+        var findings: [Finding] = []
+        try reader.read(Array("_ContactKey,_MobileNumber,_Locale\n480013,,FI\n".utf8)) { findings += $0.findings }
+        try reader.finish { findings += $0.findings }
+        #expect(findings.map(\.path) == ["columns._MobileNumber"])
+        #expect(findings.map(\.code) == ["salesforce.row.contactKeyBlank"])
+        #expect(!findings.contains { $0.reason.contains("contact key") })
     }
 
     private func records(

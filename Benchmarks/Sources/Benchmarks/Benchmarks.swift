@@ -3,8 +3,8 @@ import Foundation
 
 /// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
 ///
-/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE`, `map VENDOR COUNT`, `begin VENDOR FILE COUNT` and `migrate WORKERS IN OUT [REJECTS]` do one
-/// part alone, for a profiler.
+/// `fill VENDOR COUNT FILE`, `drain VENDOR FILE`, `map VENDOR COUNT`, `begin VENDOR FILE COUNT`, `contacts COUNT FILE` (rows where the
+/// file's name ends with `.csv`) and `migrate WORKERS IN OUT [REJECTS]` do one part alone, for a profiler.
 @main struct Benchmarks {
     /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
     static func main() {
@@ -23,6 +23,9 @@ import Foundation
 
     private static func run() async throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 4, arguments[1] == "contacts", let count = Int(arguments[2]) {
+            return try MigrationData.write(count, asRows: arguments[3].hasSuffix(".csv"), to: arguments[3])
+        }
         if arguments.count > 4, arguments[1] == "migrate" { return try MigrationChild.run(arguments) }
         if arguments.count > 3, let vendor = Vendor.all.first(where: { $0.name == arguments[2] }) {
             if arguments[1] == "fill", arguments.count == 5, let count = Int(arguments[3]) {

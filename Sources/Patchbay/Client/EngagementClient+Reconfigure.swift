@@ -38,11 +38,13 @@ extension EngagementClient {
     ///   - plan: providers and routes from now on.
     ///   - credentials: gives a provider's credential for a contact, from now on.
     /// - Throws: ``SwitchRefusal`` if the change would lose pending work: then the old configuration goes on. ``CaptureError`` if
-    ///   the client is closed, is or gets suspended, or the outbox fails.
+    ///   the client is closed, is or gets suspended, or the outbox fails. ``ConfigurationError`` if the plan has doors of both
+    ///   sides.
     public func reconfigure(
         _ plan: RoutingPlan,
         credentials: @escaping @Sendable (_ provider: String, _ contact: String?) -> Secret? = { _, _ in nil }
     ) async throws {
+        try plan.requireOneSide()
         let (host, limits) = (host, limits)
         do {
             try await loop.reconfigure { store in

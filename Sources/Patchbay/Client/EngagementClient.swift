@@ -56,7 +56,8 @@ public final class EngagementClient: Sendable {
     ///   - host: clocks, ids and chance.
     ///   - log: takes records of what happens, without a value of a person or a secret; nil for none.
     /// - Throws: ``CaptureError`` of code `storage` if the outbox can't be opened, with what, where and how to mend;
-    ///   ``SwitchRefusal`` if the configuration has changed and the change would lose pending work.
+    ///   ``SwitchRefusal`` if the configuration has changed and the change would lose pending work; ``ConfigurationError``
+    ///   if the plan has doors of both sides.
     public init(
         outbox: Outbox,
         subject: Subject,
@@ -68,6 +69,7 @@ public final class EngagementClient: Sendable {
         host: any EngineHost = SystemHost(),
         log: (any LogHandler)? = nil
     ) async throws {
+        try plan.requireOneSide()
         let log = Log(handler: log)
         (self.host, self.log, self.limits) = (host, log, limits)
         audience = Mutex(Audience(plan))

@@ -51,7 +51,7 @@ struct ContactDraft: Sendable {
     private mutating func identifiers() -> [Identifier] {
         let required = fields.values.filter { file.isRequired($0.column) && $0.text.isEmpty }
         for field in required.sorted(by: { $0.column.name < $1.column.name }) {
-            note(rows.keyBlank, field.column.place)
+            note(file.isKey(field.column) ? rows.keyBlank : rows.cellBlank, field.column.place)
         }
         var identifiers: [Identifier] = []
         let kinds = fields.keys.compactMap { if case .identifier(let kind) = $0 { kind } else { nil } }

@@ -204,9 +204,10 @@ public struct ContactFile: Sendable {
     }
 
     /// Whether a row needs the column.
-    public func isRequired(_ column: ContactColumn) -> Bool {
-        column.isRequired || column.place == .identifier(settings.key)
-    }
+    public func isRequired(_ column: ContactColumn) -> Bool { column.isRequired || isKey(column) }
+
+    /// Whether a row is found by the column.
+    func isKey(_ column: ContactColumn) -> Bool { column.place == .identifier(settings.key) }
 
     /// The type of a column's attribute.
     public func type(of column: ContactColumn) -> AttributeType {

@@ -63,6 +63,8 @@ public struct ContactFileFindings: Sendable {
     let fault: FindingRow
     let control: FindingRow
     let keyBlank: FindingRow
+    /// The same of another column that no row may leave blank.
+    let cellBlank: FindingRow
     let date: FindingRow
     let email: FindingRow
     let phone: FindingRow
@@ -72,6 +74,8 @@ public struct ContactFileFindings: Sendable {
     let timeZone: FindingRow
     // Of a contact that is written.
     let keyMissing: FindingRow
+    /// The same of another column that no row may leave blank.
+    let cellMissing: FindingRow
     let optOutLost: FindingRow
     let noColumn: FindingRow
     let noHome: FindingRow
@@ -203,6 +207,14 @@ public struct ContactFileFindings: Sendable {
                 reason: "The column of \(key) is blank",
                 remedy: "Fill it in, or leave the row out."
             )
+        cellBlank = FindingRow(
+            keyBlank.code,
+            .error,
+            .missing,
+            rule: rules.key,
+            reason: "A column that every row needs is blank",
+            remedy: "Fill it in, or leave the row out."
+        )
         date = row(
             "row.date",
             .error,
@@ -263,6 +275,14 @@ public struct ContactFileFindings: Sendable {
             rule: rules.key,
             reason: "The contact lacks \(key), so it is not written",
             remedy: "Give the contact such an identifier, or map another column to it \(columns)."
+        )
+        cellMissing = FindingRow(
+            keyMissing.code,
+            .error,
+            .missing,
+            rule: rules.key,
+            reason: "The contact has nothing for a column that every row needs, so it is not written",
+            remedy: "Give the contact what the column holds, or map another column to it \(columns)."
         )
         optOutLost = row(
             "record.optOutLost",

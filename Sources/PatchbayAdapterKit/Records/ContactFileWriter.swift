@@ -400,7 +400,9 @@ private struct RowComposer {
     private mutating func checkRequired() {
         for (column, text) in zip(table.columns, fields) where text.isEmpty && file.isRequired(column) {
             rules.key.fire()
-            note(rows.keyMissing, "identifiers", "column \(column.name)")
+            let isKey = file.isKey(column)
+            let path = isKey ? "identifiers" : column.place.text
+            note(isKey ? rows.keyMissing : rows.cellMissing, path, "column \(column.name)")
         }
     }
 }

@@ -101,6 +101,33 @@ public struct SceneStory: Sendable {
         return problems
     }
 
+    /// What the law of tokens says: one is asked for again when it has ended, or once after it was refused.
+    ///
+    /// - Parameters:
+    ///   - isRefusal: whether an answer refuses a token.
+    ///   - isGood: whether a text is a token that the vendor takes at an instant; what was said falsely to be one is none.
+    /// - Returns: a sentence for each question of the endpoint `token` that nobody needed.
+    public func needlessTokens(
+        isRefusal: (WireResponse) -> Bool = { $0.status == 401 },
+        isGood: (_ text: String, _ now: Instant) -> Bool = { _, _ in true }
+    ) -> [String] {
+        var problems: [String] = []
+        var asked: Request?
+        var wasRefused = false
+        for request in requests {
+            if request.outcome?.reply.map(isRefusal) ?? false { wasRefused = true }
+            guard request.endpoint == "token" else { continue }
+            if let former = asked, let reply = former.outcome?.reply, reply.status == 200, !wasRefused,
+                let body = reply.json, let life = body["expires_in"]?.integer, let text = body["access_token"]?.string,
+                request.now < former.now + .seconds(life), isGood(text, request.now)
+            {
+                problems.append("request \(request.number) asks for a token while another is good")
+            }
+            (asked, wasRefused) = (request, false)
+        }
+        return problems
+    }
+
     /// Whether something woke the engine between two instants.
     public func isWoken(from start: Instant, to end: Instant) -> Bool {
         // Wakes are in order of time: the first that is not before the start decides.

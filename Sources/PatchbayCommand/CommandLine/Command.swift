@@ -47,7 +47,7 @@ struct Command: Sendable {
         adapters, check, map, shadow, simulate, faults, send, erase, outboxStats, outboxList, outboxVerify,
         outboxShadow,
         outboxConsent, rejectsList, rejectsExport, rejectsReplay, quarantineList, outboxRetarget, outboxClear,
-        compare, migratePlan, migrateApply, migrateVerify, migrateUndo, sandbox, help,
+        compare, migratePlan, migrateApply, migrateVerify, migrateUndo, migrateCut, sandbox, help,
     ]
 
     /// As a person types it, without the program's name: `outbox list`.

@@ -34,6 +34,17 @@ enum HelpText {
             """
     }
 
+    /// All commands that begin with these words, if help is asked for where one more word is missing: `migrate --help`.
+    static func group(of line: [String]) -> String? {
+        guard let last = line.last, ["--help", "-h"].contains(last) else { return nil }
+        let words = line.dropLast()
+        let commands = Command.all.filter { $0.words.starts(with: words) }
+        guard !words.isEmpty, commands.count > 1, !commands.contains(where: { $0.words == Array(words) }) else {
+            return nil
+        }
+        return commands.map(text).joined(separator: "\n\n")
+    }
+
     /// Every command with its flags, for the README.
     static var markdown: String {
         let overview = Command.all.map { "| `patchbay \($0.name)` | \($0.summary) |" }

@@ -143,7 +143,7 @@ extension Command {
         try tell(report)
         for door in setup.loads where report.files(for: door) > 1 {
             session.console.say(
-                "\(door.name): \(door.note), and this one has \(report.bytesWritten) bytes. For this way in, cut it into \(report.files(for: door)) files at the ends of rows, each with the header."
+                "\(door.name): \(door.note), and this one has \(report.bytesWritten) bytes. `patchbay migrate cut` makes \(report.files(for: door)) files of it, each with the header."
             )
         }
         return report.findings.values.contains { $0.severity.matters } ? .findings : .fine

@@ -161,7 +161,7 @@ struct ChunkMapper: ~Copyable {
 
     private static func grow(_ output: inout [UInt8], used: Int, by count: Int) {
         // Some more than a chunk becomes, so that one step is enough for most.
-        let least = used + count + (output.isEmpty ? 448 << 10 : 1 << 20)
+        let least = used + count + (output.isEmpty ? 224 << 10 : 512 << 10)
         var larger = [UInt8](repeating: 0, count: max(output.count, least))
         larger.replaceSubrange(0..<used, with: output[0..<used])
         output = larger

@@ -24,6 +24,10 @@ public final class OutputFile: ByteSink {
     private var isCommitted = false
     /// Whether an unfinished file stays where it is, to be gone on with.
     var isKept = false
+    /// So many bytes the system was asked to bring to the disk.
+    private var hastened = 0
+    /// It is asked again after so many: the disk works while the next are made, and at the end little is left to wait for.
+    private static let stride = 8 << 20
 
     /// Begins a file.
     ///
@@ -92,7 +96,7 @@ public final class OutputFile: ByteSink {
         } catch {
             throw FileError(path, error.operation, number: error.number)
         }
-        count = length ?? 0
+        (count, hastened) = (length ?? 0, length ?? 0)
     }
 
     /// Where an unfinished file stands that can be gone on with.
@@ -108,6 +112,7 @@ public final class OutputFile: ByteSink {
     func shorten(to count: Int) throws(FileError) {
         try file.begin(at: count)
         self.count = count
+        hastened = min(hastened, count)
     }
 
     deinit { if !isCommitted, !isKept, let draft { unlink(draft) } }
@@ -121,6 +126,9 @@ public final class OutputFile: ByteSink {
             throw FileError(path, error.operation, number: error.number)
         }
         count += bytes.count
+        guard draft != nil, count - hastened >= Self.stride else { return }
+        file.hasten(from: hastened, count: count - hastened)
+        hastened = count
     }
 
     /// Brings the file to the disk and gives it its name. Nothing may be written afterwards.

@@ -16,6 +16,29 @@ import Testing
 
     private func credential(_ provider: String, _ contact: String?) -> Secret? { Secret("new key of \(provider)") }
 
+    @Test func `a plan that mixes an app's doors with a back end's is refused, and the old one goes on`() async throws {
+        let transport = ScriptedTransport()
+        let old = RoutingPlan.routes(.retarget, .route("a", .live))
+        var mixed = old
+        mixed.providers.append(
+            RoutingPlan.Provider(name: "pool", adapter: PoolProbe(settings: PoolProbe.Settings()), mode: .live)
+        )
+        do {
+            _ = try await client(mixed, transport)
+            Issue.record("It was taken.")
+        } catch let error as ConfigurationError {
+            #expect(error.findings.map { $0.code } == ["configuration.provider.side"])
+            #expect(error.findings.map { $0.path } == ["providers.pool"])
+        }
+        let taken = try await client(old, transport)
+        do {
+            try await taken.reconfigure(mixed, credentials: credential)
+            Issue.record("It was taken.")
+        } catch is ConfigurationError {}
+        #expect(try await taken.track("still here").outcome(on: "a").term == .accepted)
+        await taken.close()
+    }
+
     @Test func `while everybody captures, nothing is lost and nothing reaches two vendors`() async throws {
         let transport = ScriptedTransport()
         let client = try await client(.routes(.retarget, .route("a", .live)), transport)

@@ -15,8 +15,8 @@ import PatchbaySimulation
 enum FaultScenes {
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
     private static let scenes: [any VendorScene.Type] = [
-        AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self, AltcraftScene.self,
-        AltcraftServerScene.self, DESScene.self,
+        AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
+        AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self,
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 

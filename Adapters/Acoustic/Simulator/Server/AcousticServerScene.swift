@@ -34,7 +34,7 @@ public struct AcousticServerScene: VendorScene {
         var problems = story.early(all.subtracting(["token"])) { request in
             request.retryAfter.map { min($0, .seconds(86_400)) }
         }
-        problems += tokens(story)
+        problems += story.needlessTokens(isRefusal: isRefusal)
         problems += story.early(["gdprErasure", "gdprStatus"], carryingTheSame: true) { request in
             guard let data = request.outcome?.reply.flatMap({ $0.isSuccess ? $0.json?["data"] : nil }) else {
                 return nil
@@ -49,27 +49,9 @@ public struct AcousticServerScene: VendorScene {
         return problems + differences(story, account)
     }
 
-    /// A token is asked for again when it has ended, or once after it was refused.
-    private static func tokens(_ story: SceneStory) -> [String] {
-        var problems: [String] = []
-        var asked: SceneStory.Request?
-        var wasRefused = false
-        for request in story.requests {
-            let reply = request.outcome?.reply
-            if reply?.status == 401 || reply.map({ isRefusal($0) }) ?? false { wasRefused = true }
-            guard request.endpoint == "token" else { continue }
-            if let former = asked, let body = former.outcome?.reply, body.status == 200, !wasRefused,
-                let life = body.json?["expires_in"]?.integer, request.now < former.now + .seconds(life)
-            {
-                problems.append("request \(request.number) asks for a token while another is good")
-            }
-            (asked, wasRefused) = (request, false)
-        }
-        return problems
-    }
-
     private static func isRefusal(_ reply: WireResponse) -> Bool {
-        String(decoding: reply.body.prefix(4096), as: UTF8.self).hasBytes(of: "<errorid>145</errorid>")
+        reply.status == 401
+            || String(decoding: reply.body.prefix(4096), as: UTF8.self).hasBytes(of: "<errorid>145</errorid>")
     }
 
     private static func differences(_ story: SceneStory, _ account: AcousticServerAccount) -> [String] {

@@ -8,15 +8,14 @@ extension AcousticServer {
         if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
         let call = exchange.outcome.reply.flatMap(CallReply.init)
         if exchange.outcome.reply?.status == 401 || call?.fault == 145 {
-            return interpretRefusedToken(exchange, &memory)
+            RuleID.acoustic("S3").fire()
+            return memory.interpretRefusedToken(exchange) ?? parking(exchange, ServerFinding.tokenRefusedTwice, nil)
         }
         if row.meaning == .retry {
             return row.finding == ServerFinding.faultOfServer
                 ? interpretFault(exchange, call) : interpretFailure(exchange, &memory)
         }
-        // Whoever says no by name took the token, and is there.
-        (memory.isRefused, memory.failures) = (false, 0)
-        if let closed = memory.closedUntil, closed <= exchange.moment.now { memory.closedUntil = nil }
+        memory.heard(at: exchange.moment.now)
         switch row.meaning {
         case .park: return parking(exchange, row.finding ?? ServerFinding.forbidden, call)
         case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused, call)
@@ -55,47 +54,8 @@ extension AcousticServer {
     private func interpretToken(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
-        func later() -> Interpretation<Self> {
-            let next = ServerPace.backoff.next(
-                after: memory.tokenFailures,
-                asked: exchange.retryAfter,
-                at: exchange.moment
-            )
-            (memory.tokenFailures, memory.tokenNotBefore) = (memory.tokenFailures + 1, next)
-            return Interpretation()
-        }
-        if row.meaning == .retry, exchange.outcome.reply?.status != 401 { return later() }
-        guard row.meaning == .accepted else { return Interpretation(park: ServerFinding.tokenRefused.at()) }
-        let reply = exchange.outcome.reply?.json
-        guard let token = reply?["access_token"]?.string, token.isHeaderText else { return later() }
-        let life = reply?["expires_in"]?.integer.map { min(max(60, $0), 86_400) } ?? ServerPace.tokenLife
-        let now = exchange.moment.now
-        (memory.token, memory.tokenSince) = (Secret(token), now)
-        memory.tokenUntil = max(exchange.startedAt + .seconds(life), now + .seconds(1))
-        (memory.tokenFailures, memory.tokenNotBefore) = (0, nil)
-        return Interpretation()
-    }
-
-    /// 401, or fault 145: the token is asked for once more, and the same goes again; where that is refused too, a person
-    /// has to act (S3).
-    ///
-    /// What left with an older token, or before the present one came, says nothing of the present one: within three hours
-    /// the vendor hands out the same text.
-    private func interpretRefusedToken(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
-        RuleID.acoustic("S3").fire()
-        let sent = exchange.request[header: "Authorization"]
-        let isPresent =
-            sent == ServerRequests.authorization(memory.token)
-            && memory.tokenSince.map { $0 <= exchange.startedAt } ?? true
-        guard memory.token != nil, isPresent else {
-            return Interpretation(exchange.operations) { _ in .retry(.now) }
-        }
-        (memory.token, memory.tokenSince, memory.tokenUntil) = (nil, nil, nil)
-        guard memory.isRefused else {
-            memory.isRefused = true
-            return Interpretation(exchange.operations) { _ in .retry(.now) }
-        }
-        return parking(exchange, ServerFinding.tokenRefusedTwice, nil)
+        memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
+            ?? Interpretation(park: ServerFinding.tokenRefused.at())
     }
 
     private func parking(_ exchange: Exchange<Self>, _ row: FindingRow, _ call: CallReply?) -> Interpretation<Self> {
@@ -109,19 +69,15 @@ extension AcousticServer {
     /// Not now: every lane stays away for a time, and what was carried for longer each time.
     private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
         RuleID.acoustic("S43").fire()
-        let (moment, asked) = (exchange.moment, exchange.retryAfter)
-        let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
         let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
         if !isDoubtful || exchange.endpoint != .events { RuleID.acoustic("S49").fire() }
-        return Interpretation(exchange.operations) { pending in
+        return memory.stayAway(exchange, asked: exchange.retryAfter, ServerPace.tokens) { _ in
             switch exchange.endpoint {
             case .events where isDoubtful && settings.eventsInDoubt == .reject:
                 RuleID.acoustic("S38").fire()
                 return .rejected(ServerFinding.eventUnknown.at("action.event"))
             case .importList where isDoubtful: return .rejected(ServerFinding.importUnknown.at("action"))
-            default:
-                let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
-                return .retry(.at(max(own, next)))
+            default: return nil
             }
         }
     }
@@ -133,7 +89,7 @@ extension AcousticServer {
             guard pending.refusals + 1 < ServerPace.faults else {
                 return .rejected(ServerFinding.faultOfServer.at("action", call))
             }
-            return .retry(.at(ServerPace.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)))
+            return .retry(.at(ServerPace.tokens.backoff.next(after: pending.failures, asked: nil, at: exchange.moment)))
         }
     }
 
@@ -318,13 +274,6 @@ extension FindingRow {
         var finding = at(path)
         if let fault = call?.fault { finding.vendor = VendorReply(status: 200, code: String(fault)) }
         return finding
-    }
-}
-
-extension String {
-    /// Whether it can stand in a header.
-    fileprivate var isHeaderText: Bool {
-        (1...8192).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 

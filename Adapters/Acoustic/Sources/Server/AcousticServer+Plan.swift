@@ -5,18 +5,15 @@ extension AcousticServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let idle = pending.compactMap { one in ending(without: one.operation).map { (one.id, $0) } }
         if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
-        if let closed = memory.closedUntil, closed > moment.now {
-            return .wait(until: closed, because: ServerFinding.closed.at())
-        }
         let requests = ServerRequests(settings: settings, memory: memory)
-        guard memory.hasToken(at: moment.now) else {
-            if let notBefore = memory.tokenNotBefore, notBefore > moment.now {
-                return .wait(until: notBefore, because: ServerFinding.tokenLater.at())
-            }
+        switch memory.gate(at: moment.now) {
+        case .closed(let end): return .wait(until: end, because: ServerFinding.closed.at())
+        case .needsTokenLater(let start): return .wait(until: start, because: ServerFinding.tokenLater.at())
+        case .needsToken:
             RuleID.acoustic("S2").fire()
             return .send(Transmission(chore: .token, requests.token()))
+        case .open: return .send(transmission(for: pending[0], pending, requests))
         }
-        return .send(transmission(for: pending[0], pending, requests))
     }
 
     /// How an operation ends that needs no request; nil where it needs one.

@@ -223,11 +223,8 @@ struct ServerRequests: Sendable {
     let settings: AcousticServerSettings
     let memory: AcousticServer.Memory
 
-    /// The header that a request with this token carries.
-    static func authorization(_ token: Secret?) -> String { "Bearer \(token?.value ?? "")" }
-
     private func request(_ method: String, _ path: String, _ type: String? = nil, _ body: [UInt8] = []) -> WireRequest {
-        var headers = [WireHeader("Authorization", Self.authorization(memory.token), isSecret: true)]
+        var headers = [WireHeader("Authorization", memory.authorization, isSecret: true)]
         headers += [WireHeader("User-Agent", Sender.name)]
         if let type { headers.append(WireHeader("Content-Type", type)) }
         return WireRequest(method, settings.baseURL + path, headers: headers, body: body)

@@ -65,7 +65,9 @@ enum ServerScenes {
         var problems = story.early(all.subtracting(["token"])) { request in
             request.retryAfter.map { min($0, .seconds(86_400)) }
         }
-        problems += tokens(story, account)
+        problems += story.needlessTokens(isGood: { text, now in
+            account.tokens.contains { $0.text == text && $0.until > now }
+        })
         // A job is asked for five seconds after it was handed in, and after each word that it is not complete.
         problems += story.early(["asyncRows", "asyncStatus"], carryingTheSame: true) { request in
             let status = request.outcome?.reply?.json?["status"]?["requestStatus"]?.string
@@ -77,26 +79,6 @@ enum ServerScenes {
         let lost = Dictionary(grouping: account.events.map(\.definition)) { $0 }.filter { $0.value.count > 1 }
         problems += story.isWhole ? lost.keys.sorted().map { "the event \($0) came twice" } : []
         return story.isWhole ? problems + differences(story, account) : problems
-    }
-
-    /// A token is asked for again when it has ended, or once after it was refused. What was said falsely to be one is none.
-    private static func tokens(_ story: SceneStory, _ account: SalesforceServerAccount) -> [String] {
-        var problems: [String] = []
-        var asked: SceneStory.Request?
-        var wasRefused = false
-        for request in story.requests {
-            if request.outcome?.reply?.status == 401 { wasRefused = true }
-            guard request.endpoint == "token" else { continue }
-            if let former = asked, let body = former.outcome?.reply, body.status == 200, !wasRefused,
-                let life = body.json?["expires_in"]?.integer, request.now < former.now + .seconds(life),
-                let text = body.json?["access_token"]?.string,
-                account.tokens.contains(where: { $0.text == text && $0.until > request.now })
-            {
-                problems.append("request \(request.number) asks for a token while another is good")
-            }
-            (asked, wasRefused) = (request, false)
-        }
-        return problems
     }
 
     private static func differences(_ story: SceneStory, _ account: SalesforceServerAccount) -> [String] {

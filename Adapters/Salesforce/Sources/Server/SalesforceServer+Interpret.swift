@@ -6,12 +6,12 @@ extension SalesforceServer {
     public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
         let row = ReplyTable.salesforceServer.row(for: exchange.outcome)
         if exchange.endpoint == .token { return interpretToken(exchange, row, &memory) }
-        if exchange.isUnauthenticated { return interpretRefusedToken(exchange, &memory) }
+        if exchange.outcome.reply?.status == 401 {
+            RuleID.salesforce("V3").fire()
+            return memory.interpretRefusedToken(exchange) ?? parking(exchange, ServerFinding.tokenRefusedTwice)
+        }
         switch row.meaning {
-        case .accepted, .refused, .park:
-            // Whoever says no by name took the token, and is there.
-            (memory.isRefused, memory.failures) = (false, 0)
-            if let closed = memory.closedUntil, closed <= exchange.moment.now { memory.closedUntil = nil }
+        case .accepted, .refused, .park: memory.heard(at: exchange.moment.now)
         case .retry: return interpretFailure(exchange, row, &memory)
         }
         switch (row.meaning, exchange.endpoint) {
@@ -35,43 +35,16 @@ extension SalesforceServer {
     private func interpretToken(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
-        let now = exchange.moment.now
-        func later() -> Interpretation<Self> {
-            let next = ServerPace.backoff.next(after: memory.tokenFailures, asked: asked(exchange), at: exchange.moment)
-            (memory.tokenFailures, memory.tokenNotBefore) = (memory.tokenFailures + 1, next)
-            return Interpretation()
-        }
-        if row.meaning == .retry, !exchange.isUnauthenticated { return later() }
-        guard row.meaning == .accepted else { return Interpretation(park: ServerFinding.tokenRefused.at()) }
-        let reply = exchange.outcome.reply?.json
-        guard let token = reply?["access_token"]?.string, ServerToken.isGood(token) else { return later() }
-        if settings.restURL.isEmpty {
-            guard let host = ServerToken.host(reply?["rest_instance_url"]?.string) else {
+        if settings.restURL.isEmpty, row.meaning == .accepted, let reply = exchange.outcome.reply,
+            reply.accessToken != nil
+        {
+            guard let host = ServerToken.host(reply.json?["rest_instance_url"]?.string) else {
                 return Interpretation(park: ServerFinding.hostUnknown.at())
             }
             memory.restURL = host
         }
-        let life = reply?["expires_in"]?.integer.map { min(max(60, $0), 86_400) } ?? Int64(ServerPace.tokenLife)
-        (memory.token, memory.tokenUntil) = (Secret(token), max(exchange.startedAt + .seconds(life), now + .seconds(1)))
-        (memory.tokenFailures, memory.tokenNotBefore) = (0, nil)
-        return Interpretation()
-    }
-
-    /// 401: one fresh token and the same once more; where a fresh one is refused too, a person has to act (V3).
-    ///
-    /// What left with an older token than the present one says nothing of the present one.
-    private func interpretRefusedToken(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
-        RuleID.salesforce("V3").fire()
-        let sent = exchange.request[header: "Authorization"]
-        guard memory.token != nil, sent == ServerRequests.authorization(memory.token) else {
-            return Interpretation(exchange.operations) { _ in .retry(.now) }
-        }
-        (memory.token, memory.tokenUntil) = (nil, nil)
-        guard memory.isRefused else {
-            memory.isRefused = true
-            return Interpretation(exchange.operations) { _ in .retry(.now) }
-        }
-        return parking(exchange, ServerFinding.tokenRefusedTwice)
+        return memory.interpretToken(exchange, row.meaning, asked: asked(exchange), ServerPace.tokens)
+            ?? Interpretation(park: ServerFinding.tokenRefused.at())
     }
 
     private func parking(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
@@ -94,15 +67,10 @@ extension SalesforceServer {
     private func interpretFailure(_ exchange: Exchange<Self>, _ row: ReplyRow, _ memory: inout Memory)
         -> Interpretation<Self>
     {
-        let (moment, asked) = (exchange.moment, asked(exchange))
-        let next = ServerPace.backoff.stayAway(&memory.failures, until: &memory.closedUntil, asked: asked, at: moment)
         let isDoubtful = exchange.mayHaveWorked && exchange.outcome.reply?.status != 503
-        return Interpretation(exchange.operations) { pending in
-            if exchange.endpoint == .event, isDoubtful, settings.eventsInDoubt == .reject {
-                return .rejected(ServerFinding.eventUnknown.at("action.event"))
-            }
-            let own = ServerPace.backoff.next(after: pending.failures, asked: asked, at: moment)
-            return .retry(.at(max(own, next)))
+        let isLost = exchange.endpoint == .event && isDoubtful && settings.eventsInDoubt == .reject
+        return memory.stayAway(exchange, asked: asked(exchange), ServerPace.tokens) { _ in
+            isLost ? .rejected(ServerFinding.eventUnknown.at("action.event")) : nil
         }
     }
 
@@ -286,11 +254,6 @@ extension Pending<SalesforceServer> {
     }
 }
 
-extension Exchange<SalesforceServer> {
-    /// Whether the vendor refused the token, or the client.
-    fileprivate var isUnauthenticated: Bool { outcome.reply?.status == 401 }
-}
-
 extension WireResponse {
     /// Seconds to wait, where a refusal's own body says them.
     fileprivate var retryAfterInBody: Duration? {
@@ -303,11 +266,6 @@ extension WireResponse {
 
 /// What comes from the vendor and goes into later requests, where it must do no harm.
 enum ServerToken: Sendable {
-    /// Whether a token can stand in a header.
-    static func isGood(_ text: String) -> Bool {
-        (1...8192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-
     /// Whether a job's id can stand in a path.
     static func isJob(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)

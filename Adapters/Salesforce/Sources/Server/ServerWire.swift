@@ -262,13 +262,10 @@ struct ServerRequests: Sendable {
     private var rest: String { settings.restURL.isEmpty ? memory.restURL ?? "" : settings.restURL }
     private var dataExtension: String { URLText.encode(settings.dataExtension) }
 
-    /// The header that a request with this token carries.
-    static func authorization(_ token: Secret?) -> String { "Bearer \(token?.value ?? "")" }
-
     private func request(_ method: String, _ path: String, _ body: [UInt8] = []) -> WireRequest {
         RuleID.salesforce("V4").fire()
         RuleID.salesforce("V11").fire()
-        var headers = [WireHeader("Authorization", Self.authorization(memory.token), isSecret: true)]
+        var headers = [WireHeader("Authorization", memory.authorization, isSecret: true)]
         headers += [WireHeader("Accept", "application/json"), WireHeader("User-Agent", Sender.name)]
         if !body.isEmpty { headers.append(WireHeader("Content-Type", "application/json")) }
         return WireRequest(method, rest + path, headers: headers, body: body)

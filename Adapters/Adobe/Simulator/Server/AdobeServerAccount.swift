@@ -1,0 +1,51 @@
+public import PatchbayJSON
+public import PatchbayModel
+
+/// What a simulated account remembers. Every list has a fixed order, so that equal states have equal JSON.
+public struct AdobeServerAccount: Codable, Sendable, Equatable {
+    /// A token that was handed out.
+    public struct Token: Codable, Sendable, Equatable {
+        /// The token.
+        public var text: String
+        /// When it ends.
+        public var until: Instant
+    }
+
+    /// A profile.
+    public struct Profile: Codable, Sendable, Equatable {
+        /// The vendor's key.
+        public var key: String
+        /// Its fields.
+        public var fields: [String: JSONValue]
+    }
+
+    /// A profile's subscription to a service.
+    public struct Subscription: Codable, Sendable, Equatable {
+        /// The vendor's key.
+        public var key: String
+        /// The profile's.
+        public var profile: String
+        /// The service's name.
+        public var service: String
+    }
+
+    /// Tokens, oldest first.
+    public var tokens: [Token] = []
+    /// Profiles, oldest first.
+    public var profiles: [Profile] = []
+    /// Names of services, oldest first; their place makes their keys.
+    public var services: [String] = []
+    /// Subscriptions, oldest first.
+    public var subscriptions: [Subscription] = []
+    /// How many profiles and subscriptions were ever made; their keys are counted.
+    public var made = 0
+    /// What was deleted: profiles by the value of the account's key field, oldest first, each once.
+    public var deleted: [String] = []
+    /// Rules that a client broke.
+    public var violations: [String] = []
+    /// Requests by method, path and status.
+    public var counts: [String: Int] = [:]
+
+    /// An account without profiles.
+    public init() {}
+}

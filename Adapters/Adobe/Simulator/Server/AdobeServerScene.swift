@@ -1,0 +1,71 @@
+public import PatchbayAdapterKit
+public import PatchbayJSON
+public import PatchbayModel
+
+/// Random runs of faults: one token at a time, no request while the vendor has closed, no profile and no subscription twice,
+/// and in the end the values that were said last. Keys are not unique at the account, so that only the door looks after that.
+public struct AdobeServerScene: VendorScene {
+    public typealias Simulator = AdobeServerSimulator
+
+    public static let settings: JSONObject = [
+        "apiUrl": "https://mc.adobe.test", "tokenUrl": "https://ims.adobe.test", "organization": "acmecorp",
+        "clientId": "client-1", "clientSecret": "secret-of-client-1", "scope": "openid,campaign_sdk",
+        "resource": "profileAndServicesExt", "matching": "filter", "filter": "byCusNumber",
+        "filterParameter": "cusNumber_parameter", "keyField": "cusNumber",
+        "fieldNames": ["tier": "cusTier", "store": "cusStore", "closing": "cusClosing"],
+        "tagFields": ["sports": "cusSports"], "services": ["email.offers": "offers", "sms.news": "news"],
+    ]
+
+    public static let account: JSONObject = [
+        "keyField": "cusNumber", "filter": "byCusNumber", "filterParameter": "cusNumber_parameter",
+    ]
+
+    public static let question = ReadRequest("profile")
+    public static var closing: Action { .changeAttributes(["closing": .set("1")]) }
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
+        switch random.below(9) {
+        case 0: .changeTags(TagChange(add: ["sports"]))
+        case 1: .changeTags(TagChange(remove: ["sports"]))
+        case 2: .identify([Identifier(.email, "p\(random.below(3))@example.com")])
+        case 3, 4:
+            .changeSubscription(
+                random.below(2) == 0
+                    ? Subscription(channel: .email, topic: "offers", state: random.pick([.subscribed, .unsubscribed]))
+                    : Subscription(channel: .sms, topic: "news", state: random.pick([.subscribed, .unsubscribed]))
+            )
+        case 5: .changeAttributes([random.pick(["tier", "store"]): .unset])
+        case 6: .changeSubscription(Subscription(channel: .email, state: random.pick([.subscribed, .unsubscribed])))
+        default: .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
+        }
+    }
+
+    public static func problems(in story: SceneStory, at account: AdobeServerAccount) -> [String] {
+        let all = Set(story.requests.map(\.endpoint))
+        var problems = story.early(all.subtracting(["token"])) { request in
+            request.retryAfter.map { min($0, .seconds(86_400)) }
+        }
+        problems += story.needlessTokens(isGood: { text, now in
+            account.tokens.contains { $0.text == text && $0.until > now }
+        })
+        problems += account.violations.map { "the vendor's rules: \($0)" }
+        guard story.isWhole else { return problems }
+        let keys = Dictionary(grouping: account.profiles) { $0.fields["cusNumber"]?.string ?? "" }
+        problems += keys.filter { $0.value.count > 1 }.keys.sorted().map { _ in "a contact has two profiles" }
+        let pairs = Dictionary(grouping: account.subscriptions) { "\($0.profile) \($0.service)" }
+        problems += pairs.filter { $0.value.count > 1 }.keys.sorted().map { "the subscription \($0) is there twice" }
+        return problems + differences(story, account)
+    }
+
+    private static func differences(_ story: SceneStory, _ account: AdobeServerAccount) -> [String] {
+        var problems: [String] = []
+        let fields = ["tier": "cusTier", "store": "cusStore", "closing": "cusClosing"]
+        for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
+            guard let field = fields[name.rawValue] else { continue }
+            let said = value?.plainText ?? ""
+            let held = account.profiles.map { $0.fields[field]?.string ?? "" }
+            if !held.contains(said) { problems.append("the vendor holds \(name.rawValue) otherwise than the app said") }
+        }
+        return problems
+    }
+}

@@ -1,0 +1,278 @@
+public import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+extension AdobeServer {
+    public func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {
+        let row = ReplyTable.adobeServer.row(for: exchange.outcome)
+        if exchange.endpoint == .token {
+            return memory.interpretToken(exchange, row.meaning, asked: exchange.retryAfter, ServerPace.tokens)
+                ?? Interpretation(park: ServerFinding.tokenRefused.at())
+        }
+        if exchange.outcome.reply?.status == 401 {
+            RuleID.adobe("B3").fire()
+            return memory.interpretRefusedToken(exchange) ?? parking(exchange, ServerFinding.tokenRefusedTwice)
+        }
+        if row.meaning == .retry { return interpretFailure(exchange, &memory) }
+        memory.heard(at: exchange.moment.now)
+        switch row.meaning {
+        case .park: return parking(exchange, row.finding ?? ServerFinding.forbidden)
+        case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused)
+        case .accepted, .retry:
+            guard let meaning = interpretYes(exchange) else {
+                RuleID.adobe("B38").fire()
+                return interpretFailure(exchange, &memory)
+            }
+            return meaning
+        }
+    }
+
+    private func parking(_ exchange: Exchange<Self>, _ row: FindingRow) -> Interpretation<Self> {
+        var meaning = Interpretation<Self>(exchange.operations) { .underway($0.step) }
+        meaning.park = row.at(detail: exchange.outcome.reply.map { "HTTP \($0.status)" })
+        return meaning
+    }
+
+    // MARK: Failures
+
+    /// Not now: every lane stays away for a time, and what was carried for longer each time. What must not go twice is looked
+    /// for again, even where it surely was not done: meanwhile another may have done it (B12, B25).
+    private func interpretFailure(_ exchange: Exchange<Self>, _ memory: inout Memory) -> Interpretation<Self> {
+        let (moment, asked) = (exchange.moment, exchange.retryAfter)
+        let isFault = exchange.outcome.reply?.status == 500
+        if asked != nil || !isFault { RuleID.adobe("B30").fire() }
+        return memory.stayAway(exchange, asked: asked, ServerPace.tokens) { pending in
+            let isAgain = exchange.endpoint.isJournaled
+            guard isFault || isAgain else { return nil }
+            var step = pending.step ?? Step()
+            let before = isFault ? step.faults ?? 0 : step.doubts ?? 0
+            if isFault {
+                RuleID.adobe("B31").fire()
+                guard before + 1 < settings.faultAttempts else { return .rejected(ServerFinding.fault.at("action")) }
+                step.faults = before + 1
+            } else {
+                step.doubts = min(99, before + 1)
+            }
+            if isAgain { RuleID.adobe(exchange.endpoint == .create ? "B12" : "B25").fire() }
+            let next = ServerPace.tokens.backoff.next(after: before, asked: asked, at: moment)
+            return .underway(isAgain ? step.next(nil) : step, .at(next))
+        }
+    }
+
+    // MARK: Refusals
+
+    private func interpretRefusal(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        // The vendor's own word; a status alone may be of whoever stands in between.
+        let isAbsent = finding == ServerFinding.absent
+        let isGone = isAbsent || finding == ServerFinding.notFound || finding == ServerFinding.profileKey
+        switch exchange.endpoint {
+        case .find where isAbsent && settings.matching == .key, .update where isAbsent && settings.matching == .key:
+            return absent(exchange)
+        case .find where isGone: return parking(exchange, ServerFinding.filterUnknown)
+        case .update where finding == ServerFinding.notFound && settings.matching == .key,
+            .delete where finding == ServerFinding.notFound && settings.matching == .key:
+            return parking(exchange, ServerFinding.filterUnknown)
+        case .create where isGone: return parking(exchange, ServerFinding.resourceUnknown)
+        case .create where finding == ServerFinding.duplicate: return anew(exchange, finding)
+        case .delete where isAbsent && settings.matching == .key:
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.nothingToErase.at()) }
+        case .update where isGone && settings.matching != .key, .delete where isGone && settings.matching != .key,
+            .subscriptions where isGone, .subscribe where isGone, .unsubscribe where isGone:
+            return anew(exchange, ServerFinding.vanished)
+        case .service where isGone:
+            return Interpretation(exchange.operations) { _ in
+                .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
+            }
+        case .subscribe where finding == ServerFinding.duplicate:
+            return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.subscribedAlready.at()) }
+        default: return halved(exchange, finding)
+        }
+    }
+
+    /// A refused group goes again in halves, until the one at fault stands alone and ends (B35). What was to be made is
+    /// looked for again: the first half makes it.
+    private func halved(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        let operations = exchange.operations
+        guard operations.count > 1, exchange.endpoint == .create || exchange.endpoint == .update else {
+            var finding = finding.at("action")
+            finding.vendor = exchange.outcome.reply.map {
+                VendorReply(status: $0.status, code: VendorCode.first(in: $0) ?? $0.json?["error_code"]?.string)
+            }
+            return Interpretation(operations) { _ in .rejected(finding) }
+        }
+        let most = operations.halfCount
+        return Interpretation(operations) { pending in
+            var step = pending.step ?? Step()
+            step.most = most
+            return .underway(exchange.endpoint == .create ? step.next(nil) : step)
+        }
+    }
+
+    /// The profile that was there is not, or one that was not there is: it is looked for again, three times (B13).
+    private func anew(_ exchange: Exchange<Self>, _ finding: FindingRow) -> Interpretation<Self> {
+        RuleID.adobe("B13").fire()
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            step.vanishings = (step.vanishings ?? 0) + 1
+            guard step.vanishings ?? 0 <= ServerPace.vanishings else { return .rejected(finding.at("contact")) }
+            return .underway(step.next(nil))
+        }
+    }
+
+    // MARK: Yes
+
+    /// What a yes means; nil where it can't be understood.
+    private func interpretYes(_ exchange: Exchange<Self>) -> Interpretation<Self>? {
+        let json = exchange.outcome.reply?.json
+        switch exchange.endpoint {
+        case .find: return ServerPage(json, isSingle: settings.matching == .key, settings).map { found(exchange, $0) }
+        case .create:
+            guard let profile = ServerRecord(json) else { return nil }
+            return made(exchange, profile)
+        case .update:
+            guard exchange.outcome.reply?.body.isEmpty ?? false || ServerRecord(json) != nil else { return nil }
+            RuleID.adobe("B11").fire()
+            return Interpretation(endings(exchange.operations))
+        case .delete:
+            RuleID.adobe("B26").fire()
+            return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case .service: return ServerRecord(json).map { served(exchange, $0) }
+        case .subscriptions: return ServerPage(json, isSingle: false, settings).map { listed(exchange, $0) }
+        case .subscribe:
+            guard ServerRecord(json) != nil else { return nil }
+            RuleID.adobe("B23").fire()
+            return Interpretation(exchange.operations) { _ in .accepted() }
+        case .unsubscribe:
+            RuleID.adobe("B24").fire()
+            return Interpretation(exchange.operations) { _ in .accepted() }
+        case .page:
+            guard let page = ServerPage(json, isSingle: false, settings) else { return nil }
+            return Interpretation(exchange.operations) { _ in .accepted(answer: page.answer) }
+        case .token: return Interpretation()
+        }
+    }
+
+    /// The account holds it: each operation, but one whose every value a later one of the same request replaced.
+    private func endings(_ operations: [Pending<Self>]) -> [OperationID: Verdict<Self>] {
+        let row = ProfileRow(operations, settings)
+        var verdicts: [OperationID: Verdict<Self>] = [:]
+        for one in operations {
+            let later = row.replacement(of: one.id, members(of: one.operation))
+            verdicts[one.id] = later.map { .superseded(by: $0) } ?? .accepted()
+        }
+        return verdicts
+    }
+
+    /// What a page of profiles says of the contact.
+    private func found(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
+        guard let key = exchange.operations.first?.operation.adobeKey else { return Interpretation() }
+        if settings.matching != .key, page.records.contains(where: { $0.json[settings.keyField] == nil }) {
+            return parking(exchange, ServerFinding.keyUnseen)
+        }
+        let hits = page.records.filter { $0.has(key, settings) }
+        if hits.count != page.records.count || !hits.isEmpty { RuleID.adobe("B7").fire() }
+        if hits.count > 1 {
+            RuleID.adobe("B9").fire()
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.several.at("contact")) }
+        }
+        guard let profile = hits.first else { return page.next == nil ? absent(exchange) : turned(exchange, page) }
+        return Interpretation(exchange.operations) { pending in
+            let step = pending.step ?? Step()
+            switch pending.operation.action {
+            case .readBack: return .accepted(answer: profile.json)
+            case .changeSubscription where topic(of: pending.operation) != nil:
+                guard let list = profile.subscriptions(settings) else {
+                    return .rejected(ServerFinding.addressForeign.at("action"))
+                }
+                return .underway(step.next(.service, list))
+            default: return .underway(step.next(.write, ProfileAddress.keyed(profile.key, settings)))
+            }
+        }
+    }
+
+    /// The next page of a collection, by the address that the vendor gives (B8).
+    private func turned(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
+        RuleID.adobe("B8").fire()
+        guard let next = page.next, let address = ServerAddress(next, settings) else {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.addressForeign.at("action")) }
+        }
+        return Interpretation(exchange.operations) { pending in
+            var step = pending.step ?? Step()
+            let pages = (step.pages ?? 1) + 1
+            guard pages <= ServerPace.pages else { return .rejected(ServerFinding.manyPages.at("contact")) }
+            (step.address, step.pages) = (address.rest, pages)
+            return .underway(step)
+        }
+    }
+
+    /// The account has no such profile.
+    private func absent(_ exchange: Exchange<Self>) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { pending in
+            let step = pending.step ?? Step()
+            switch pending.operation.action {
+            case .erase: return .accepted(ServerFinding.nothingToErase.at())
+            case .readBack: return .rejected(ServerFinding.contactUnknown.at("contact"))
+            default: break
+            }
+            if topic(of: pending.operation)?.isOn == false {
+                return .unchanged(ServerFinding.unsubscribedAlready.at())
+            }
+            guard settings.unknownContacts == .add else {
+                return .rejected(ServerFinding.contactUnknown.at("contact"))
+            }
+            return .underway(step.next(.create))
+        }
+    }
+
+    /// The profile is made: with what was to be written, or for a topic that is still to be subscribed to.
+    private func made(_ exchange: Exchange<Self>, _ profile: ServerRecord) -> Interpretation<Self> {
+        let endings = endings(exchange.operations)
+        return Interpretation(exchange.operations) { pending in
+            guard topic(of: pending.operation) != nil else { return endings[pending.id] ?? .accepted() }
+            guard let list = profile.subscriptions(settings) else {
+                return .rejected(ServerFinding.addressForeign.at("action"))
+            }
+            return .underway((pending.step ?? Step()).next(.service, list))
+        }
+    }
+
+    // MARK: Services
+
+    private func served(_ exchange: Exchange<Self>, _ service: ServerRecord) -> Interpretation<Self> {
+        Interpretation(exchange.operations) { pending in
+            let step = pending.step ?? Step()
+            let name = service.json["name"]?.string
+            guard name == nil || name == topic(of: pending.operation)?.service else {
+                return .rejected(ServerFinding.serviceUnknown.at("action.subscription.topic"))
+            }
+            return .underway(step.next(.list, step.address, service: service.key))
+        }
+    }
+
+    /// What a page of subscriptions says: nothing is left to do, or which request does it (B22).
+    private func listed(_ exchange: Exchange<Self>, _ page: ServerPage) -> Interpretation<Self> {
+        guard let pending = exchange.operations.first, let topic = topic(of: pending.operation) else {
+            return Interpretation()
+        }
+        let step = pending.step ?? Step()
+        let record = page.records.first { $0.isSubscription(to: topic.service, step.service) }
+        if record == nil, page.next != nil { return turned(exchange, page) }
+        RuleID.adobe("B22").fire()
+        let verdict: Verdict<Self>
+        switch (record, topic.isOn) {
+        case (nil, false): verdict = .unchanged(ServerFinding.unsubscribedAlready.at())
+        case (.some, true): verdict = .unchanged(ServerFinding.subscribedAlready.at())
+        case (nil, true):
+            // Of the list's pages only the first is the collection itself.
+            let list = step.pages == nil ? step.address : step.address.flatMap(ServerAddress.collection)
+            verdict = .underway(step.next(.subscribe, list, service: step.service))
+        case (.some(let record), false):
+            guard let address = record.address(settings) else {
+                verdict = .rejected(ServerFinding.addressForeign.at("action"))
+                break
+            }
+            verdict = .underway(step.next(.end, address))
+        }
+        return Interpretation(exchange.operations) { _ in verdict }
+    }
+}

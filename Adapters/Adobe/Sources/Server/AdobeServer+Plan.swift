@@ -1,0 +1,115 @@
+public import PatchbayAdapterKit
+import PatchbayModel
+
+extension AdobeServer {
+    public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
+        let idle = pending.compactMap { one in ending(without: one.operation).map { (one.id, $0) } }
+        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
+        let requests = ServerRequests(settings: settings, memory: memory)
+        switch memory.gate(at: moment.now) {
+        case .closed(let end): return .wait(until: end, because: ServerFinding.closed.at())
+        case .needsTokenLater(let start): return .wait(until: start, because: ServerFinding.tokenLater.at())
+        case .needsToken:
+            RuleID.adobe("B2").fire()
+            return .send(Transmission(chore: .token, requests.token()))
+        case .open: return .send(transmission(for: pending[0], pending, requests))
+        }
+    }
+
+    /// How an operation ends that needs no request; nil where it needs one.
+    private func ending(without operation: EngagementOperation) -> Verdict<Self>? {
+        switch operation.action {
+        case .farewell: .unchanged(ServerFinding.nothingToLeave.at())
+        case .identify where members(of: operation).isEmpty: .unchanged(ServerFinding.keyKnown.at())
+        default: nil
+        }
+    }
+
+    func members(of operation: EngagementOperation) -> [ServerFields.Member] {
+        ServerFields(operation, settings).members
+    }
+
+    /// The topic that an operation is about; nil where it changes the profile itself.
+    func topic(of operation: EngagementOperation) -> TopicPlace? {
+        guard case .changeSubscription(let subscription) = operation.action else { return nil }
+        return TopicPlace(subscription, settings)
+    }
+
+    /// Whether it changes fields of the profile.
+    func isWritten(_ operation: EngagementOperation) -> Bool {
+        switch operation.action {
+        case .identify, .changeAttributes, .changeTags: true
+        case .changeSubscription(let subscription): subscription.topic == nil
+        default: false
+        }
+    }
+
+    // MARK: What leaves
+
+    /// The request for the first of the window and for all that goes with it.
+    private func transmission(
+        for head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        let address = head.step?.address ?? ""
+        if case .readBack(let request) = head.operation.action,
+            case .page(let address)? = ServerQuestion(request, settings)
+        {
+            RuleID.adobe("B34").fire()
+            return Transmission(.page, requests.get(address, replyLimit: 64 << 20), carrying: [head])
+        }
+        switch head.step?.stage {
+        case nil: return beginning(head, pending, requests)
+        case .create:
+            RuleID.adobe("B10").fire()
+            let group = group(of: head, pending)
+            return Transmission(.create, requests.create(ProfileRow(group, settings)), carrying: group)
+        case .write: return writing(address, head, pending, requests)
+        case .service:
+            let name = topic(of: head.operation)?.service ?? ""
+            return Transmission(.service, requests.service(name), carrying: [head])
+        case .list: return Transmission(.subscriptions, requests.get(address), carrying: [head])
+        case .subscribe:
+            let record = SubscriptionRecord(service: head.step?.service ?? "")
+            return Transmission(.subscribe, requests.subscribe(record, at: address), carrying: [head])
+        case .end: return Transmission(.unsubscribe, requests.delete(address), carrying: [head])
+        }
+    }
+
+    /// The first request: mostly the question for the profile. Where the key stands in addresses, it is not asked for.
+    private func beginning(_ head: Pending<Self>, _ pending: PendingOperations<Self>, _ requests: ServerRequests)
+        -> Transmission<Self>
+    {
+        let key = head.operation.adobeKey
+        if settings.matching == .key, isWritten(head.operation) || head.operation.action == .erase {
+            return writing(ProfileAddress.named(key, settings), head, pending, requests)
+        }
+        RuleID.adobe("B6").fire()
+        let request = head.step?.address.map { requests.get($0) } ?? requests.find(key)
+        return Transmission(.find, request, carrying: group(of: head, pending))
+    }
+
+    private func writing(
+        _ address: String,
+        _ head: Pending<Self>,
+        _ pending: PendingOperations<Self>,
+        _ requests: ServerRequests
+    ) -> Transmission<Self> {
+        guard isWritten(head.operation) else {
+            return Transmission(.delete, requests.delete(address), carrying: [head])
+        }
+        let group = group(of: head, pending)
+        return Transmission(.update, requests.update(ProfileRow(group, settings), at: address), carrying: group)
+    }
+
+    /// What goes with the first of the window: everything that waits to be written of the same contact and has got as far.
+    private func group(of head: Pending<Self>, _ pending: PendingOperations<Self>) -> [Pending<Self>] {
+        guard isWritten(head.operation) else { return [head] }
+        RuleID.adobe("B35").fire()
+        let key = head.operation.adobeKey
+        return pending.batch(min(ServerPace.mostTogether, head.step?.most ?? ServerPace.mostTogether)) { one in
+            !one.isImmediate && one.step == head.step && isWritten(one.operation) && one.operation.adobeKey == key
+        }
+    }
+}

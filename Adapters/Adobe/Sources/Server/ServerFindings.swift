@@ -1,0 +1,528 @@
+import PatchbayAdapterKit
+
+/// Everything that the server door may say. No row ever holds a person's value.
+enum ServerFinding: Sendable {
+    static let keyBlank = FindingRow(
+        "adobe.server.key.blank",
+        .error,
+        .missing,
+        rule: .adobe("B36"),
+        reason: "The operation names no contact, and its subject is blank",
+        remedy: "Give the contact, or use the contact's key as subject."
+    )
+    static let keyForm = FindingRow(
+        "adobe.server.key.form",
+        .error,
+        .invalid,
+        rule: .adobe("B36"),
+        reason: "The contact's key is none that the account could be asked for: no address, or not good for one",
+        remedy: "Give a key of the kind that the settings matching and keyField name."
+    )
+    static let keyLong = FindingRow(
+        "adobe.server.key.long",
+        .error,
+        .tooLarge,
+        rule: .adobe("B14"),
+        reason: "The contact's key is longer than its field",
+        remedy: "Use a shorter key, or another field as keyField."
+    )
+    static let keyOther = FindingRow(
+        "adobe.server.key.other",
+        .warning,
+        .conflict,
+        rule: .adobe("B36"),
+        reason: "The value is to stand in the field that the profile is found by, and is not the contact's key",
+        remedy: "Write to the other contact under its own key."
+    )
+    static let keyKnown = FindingRow(
+        "adobe.server.key.known",
+        .note,
+        rule: .adobe("B36"),
+        reason: "The identifier is the contact's key, by which the profile is found; nothing is left to send",
+        remedy: "Nothing to do."
+    )
+    static let option = FindingRow(
+        "adobe.server.option",
+        .warning,
+        .invalid,
+        rule: .adobe("B37"),
+        reason: "This door has no options",
+        remedy: "Remove it."
+    )
+    static let empty = FindingRow(
+        "adobe.server.nothing",
+        .error,
+        .missing,
+        rule: .adobe("B11"),
+        reason: "The operation says nothing that could be written",
+        remedy: "Name at least one value."
+    )
+    static let unnamed = FindingRow(
+        "adobe.server.name.missing",
+        .warning,
+        .unsupported,
+        rule: .adobe("B14"),
+        reason: "The settings and the vendor's data model name no field for it, so it is not sent",
+        remedy: "Add it to fieldNames, identifierFields or tagFields."
+    )
+    static let fieldReadOnly = FindingRow(
+        "adobe.server.field.readOnly",
+        .warning,
+        .reserved,
+        rule: .adobe("B15"),
+        reason: "The field is computed, or another record, so it is not written",
+        remedy: "Name another field."
+    )
+    static let customField = FindingRow(
+        "adobe.server.field.custom",
+        .warning,
+        .misconfigured,
+        rule: .adobe("B16"),
+        reason:
+            "Fields that the account added are seen by the resource profileAndServicesExt alone, so it "
+            + "is not sent",
+        remedy: "Set resource to profileAndServicesExt."
+    )
+    static let collision = FindingRow(
+        "adobe.server.field.collision",
+        .warning,
+        .conflict,
+        rule: .adobe("B14"),
+        reason: "Two values have the same field; this one is not sent",
+        remedy: "Give one of them another field in the settings."
+    )
+    static let longText = FindingRow(
+        "adobe.server.value.long",
+        .warning,
+        .tooLarge,
+        rule: .adobe("B14"),
+        reason: "The text is longer than its field, so it is not sent",
+        remedy: "Send a shorter text."
+    )
+    static let word = FindingRow(
+        "adobe.server.value.word",
+        .warning,
+        .invalid,
+        rule: .adobe("B14"),
+        reason: "The field takes some words alone, by their names, so the value is not sent",
+        remedy: "Send one of the words."
+    )
+    static let valueForm = FindingRow(
+        "adobe.server.value.form",
+        .warning,
+        .invalid,
+        rule: .adobe("B17"),
+        reason: "The value has not the form of its field, so it is not sent",
+        remedy: "Send a value of the field's type, or name a field of the account's own."
+    )
+    static let nested = FindingRow(
+        "adobe.server.value.nested",
+        .warning,
+        .unsupported,
+        rule: .adobe("B17"),
+        reason: "A field holds one value, so choices, a list or an object are not sent",
+        remedy: "Send each part as an attribute of its own."
+    )
+    static let arithmetic = FindingRow(
+        "adobe.server.value.arithmetic",
+        .warning,
+        .unsupported,
+        rule: .adobe("B17"),
+        reason: "A value can be set or removed here, not added to",
+        remedy: "Set the whole value."
+    )
+    static let subscriptionChannel = FindingRow(
+        "adobe.server.subscription.channel",
+        .error,
+        .unsupported,
+        rule: .adobe("B20"),
+        reason: "The profile has no flag for this channel",
+        remedy: "Set it as an attribute of its own."
+    )
+    static let subscriptionUnknown = FindingRow(
+        "adobe.server.subscription.unknown",
+        .error,
+        .invalid,
+        rule: .adobe("B20"),
+        reason: "Unknown is neither yes nor no, and neither a flag nor a service holds anything else",
+        remedy: "Leave it as it is until the person has said something."
+    )
+    static let subscriptionSuspended = FindingRow(
+        "adobe.server.subscription.suspended",
+        .warning,
+        .unsupported,
+        rule: .adobe("B20"),
+        reason: "The vendor knows no pause, so the subscription is written as ended",
+        remedy: "Subscribe again when the pause is over."
+    )
+    static let subscriptionDetails = FindingRow(
+        "adobe.server.subscription.details",
+        .note,
+        rule: .adobe("B20"),
+        reason: "The vendor keeps the state alone, and its own date: not when, where or how the person said it",
+        remedy: "Set them as attributes if the account needs them."
+    )
+    static let topicChannel = FindingRow(
+        "adobe.server.subscription.topicChannel",
+        .error,
+        .unsupported,
+        rule: .adobe("B21"),
+        reason: "Services are for e-mail and text messages",
+        remedy: "Subscribe to the topic on one of these channels, or set it as an attribute of its own."
+    )
+    static let serviceUnnamed = FindingRow(
+        "adobe.server.service.missing",
+        .error,
+        .misconfigured,
+        rule: .adobe("B21"),
+        reason: "The settings name no service for the topic",
+        remedy: "Add the service's name to services, as channel.topic."
+    )
+    static let serviceUnknown = FindingRow(
+        "adobe.server.service.unknown",
+        .error,
+        .notFound,
+        rule: .adobe("B21"),
+        reason: "The account knows no service of that name",
+        remedy: "Mend the setting services, or make the service; then replay the operation."
+    )
+    static let subscribedAlready = FindingRow(
+        "adobe.server.service.subscribed",
+        .note,
+        rule: .adobe("B22"),
+        reason: "The profile is subscribed already",
+        remedy: "Nothing to do."
+    )
+    static let unsubscribedAlready = FindingRow(
+        "adobe.server.service.unsubscribed",
+        .note,
+        rule: .adobe("B22"),
+        reason: "The profile is not subscribed",
+        remedy: "Nothing to do."
+    )
+    static let contactSwitch = FindingRow(
+        "adobe.server.contactSwitch",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "Nobody logs in at a back end: each operation names its contact",
+        remedy: "Give the contact with each operation."
+    )
+    static let device = FindingRow(
+        "adobe.server.device",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "Devices register themselves",
+        remedy: "Use the device door in the app."
+    )
+    static let consent = FindingRow(
+        "adobe.server.consent",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "The vendor has no record of consent on this door",
+        remedy: "Write it as a subscription, or as an attribute such as ccpaOptOut."
+    )
+    static let push = FindingRow(
+        "adobe.server.event.push",
+        .foreign,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason: "Push messages are seen by devices, not by a back end",
+        remedy: "Use the device door in the app."
+    )
+    static let event = FindingRow(
+        "adobe.server.event",
+        .error,
+        .unsupported,
+        rule: .adobe("B37"),
+        reason:
+            "This door carries profiles, services and subscriptions; a transactional event is defined "
+            + "by each account for itself",
+        remedy: "Set an attribute, or call the account's transactional event."
+    )
+    static let question = FindingRow(
+        "adobe.server.question",
+        .error,
+        .unsupported,
+        rule: .adobe("B34"),
+        reason: "There is no such question",
+        remedy:
+            "Ask for profile, or for profiles or services with rows from 1 to 1,000 and next from the "
+            + "page before."
+    )
+    static let actionUnknown = FindingRow(
+        "adobe.server.action.unknown",
+        .error,
+        .unsupported,
+        reason: "This version knows no such operation",
+        remedy: "Take a newer version."
+    )
+    static let nothingToLeave = FindingRow(
+        "adobe.server.nothingToLeave",
+        .note,
+        rule: .adobe("B37"),
+        reason: "A back end has nothing to take its leave of: the account keeps its profiles",
+        remedy: "Nothing to do, or erase the contacts."
+    )
+    static let contactUnknown = FindingRow(
+        "adobe.server.contact.unknown",
+        .error,
+        .notFound,
+        rule: .adobe("B10"),
+        reason: "The account has no profile of the contact",
+        remedy: "Look at the contact's key, or set unknownContacts to add."
+    )
+    static let several = FindingRow(
+        "adobe.server.contact.several",
+        .error,
+        .conflict,
+        rule: .adobe("B9"),
+        reason: "The account has several profiles of the contact, and nobody knows which is meant",
+        remedy: "Merge them in Campaign, or take a key that is one profile's alone; then replay the operation."
+    )
+    static let manyPages = FindingRow(
+        "adobe.server.contact.pages",
+        .error,
+        .tooLarge,
+        rule: .adobe("B8"),
+        reason: "So many profiles begin with the key that the contact was not among the first pages",
+        remedy: "Take another matching than text."
+    )
+    static let vanished = FindingRow(
+        "adobe.server.contact.vanished",
+        .error,
+        .conflict,
+        rule: .adobe("B13"),
+        reason: "The profile was found and was gone again, several times",
+        remedy: "Look at the profile in Campaign, then replay the operation."
+    )
+    static let addressForeign = FindingRow(
+        "adobe.server.reply.address",
+        .error,
+        .misconfigured,
+        rule: .adobe("B8"),
+        reason: "The vendor's answer names no address of this API, and nothing else gets the token",
+        remedy: "Look whether organization is the one that the vendor's answers name."
+    )
+    static let erased = FindingRow(
+        "adobe.server.erased",
+        .note,
+        rule: .adobe("B26"),
+        reason: "The profile is deleted; logs of deliveries are not, and devices keep their own record",
+        remedy: "Make a privacy request in Campaign if the person asked for everything."
+    )
+    static let nothingToErase = FindingRow(
+        "adobe.server.erased.nobody",
+        .note,
+        rule: .adobe("B26"),
+        reason: "The account has no profile of the contact",
+        remedy: "Nothing to do."
+    )
+    static let closed = FindingRow(
+        "adobe.server.closed",
+        .note,
+        .throttled,
+        rule: .adobe("B30"),
+        reason: "The vendor asked to stay away, or fails; nothing leaves before that time is over",
+        remedy: "Wait."
+    )
+    static let tokenLater = FindingRow(
+        "adobe.server.token.later",
+        .note,
+        .unavailable,
+        rule: .adobe("B30"),
+        reason: "No token could be had; it is asked for again later",
+        remedy: "Wait, or look at the host for tokens."
+    )
+    static let tokenRefused = FindingRow(
+        "adobe.server.token.refused",
+        .error,
+        .unauthenticated,
+        rule: .adobe("B1"),
+        reason: "The vendor gave no token: it does not know the client, or not for these scopes",
+        remedy: "Look at clientId, clientSecret and scope, then resume the provider."
+    )
+    static let tokenRefusedTwice = FindingRow(
+        "adobe.server.token.refusedTwice",
+        .error,
+        .unauthenticated,
+        rule: .adobe("B3"),
+        reason: "The vendor refused a fresh token, too",
+        remedy: "Look at the credential's product profiles, then resume the provider."
+    )
+    static let filterUnknown = FindingRow(
+        "adobe.server.filter.unknown",
+        .error,
+        .misconfigured,
+        rule: .adobe("B6"),
+        reason: "The account can't be asked for profiles in this way: no such filter, field or resource",
+        remedy: "Look at matching, filter, keyField and resource, then resume the provider."
+    )
+    static let keyUnseen = FindingRow(
+        "adobe.server.key.unseen",
+        .error,
+        .misconfigured,
+        rule: .adobe("B7"),
+        reason: "The profiles that the account finds do not show the field that holds the contact's key",
+        remedy: "Look at keyField and resource, then resume the provider."
+    )
+    static let resourceUnknown = FindingRow(
+        "adobe.server.resource.unknown",
+        .error,
+        .misconfigured,
+        rule: .adobe("B5"),
+        reason: "The account has no such collection of profiles",
+        remedy: "Look at organization and resource, then resume the provider."
+    )
+    static let organization = FindingRow(
+        "adobe.server.reply.organization",
+        .error,
+        .misconfigured,
+        rule: .adobe("B28"),
+        reason: "The gateway knows no such organisation, or does not lead to it",
+        remedy: "Look at organization, then resume the provider."
+    )
+    static let forbidden = FindingRow(
+        "adobe.server.reply.forbidden",
+        .error,
+        .forbidden,
+        rule: .adobe("B29"),
+        reason: "The client may not do this: the product is not provisioned for it, or the API key is another's",
+        remedy: "Look at the credential's product profiles, then resume the provider."
+    )
+    static let unauthenticated = FindingRow(
+        "adobe.server.reply.unauthenticated",
+        .error,
+        .unauthenticated,
+        rule: .adobe("B3"),
+        reason: "The vendor does not take the token",
+        remedy: "Nothing: a fresh one is asked for once."
+    )
+    static let tooOften = FindingRow(
+        "adobe.server.reply.tooOften",
+        .error,
+        .throttled,
+        rule: .adobe("B30"),
+        reason: "The vendor gets too many requests",
+        remedy: "Nothing: it is tried again. Look at the licence agreement if it lasts."
+    )
+    static let absent = FindingRow(
+        "adobe.server.reply.absent",
+        .error,
+        .notFound,
+        rule: .adobe("B27"),
+        reason: "The vendor has no such document",
+        remedy: "Look at the name in the settings and in the account."
+    )
+    static let notFound = FindingRow(
+        "adobe.server.reply.notFound",
+        .error,
+        .notFound,
+        rule: .adobe("B32"),
+        reason: "Nothing is there",
+        remedy: "Look at apiUrl, organization and resource, then replay the operation."
+    )
+    static let value = FindingRow(
+        "adobe.server.reply.value",
+        .error,
+        .invalid,
+        rule: .adobe("B27"),
+        reason: "The vendor does not take a value: it names nothing, or is of another type",
+        remedy: "Mend the value, then replay the operation."
+    )
+    static let keyChange = FindingRow(
+        "adobe.server.reply.keyChange",
+        .error,
+        .conflict,
+        rule: .adobe("B27"),
+        reason: "The vendor does not let a key be changed",
+        remedy: "Take the key out of the operation."
+    )
+    static let duplicate = FindingRow(
+        "adobe.server.reply.duplicate",
+        .error,
+        .conflict,
+        rule: .adobe("B27"),
+        reason: "The account has that key already",
+        remedy: "Look for the other profile in Campaign, then replay the operation."
+    )
+    static let profileKey = FindingRow(
+        "adobe.server.reply.profileKey",
+        .error,
+        .notFound,
+        rule: .adobe("B27"),
+        reason: "The vendor does not know its own key any more",
+        remedy: "Replay the operation."
+    )
+    static let hiddenRefusal = FindingRow(
+        "adobe.server.reply.hidden",
+        .error,
+        .invalid,
+        rule: .adobe("B32"),
+        reason: "The vendor says HTTP 200, and inside that it refused it",
+        remedy: "Mend what the vendor's code tells of, then replay it."
+    )
+    static let refused = FindingRow(
+        "adobe.server.reply.refused",
+        .error,
+        .invalid,
+        rule: .adobe("B32"),
+        reason: "The vendor refused it",
+        remedy: "Mend what the vendor's code tells of, then replay it."
+    )
+    static let fault = FindingRow(
+        "adobe.server.reply.fault",
+        .error,
+        .unavailable,
+        rule: .adobe("B31"),
+        reason: "The vendor answered with HTTP 500 so often, and never said why, that it is given up",
+        remedy: "Look at the operation's values and at the vendor's state, then replay it."
+    )
+    static let unexplained = FindingRow(
+        "adobe.server.reply.unexplained",
+        .error,
+        .unavailable,
+        rule: .adobe("B31"),
+        reason: "The vendor answers with HTTP 500 and does not say why",
+        remedy: "Nothing: it is tried again, faultAttempts times."
+    )
+    static let unavailable = FindingRow(
+        "adobe.server.reply.unavailable",
+        .error,
+        .unavailable,
+        rule: .adobe("B30"),
+        reason: "The vendor is there and can't do it now",
+        remedy: "Nothing: it is tried again."
+    )
+    static let noReply = FindingRow(
+        "adobe.server.reply.none",
+        .error,
+        .unreachable,
+        rule: .adobe("B30"),
+        reason: "There is no answer",
+        remedy: "Nothing: it is tried again."
+    )
+    static let page = FindingRow(
+        "adobe.server.reply.page",
+        .error,
+        .unreachable,
+        rule: .adobe("B33"),
+        reason: "A web page came instead of the vendor's answer",
+        remedy: "Nothing: it is tried again. Look whether something stands between this machine and the vendor."
+    )
+
+    /// Every row, for the descriptor.
+    static let all: [FindingRow] = [
+        keyBlank, keyForm, keyLong, keyOther, keyKnown, option, empty, unnamed, fieldReadOnly, customField, collision,
+        longText, word, valueForm, nested, arithmetic, subscriptionChannel, subscriptionUnknown, subscriptionSuspended,
+        subscriptionDetails, topicChannel, serviceUnnamed, serviceUnknown, subscribedAlready, unsubscribedAlready,
+        contactSwitch, device, consent, push, event, question, actionUnknown, nothingToLeave, contactUnknown, several,
+        manyPages, vanished, addressForeign, erased, nothingToErase, closed, tokenLater, tokenRefused,
+        tokenRefusedTwice, filterUnknown, keyUnseen, resourceUnknown, organization, forbidden, unauthenticated,
+        tooOften, absent,
+        notFound, value, keyChange, duplicate, profileKey, hiddenRefusal, refused, fault, unexplained, unavailable,
+        noReply, page,
+    ]
+}

@@ -1,0 +1,317 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// A field of the vendor's own profile, as its data model lists it.
+struct ProfileField: Sendable {
+    /// What the field takes.
+    enum Form: Sendable {
+        case text(Int?), day, words([String]), flag
+        /// Computed, or the vendor's own.
+        case readOnly
+        /// Another record, which is not written inside this one.
+        case link
+    }
+
+    let name: String
+    let form: Form
+
+    /// Every field of the data model.
+    static let all: [ProfileField] =
+        [
+            ("email", 128), ("firstName", 30), ("lastName", 50), ("middleName", 30), ("salutation", 20), ("phone", 32),
+            ("mobilePhone", 32), ("fax", 32), ("externalId", 100), ("timeZone", nil),
+        ].map { ProfileField(name: $0.0, form: .text($0.1)) } + [
+            ProfileField(name: "birthDate", form: .day),
+            ProfileField(name: "gender", form: .words(["unknown", "male", "female"])),
+            ProfileField(name: "emailFormat", form: .words(["unknown", "text", "html"])),
+        ]
+        + (flags.map(\.field) + ["blackList", "ccpaOptOut"]).map { ProfileField(name: $0, form: .flag) }
+        + ["country", "stateLink", "location", "postalAddress"].map { ProfileField(name: $0, form: .link) }
+        + ["PKey", "age", "created", "lastModified", "title", "domain", "cryptedId"].map {
+            ProfileField(name: $0, form: .readOnly)
+        }
+
+    /// The flags that say: do not contact.
+    static let flags: [(channel: Channel, field: String)] = [
+        (.email, "blackListEmail"), (.sms, "blackListMobile"), (.push, "blackListPushnotification"),
+        ("phone", "blackListPhone"), ("fax", "blackListFax"), ("postal_mail", "blackListPostalMail"),
+    ]
+
+    private static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+
+    static func named(_ name: String) -> ProfileField? { byName[name] }
+
+    /// Most characters; nil where the data model states none.
+    var limit: Int? { if case .text(let limit) = form { limit } else { nil } }
+
+    /// Whether an operation may write it.
+    var isWritten: Bool {
+        switch form {
+        case .text, .day, .words, .flag: true
+        case .readOnly, .link: false
+        }
+    }
+
+    /// Neutral attributes that the data model has a field for.
+    static let attributes: [AttributeName: String] = [
+        .givenName: "firstName", .familyName: "lastName", .birthDate: "birthDate", .gender: "gender",
+    ]
+
+    /// The names of fields that an account adds.
+    static func isCustom(_ name: String) -> Bool {
+        name.hasPrefix("cus") && name.utf8.count > 3
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F: true
+                default: false
+                }
+            }
+    }
+}
+
+/// What one operation writes into its profile, and what must stay out.
+struct ServerFields: Sendable {
+    /// One field.
+    struct Member: Sendable, Equatable {
+        var name: String
+        var value: JSONValue
+    }
+
+    /// What is written, each field once, in order of the neutral names.
+    private(set) var members: [Member] = []
+    /// What is to be said; errors where nothing is left to write.
+    private(set) var findings: [Finding] = []
+    /// Whether the operation says nothing but who the contact is.
+    private(set) var isKeyAlone = false
+
+    private let settings: AdobeServerSettings
+
+    init(_ operation: EngagementOperation, _ settings: AdobeServerSettings) {
+        self.settings = settings
+        switch operation.action {
+        case .identify(let identifiers): add(identifiers, key: operation.adobeKey)
+        case .changeAttributes(let changes): add(changes)
+        case .changeTags(let change): add(change)
+        case .changeSubscription(let subscription): add(subscription)
+        default: break
+        }
+        guard members.isEmpty, !isKeyAlone else { return }
+        findings = findings.isEmpty ? [ServerFinding.empty.at("action")] : findings.map(\.asAdobeError)
+    }
+
+    // MARK: Kinds
+
+    private mutating func add(_ identifiers: [Identifier], key: String) {
+        for (place, identifier) in identifiers.enumerated() {
+            let path = "action.identifiers[\(place)]"
+            let field = settings.identifierFields[identifier.kind]
+            let value = identifier.value.trimmed
+            // A customer number is the contact's key, unless the account has a field of its own for it.
+            if field == settings.keyField || field == nil && identifier.kind == .external {
+                if value == key { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }
+            } else {
+                put(field, .string(value), path)
+            }
+        }
+    }
+
+    private mutating func add(_ changes: [AttributeName: AttributeChange]) {
+        for (name, change) in changes.sorted(by: { $0.key < $1.key }) {
+            let path = "action.changes".dot(name.rawValue)
+            let field = settings.field(of: name)
+            switch change {
+            case .set(let value):
+                switch json(value, for: field.flatMap(ProfileField.named)) {
+                case .success(let json): put(field, json, path)
+                case .failure(let problem): findings.append(problem.row.at(path, detail: problem.detail))
+                }
+            case .unset:
+                RuleID.adobe("B18").fire()
+                put(field, settings.unset == .blank ? "" : .null, path)
+            case .increment, .append, .remove: findings.append(ServerFinding.arithmetic.at(path))
+            }
+        }
+    }
+
+    private mutating func add(_ change: TagChange) {
+        var states: [Tag: Bool] = [:]
+        if let replace = change.replace {
+            // Of the tags that have no field nobody can say that they are gone.
+            for tag in settings.tagFields.keys { states[tag] = false }
+            for tag in replace { states[tag] = true }
+        }
+        for tag in change.remove { states[tag] = false }
+        for tag in change.add { states[tag] = true }
+        for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
+            RuleID.adobe("B19").fire()
+            put(settings.tagFields[tag], .bool(isOn), "action.tags")
+        }
+    }
+
+    private mutating func add(_ subscription: Subscription) {
+        let path = "action.subscription"
+        guard subscription.topic == nil else { return }
+        guard let flag = ProfileField.flags.first(where: { $0.channel == subscription.channel }) else {
+            return findings.append(ServerFinding.subscriptionChannel.at(path.dot("channel")))
+        }
+        findings += subscription.adobeFindings
+        guard subscription.state != .unknown else { return }
+        RuleID.adobe("B20").fire()
+        put(flag.field, .bool(subscription.state != .subscribed), path)
+    }
+
+    // MARK: Values
+
+    private mutating func put(_ field: String?, _ value: JSONValue, _ path: String) {
+        guard let field else { return findings.append(ServerFinding.unnamed.at(path)) }
+        if field == settings.keyField { return findings.append(ServerFinding.keyOther.at(path)) }
+        if let own = ProfileField.named(field) {
+            guard own.isWritten else { return findings.append(ServerFinding.fieldReadOnly.at(path)) }
+            RuleID.adobe("B14").fire()
+            if let limit = own.limit, let text = value.string, text.utf16.count > limit {
+                let size = "\(text.utf16.count) characters, not \(limit)"
+                return findings.append(ServerFinding.longText.at(path, detail: size))
+            }
+        } else if settings.resource == .profileAndServices {
+            return findings.append(ServerFinding.customField.at(path))
+        }
+        guard !members.contains(where: { $0.name == field }) else {
+            return findings.append(ServerFinding.collision.at(path))
+        }
+        members.append(Member(name: field, value: value))
+    }
+
+    /// The value as the field takes it; a custom field takes what the value is.
+    private func json(_ value: AttributeValue, for field: ProfileField?) -> Result<JSONValue, AdobeProblem> {
+        RuleID.adobe("B17").fire()
+        switch (field?.form, value) {
+        case (_, .choices), (_, .list), (_, .object): return .failure(AdobeProblem(ServerFinding.nested))
+        case (.flag, _):
+            guard case .boolean(let flag)? = value.converted(to: .boolean) else { return mismatch(value) }
+            return .success(.bool(flag))
+        case (.day, _):
+            guard case .date(let day)? = value.converted(to: .date) else { return mismatch(value) }
+            return .success(.string(day.text))
+        case (.words(let words), _):
+            guard let word = value.plainText, words.contains(word) else {
+                return .failure(AdobeProblem(ServerFinding.word, "one of \(words.joined(separator: ", "))"))
+            }
+            return .success(.string(word))
+        case (nil, .boolean(let flag)): return .success(.bool(flag))
+        case (nil, .integer), (nil, .decimal):
+            return value.plainText.flatMap(JSONNumber.init(text:)).map { .success(.number($0)) } ?? mismatch(value)
+        default: return value.campaignText(settings.timeForm).map { .success(.string($0)) } ?? mismatch(value)
+        }
+    }
+
+    private func mismatch(_ value: AttributeValue) -> Result<JSONValue, AdobeProblem> {
+        .failure(AdobeProblem(ServerFinding.valueForm, value.type.rawValue))
+    }
+}
+
+/// Why a value has no form for its field.
+struct AdobeProblem: Error {
+    /// What to say.
+    var row: FindingRow
+    /// Sizes and names, never the value.
+    var detail: String?
+
+    init(_ row: FindingRow, _ detail: String? = nil) { (self.row, self.detail) = (row, detail) }
+}
+
+extension Finding {
+    /// The same, where nothing else is left of the operation.
+    fileprivate var asAdobeError: Finding {
+        var copy = self
+        copy.severity = .error
+        return copy
+    }
+}
+
+extension AdobeServerSettings {
+    /// The field of an attribute: the one that the settings name, the data model's own, or its own name if it is a field's.
+    func field(of name: AttributeName) -> String? {
+        if let field = fieldNames[name] ?? ProfileField.attributes[name] { return field }
+        let own = name.rawValue
+        return ProfileField.named(own) != nil || ProfileField.isCustom(own) ? own : nil
+    }
+}
+
+/// What several operations write into one profile, folded: of several values for one field the last (B35).
+struct ProfileRow: Sendable {
+    /// The field that the profile is found by, and the contact's key, which stands there.
+    let key: ServerFields.Member
+    /// The other fields, each once.
+    private(set) var members: [ServerFields.Member] = []
+    private var operations: [OperationID] = []
+    /// The last operation that wrote a field.
+    private var owners: [String: OperationID] = [:]
+
+    init(_ operations: [Pending<AdobeServer>], _ settings: AdobeServerSettings) {
+        let key = operations.first?.operation.adobeKey ?? ""
+        self.key = ServerFields.Member(name: settings.keyField, value: .string(key))
+        for one in operations { add(one.id, ServerFields(one.operation, settings).members) }
+    }
+
+    private mutating func add(_ id: OperationID, _ new: [ServerFields.Member]) {
+        operations.append(id)
+        for member in new {
+            let place = owners[member.name] == nil ? nil : members.firstIndex { $0.name == member.name }
+            if let place { members[place] = member } else { members.append(member) }
+            owners[member.name] = id
+        }
+    }
+
+    /// The operation that replaced the last value of another whole; nil where some of it left.
+    func replacement(of id: OperationID, _ members: [ServerFields.Member]) -> OperationID? {
+        let last = members.compactMap { owners[$0.name] }
+        guard !last.isEmpty, last.count == members.count, !last.contains(id) else { return nil }
+        return operations.last(where: last.contains)
+    }
+}
+
+/// The profile as it leaves: the vendor's own fields by their table, and after them those that the account added.
+struct ProfileRecord: Sendable {
+    let members: [ServerFields.Member]
+
+    static let table = FieldTable<ProfileRecord>(
+        "Profile",
+        ProfileField.all.filter(\.isWritten).map { field in
+            .optional(
+                field.name,
+                { record in record.members.first { $0.name == field.name }?.value },
+                .json,
+                from: source(of: field.name),
+                rule: .adobe(field.name.hasPrefix("blackList") ? "B20" : "B14")
+            )
+        }
+    )
+
+    private static func source(of field: String) -> String {
+        if let name = ProfileField.attributes.first(where: { $0.value == field })?.key {
+            return "attributes.\(name.rawValue)"
+        }
+        if let flag = ProfileField.flags.first(where: { $0.field == field }) {
+            return "subscriptions.\(flag.channel.rawValue)"
+        }
+        return ["email", "mobilePhone", "externalId"].contains(field) ? "identifiers" : "attributes.\(field)"
+    }
+
+    /// The bytes of the body.
+    var bytes: [UInt8] {
+        var object = Self.table.object(self)
+        for member in members where ProfileField.named(member.name) == nil {
+            RuleID.adobe("B16").fire()
+            object[member.name] = member.value
+        }
+        return Array(JSONValue.object(object).text.utf8)
+    }
+}
+
+extension ProfileRow {
+    /// The body that makes the profile.
+    var made: ProfileRecord { ProfileRecord(members: [key] + members) }
+    /// The body that changes it: only what changed (B11).
+    var changed: ProfileRecord { ProfileRecord(members: members) }
+}

@@ -1,0 +1,235 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// The question for a token, as a form.
+struct AdobeTokenRequest: Sendable {
+    let settings: AdobeServerSettings
+
+    static let table = FieldTable<AdobeTokenRequest>(
+        "Token",
+        [
+            .required("client_id", \.settings.clientID, .text, from: "settings.clientId", rule: .adobe("B1")),
+            .required(
+                "client_secret",
+                { $0.settings.clientSecret?.value ?? "" },
+                .text,
+                from: "settings.clientSecret",
+                rule: .adobe("B1")
+            ),
+            .required("grant_type", { _ in "client_credentials" }, .text, from: "fixed", rule: .adobe("B1")),
+            .required("scope", \.settings.scope, .text, from: "settings.scope", rule: .adobe("B1")),
+        ]
+    )
+}
+
+/// A profile's subscription to a service.
+struct SubscriptionRecord: Sendable {
+    let service: String
+
+    static let table = FieldTable<SubscriptionRecord>(
+        "Subscription",
+        [.required("service", { ["PKey": .string($0.service)] }, .json, from: "settings.services", rule: .adobe("B23"))]
+    )
+}
+
+/// An address of the vendor's, of which only what follows the API's own counts: nothing else may get the token (B8).
+struct ServerAddress: Sendable, Equatable {
+    /// What follows the API's address.
+    let rest: String
+
+    /// The address that a reply names, whatever its host; nil if it is none of this account's, or too long to be
+    /// remembered.
+    init?(_ href: String, _ settings: AdobeServerSettings) {
+        guard let address = WebAddress(href), address.path.hasPrefix(settings.root),
+            let start = href.firstRange(of: settings.root)?.upperBound
+        else { return nil }
+        self.init(behind: String(href[start...]), settings)
+    }
+
+    /// What follows the API's address, as a reader hands it back.
+    init?(behind rest: String, _ settings: AdobeServerSettings) {
+        guard (1...ServerPace.longestAddress).contains(rest.utf8.count), !rest.contains("#"), !rest.hasPrefix("/"),
+            let address = WebAddress(settings.base + rest), !address.climbs,
+            rest.hasPrefix("profileAndServices/") || rest.hasPrefix("profileAndServicesExt/")
+        else { return nil }
+        self.rest = rest
+    }
+
+    /// The collection of which an address is a page.
+    static func collection(of page: String) -> String { String(page.prefix { $0 != "?" }) }
+}
+
+/// Addresses of profiles.
+enum ProfileAddress: Sendable {
+    /// By the vendor's key; it is good for an address as it is.
+    static func keyed(_ key: String, _ settings: AdobeServerSettings) -> String {
+        "\(settings.resource.rawValue)/profile/\(key)"
+    }
+
+    /// By a key of the account's own.
+    static func named(_ key: String, _ settings: AdobeServerSettings) -> String {
+        keyed(URLText.encode(key), settings)
+    }
+}
+
+/// One record as the vendor shows it.
+struct ServerRecord: Sendable {
+    let json: JSONValue
+    /// The vendor's own key.
+    let key: String
+
+    /// The record of a reply, bare or as the only one of a list; nil if there is none with a key that can be used.
+    init?(_ json: JSONValue?) {
+        let wrapped = json?["content"]?.array
+        guard let record = wrapped == nil ? json : wrapped?.count == 1 ? wrapped?.first : nil,
+            let key = record["PKey"]?.string, Self.isKey(key)
+        else { return nil }
+        (self.json, self.key) = (record, key)
+    }
+
+    /// Whether a key can stand in an address as it is.
+    private static func isKey(_ text: String) -> Bool {
+        (1...ServerPace.longestKey).contains(text.utf8.count) && text != "." && text != ".."
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E, 0x3D, 0x40, 0x5F, 0x7E: true
+                default: false
+                }
+            }
+    }
+
+    /// Whether it is the contact's: its field has the key and not only begins with it (B7).
+    func has(_ key: String, _ settings: AdobeServerSettings) -> Bool {
+        guard settings.matching != .key else { return true }
+        guard let held = json[settings.keyField].flatMap({ $0.string ?? $0.number?.text }) else { return false }
+        return settings.matching == .email ? held.lowercased() == key.lowercased() : held == key
+    }
+
+    /// Where its subscriptions are.
+    func subscriptions(_ settings: AdobeServerSettings) -> String? {
+        json["subscriptions"]?["href"]?.string.flatMap { ServerAddress($0, settings)?.rest }
+    }
+
+    /// Its own address.
+    func address(_ settings: AdobeServerSettings) -> String? {
+        json["href"]?.string.flatMap { ServerAddress($0, settings)?.rest }
+    }
+
+    /// Whether it is a subscription to that service.
+    func isSubscription(to name: String?, _ key: String?) -> Bool {
+        let (service, names) = (json["service"], [json["serviceName"]?.string, json["service"]?["name"]?.string])
+        return key != nil && service?["PKey"]?.string == key || name != nil && names.contains(name)
+    }
+}
+
+/// A page of a collection.
+struct ServerPage: Sendable {
+    let records: [ServerRecord]
+    /// The address of the next page; nil on the last.
+    let next: String?
+    private let content: [JSONValue]
+    private let rest: String?
+
+    /// The page of a reply; nil if it is none. Where one record alone is asked for, the reply may be that.
+    init?(_ json: JSONValue?, isSingle: Bool, _ settings: AdobeServerSettings) {
+        if isSingle, json?["content"] == nil {
+            guard let record = ServerRecord(json) else { return nil }
+            (records, next, content, rest) = ([record], nil, [record.json], nil)
+            return
+        }
+        guard let content = json?["content"]?.array else { return nil }
+        let records = content.compactMap { ServerRecord($0) }
+        guard records.count == content.count else { return nil }
+        (self.records, self.content) = (records, content)
+        next = json?["next"]?["href"]?.string
+        rest = next.flatMap { ServerAddress($0, settings)?.rest }
+    }
+
+    /// What a reader gets: the records, and what it hands over to get the next page.
+    var answer: JSONValue {
+        ["content": .array(content), "next": rest.map(JSONValue.string) ?? .null, "isLast": .bool(next == nil)]
+    }
+}
+
+/// Makes requests; every one but the token's carries the token.
+struct ServerRequests: Sendable {
+    let settings: AdobeServerSettings
+    let memory: AdobeServer.Memory
+
+    private func request(
+        _ method: String,
+        _ address: String,
+        _ body: [UInt8] = [],
+        replyLimit: Int = WireRequest.usualReplyLimit
+    ) -> WireRequest {
+        RuleID.adobe("B4").fire()
+        RuleID.adobe("B5").fire()
+        return WireRequest(
+            method,
+            settings.base + address,
+            headers: [
+                WireHeader("Authorization", memory.authorization, isSecret: true),
+                WireHeader("X-Api-Key", settings.clientID), WireHeader("Cache-Control", "no-cache"),
+                WireHeader("Content-Type", "application/json"),
+            ],
+            body: body,
+            replyLimit: replyLimit
+        )
+    }
+
+    /// The question for a token. Its body holds the client's secret.
+    func token() -> WireRequest {
+        let form = AdobeTokenRequest.table.query(AdobeTokenRequest(settings: settings)).dropFirst()
+        return WireRequest(
+            "POST",
+            settings.tokenURL + "/ims/token/v3",
+            headers: [WireHeader("Content-Type", "application/x-www-form-urlencoded")],
+            body: Array(form.utf8),
+            hidesBody: true
+        )
+    }
+
+    private var profiles: String { "\(settings.resource.rawValue)/profile" }
+
+    /// The question for the profile with that key.
+    func find(_ key: String) -> WireRequest {
+        let text = URLText.encode(key)
+        return switch settings.matching {
+        case .email: request("GET", "\(profiles)/byEmail?email=\(text)")
+        case .text:
+            request(
+                "GET",
+                "\(profiles)/byText?text=\(text)&filterType=\(URLText.encode(settings.keyField))"
+                    + "&_lineCount=\(ServerPace.rowsOfPage)&_forcePagination=true"
+            )
+        case .filter:
+            request(
+                "GET",
+                "\(profiles)/\(URLText.encode(settings.filter))?\(URLText.encode(settings.filterParameter))=\(text)"
+            )
+        case .key: request("GET", ProfileAddress.named(key, settings))
+        }
+    }
+
+    func get(_ address: String, replyLimit: Int = WireRequest.usualReplyLimit) -> WireRequest {
+        request("GET", address, replyLimit: replyLimit)
+    }
+
+    func create(_ row: ProfileRow) -> WireRequest { request("POST", profiles, row.made.bytes) }
+
+    func update(_ row: ProfileRow, at address: String) -> WireRequest {
+        request("PATCH", address, row.changed.bytes)
+    }
+
+    func delete(_ address: String) -> WireRequest { request("DELETE", address) }
+
+    /// A service by its name, which the vendor takes in the place of its key.
+    func service(_ name: String) -> WireRequest {
+        request("GET", "\(settings.resource.rawValue)/service/\(URLText.encode(name))")
+    }
+
+    func subscribe(_ record: SubscriptionRecord, at address: String) -> WireRequest {
+        request("POST", address, SubscriptionRecord.table.bytes(record))
+    }
+}

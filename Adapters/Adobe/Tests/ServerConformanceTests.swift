@@ -1,0 +1,18 @@
+import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayTesting
+import Testing
+
+@Suite("Adobe server conformance") struct ServerConformanceTests {
+    static let harness = Result { try ServerFixture.harness() }
+
+    @Test(arguments: ConformanceCheck.all)
+    func `the server door keeps the adapter contract`(_ check: ConformanceCheck) throws {
+        try check.run(on: Self.harness.get())
+    }
+
+    @Test(arguments: Conversation.all(door: "server"))
+    func `a conversation at the server door goes as written`(_ conversation: Conversation) throws {
+        try conversation.check(on: Self.harness.get())
+    }
+}

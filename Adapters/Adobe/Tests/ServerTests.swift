@@ -1,0 +1,491 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayAdobeSimulator
+import PatchbayJSON
+import PatchbayModel
+import PatchbaySimulation
+import PatchbayTesting
+import Testing
+
+@testable import PatchbayAdobe
+
+@Suite("Adobe server door") struct ServerTests {
+    private static let tier = AttributeName.loyaltyTier
+
+    // MARK: Requests
+
+    @Test(.shows("adobe/B1", "adobe/B2", "adobe/B4", "adobe/B5", of: AdobeServer.self))
+    func `one token serves every lane, and every request bears it`() throws {
+        let desk = try ServerDesk()
+        try desk.world.capture((1...6).map { desk.operation("c-\($0)", ServerDesk.set(Self.tier, "gold")) })
+        try desk.advance(10)
+        let token = try #require(desk.sent("token").first?.request)
+        #expect(desk.sent("token").count == 1)
+        #expect(token.url == "https://ims-na1.adobelogin.com/ims/token/v3")
+        #expect(token.hidesBody && !String(decoding: token.redacted.body, as: UTF8.self).contains("secret"))
+        for sent in desk.world.sent.dropFirst() {
+            #expect(sent.request[header: "Authorization"] == "Bearer token-1")
+            #expect(sent.request.redacted[header: "Authorization"] == "•••")
+            #expect(sent.request[header: "X-Api-Key"] == "a1b2c3d4e5f60718")
+            #expect(sent.request.url.hasPrefix("https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile"))
+        }
+        #expect(desk.account.profiles.count == 6 && desk.account.violations.isEmpty)
+    }
+
+    @Test(
+        .shows("adobe/B6", "adobe/B7", "adobe/B10", "adobe/B11", of: AdobeServer.self),
+        arguments: [
+            ("email", " Mila@shop.test ", "profile/byEmail?email=Mila%40shop.test", "email"),
+            (
+                "text", "c 1",
+                "profile/byText?text=c%201&filterType=cusNumber&_lineCount=100&_forcePagination=true", "cusNumber"
+            ),
+            ("filter", "c&1", "profile/byCusNumber?cusNumber_parameter=c%261", "cusNumber"),
+        ]
+    )
+    func `a profile is found as the settings say, and made where it is not`(
+        _ row: (matching: String, contact: String, address: String, field: String)
+    ) throws {
+        let desk = try ServerDesk(["matching": .string(row.matching), "keyField": .string(row.field)])
+        let first = try desk.say(row.contact, ServerDesk.set(Self.tier, "silver"))
+        try desk.advance(10)
+        let second = try desk.say(row.contact.lowercased(), ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(10)
+        let third = try desk.say(row.contact, .erase)
+        try desk.advance(10)
+        #expect([first, second, third].map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
+        #expect(desk.endpoints == ["find", "create", "find", "update", "find", "delete"])
+        #expect(desk.sent("find")[0].request.url.hasSuffix("/profileAndServicesExt/\(row.address)"))
+        let made = desk.sent("create")[0].request.json
+        #expect(made?[row.field] == .string(row.contact.trimmed) && made?["cusLoyaltyTier"] == "silver")
+        #expect(desk.sent("update")[0].request.json == ["cusLoyaltyTier": "gold"])
+        #expect(desk.account.profiles.isEmpty && desk.account.deleted.count == 1)
+    }
+
+    @Test(.shows("adobe/B6", "adobe/B26", of: AdobeServer.self))
+    func `a key of the account stands in addresses, and nothing is asked for first`() throws {
+        let desk = try ServerDesk(["matching": "key", "filter": .null, "filterParameter": .null])
+        try desk.say("c/1", ServerDesk.set(Self.tier, "silver"))
+        try desk.advance(10)
+        try desk.say("c/1", ServerDesk.set(Self.tier, "gold"))
+        try desk.say("c/1", ServerDesk.topic("weekly_offers", .subscribed))
+        try desk.advance(10)
+        let erased = try desk.say("c/1", .erase)
+        let again = try desk.say("c/1", .erase)
+        try desk.advance(10)
+        #expect(
+            desk.endpoints == [
+                "update", "create", "update", "find", "service", "subscriptions", "subscribe", "delete", "delete",
+            ]
+        )
+        #expect(desk.world.sent[1].request.url.hasSuffix("/profileAndServicesExt/profile/c%2F1"))
+        #expect(desk.outcome(erased)?.finding?.code == "adobe.server.erased")
+        #expect(desk.outcome(again)?.finding?.code == "adobe.server.erased.nobody")
+        // A status alone may be of whoever stands in between: a person's no is never taken for done by it.
+        let noes: [(String, Action)] = [
+            ("delete", .erase), ("find", ServerDesk.topic("weekly_offers", .unsubscribed)),
+            ("update", .changeSubscription(Subscription(channel: .email, state: .unsubscribed))),
+        ]
+        for (endpoint, action) in noes {
+            desk.instead = [(endpoint, .text(404))]
+            let unsure = try desk.say("c/1", action)
+            try desk.advance(10)
+            #expect(try desk.world.parked("campaign")?.code == "adobe.server.filter.unknown")
+            #expect(desk.outcome(unsure) == nil)
+            try desk.world.resume("campaign")
+            try desk.advance(10)
+            #expect(desk.outcome(unsure) != nil)
+        }
+    }
+
+    @Test(.shows("adobe/B9", of: AdobeServer.self))
+    func `of two profiles with one key nobody knows which is meant`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [
+            (
+                "find",
+                .json(
+                    200,
+                    ["content": [["PKey": "@p1", "cusNumber": "c-1"], ["PKey": "@p2", "cusNumber": "c-1"]]]
+                )
+            ),
+            ("find", .json(200, ["content": [["PKey": "@p1", "email": "x@shop.test"]]])),
+        ]
+        let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(10)
+        #expect(desk.outcome(said)?.finding?.code == "adobe.server.contact.several")
+        // A profile that does not show the key is no reason to make another.
+        try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(10)
+        #expect(try desk.world.parked("campaign")?.code == "adobe.server.key.unseen")
+        #expect(desk.sent("create").isEmpty)
+    }
+
+    @Test(.shows("adobe/B8", of: AdobeServer.self))
+    func `pages are followed only behind the API's own address, and not for ever`() throws {
+        let elsewhere = [
+            "https://evil.example/campaign/profileAndServicesExt/profile", "profileAndServicesExt/profile",
+            "https://mc.adobe.io@evil.example/acmecorp/campaign/profileAndServicesExt/profile",
+            "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/../../../x",
+            "https://mc.adobe.io/othercorp/campaign/profileAndServicesExt/profile",
+            "https://mc.adobe.io/acmecorp/campaign/privacy/profile",
+            "https://mc.adobe.io/acmecorp/campaign/profileAndServicesExt/profile?\(String(repeating: "x", count: 200))",
+        ]
+        let desk = try ServerDesk()
+        for address in elsewhere {
+            desk.instead = [("find", .json(200, ["content": [], "next": ["href": .string(address)]]))]
+            let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+            try desk.advance(10)
+            #expect(desk.outcome(said)?.finding?.code == "adobe.server.reply.address")
+        }
+        // A proxy may stand before the vendor, whose answers name another host: only ours is asked.
+        let next = "https://evil.example/acmecorp/campaign/profileAndServicesExt/profile?_lineStart=@25"
+        desk.instead = (0..<40).map { _ in ("find", .json(200, ["content": [], "next": ["href": .string(next)]])) }
+        let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(10)
+        #expect(desk.outcome(said)?.finding?.code == "adobe.server.contact.pages")
+        let ours = next.replacing("evil.example", with: "mc.adobe.io")
+        #expect(desk.sent("find").suffix(19).allSatisfy { $0.request.url == ours })
+    }
+
+    @Test(.shows("adobe/B10", of: AdobeServer.self))
+    func `a stranger may be refused`() throws {
+        let desk = try ServerDesk(["unknownContacts": "refuse"])
+        let operations = [
+            desk.operation("c-1", ServerDesk.set(Self.tier, "gold")),
+            desk.operation("c-2", ServerDesk.topic("weekly_offers", .subscribed)),
+            desk.operation("c-3", .readBack(ReadRequest("profile"))),
+        ]
+        try desk.world.capture(operations)
+        try desk.advance(10)
+        #expect(
+            operations.map { desk.outcome($0.id)?.finding?.code }
+                == Array(repeating: "adobe.server.contact.unknown", count: 3)
+        )
+        #expect(desk.account.profiles.isEmpty)
+    }
+
+    @Test(.shows("adobe/B12", "adobe/B13", of: AdobeServer.self))
+    func `a profile in doubt is looked for, and one that vanished is made again`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [("create", .lost), ("create", .text(503)), ("create", .text(500, "PGS-220000 duplicate"))]
+        let said = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(60)
+        #expect(desk.outcome(said)?.term == .accepted)
+        #expect(
+            desk.endpoints == ["find", "create", "find", "create", "find", "create", "find", "create"]
+        )
+        #expect(desk.account.profiles.count == 1)
+        let missing = Outcome.text(404, "RST-360011 unable to find document")
+        desk.instead = [("update", missing), ("update", .text(500, "XTK-170036 bad key"))]
+        let again = try desk.say("c-1", ServerDesk.set(Self.tier, "silver"))
+        try desk.advance(10)
+        #expect(desk.outcome(again)?.term == .accepted)
+        desk.instead = (0..<4).map { _ in ("update", missing) }
+        let gone = try desk.say("c-1", ServerDesk.set(Self.tier, "bronze"))
+        try desk.advance(10)
+        #expect(desk.outcome(gone)?.finding?.code == "adobe.server.contact.vanished")
+        #expect(desk.fields(of: "c-1")?["cusLoyaltyTier"] == "silver")
+    }
+
+    // MARK: Fields
+
+    @Test(.shows("adobe/B14", "adobe/B16", "adobe/B17", "adobe/B18", of: AdobeServer.self))
+    func `values have the forms of their fields`() throws {
+        let moment = AttributeValue(text: "2031-03-08T22:15:00.250Z", as: .timestamp) ?? ""
+        let changes: [AttributeName: AttributeChange] = [
+            .givenName: .set("Mila"), .birthDate: .set("1990-04-01"), .gender: .set("female"),
+            "timeZone": .set("europe"),
+            "ccpaOptOut": .set("true"), "visits": .set(7), "last_visit": .set(moment), "newsletter_reader": .set(false),
+            "cusOwn": .set("x"), .city: .unset,
+        ]
+        let said: JSONValue = [
+            "firstName": "Mila", "timeZone": "europe", "birthDate": "1990-04-01", "gender": "female",
+            "ccpaOptOut": true, "cusNumber": "c-1", "cusCity": "", "cusLastVisit": "2031-03-08 22:15:00.250Z",
+            "cusNewsletterReader": false, "cusOwn": "x", "cusVisits": 7,
+        ]
+        let desk = try ServerDesk()
+        try desk.say("c-1", .changeAttributes(changes))
+        try desk.advance(10)
+        let body = try #require(desk.sent("create").first?.request.json?.object)
+        #expect(Set(body.names) == Set(said.object?.names ?? []))
+        for member in body { #expect(member.value == said[member.name]) }
+        let other = try ServerDesk(["unset": "null", "timeForm": "iso"])
+        try other.say("c-1", .changeAttributes(["last_visit": .set(moment), .city: .unset]))
+        try other.advance(10)
+        #expect(
+            other.sent("create").first?.request.json
+                == ["cusNumber": "c-1", "cusCity": nil, "cusLastVisit": "2031-03-08T22:15:00.250Z"]
+        )
+    }
+
+    @Test(
+        .shows(
+            "adobe/B14",
+            "adobe/B15",
+            "adobe/B16",
+            "adobe/B17",
+            "adobe/B19",
+            "adobe/B20",
+            "adobe/B36",
+            "adobe/B37",
+            of: AdobeServer.self
+        )
+    )
+    func `what has no place is refused with its reason`() throws {
+        let desk = try ServerDesk()
+        let long = AttributeValue.string(String(repeating: "x", count: 31))
+        let refused: [(Action, [String])] = [
+            (.changeAttributes([:]), ["nothing"]),
+            (.changeAttributes(["nowhere": .set("x")]), ["name.missing"]),
+            (.changeAttributes([.givenName: .set(long)]), ["value.long"]),
+            (.changeAttributes([.gender: .set("F")]), ["value.word"]),
+            (.changeAttributes([.birthDate: .set("soon")]), ["value.form"]),
+            (.changeAttributes(["ccpaOptOut": .set("perhaps")]), ["value.form"]),
+            (.changeAttributes(["age": .set(7)]), ["field.readOnly"]),
+            (.changeAttributes(["location": .set("Turku")]), ["field.readOnly"]),
+            (.changeAttributes(["visits": .increment(ExactDecimal(1))]), ["value.arithmetic"]),
+            (.changeAttributes(["interests": .set(.choices(["a"]))]), ["value.nested"]),
+            (.changeAttributes(["cusNumber": .set("c-2")]), ["key.other"]),
+            (.changeAttributes(["cusVisits": .set(1), "visits": .set(2)]), ["field.collision"]),
+            (.changeTags(TagChange(add: ["nowhere"])), ["name.missing"]),
+            (.identify([Identifier(.external, "c-2")]), ["key.other"]),
+            (.identify([Identifier("passport", "7")]), ["name.missing"]),
+            (.changeSubscription(Subscription(channel: .inApp, state: .subscribed)), ["subscription.channel"]),
+            (.changeSubscription(Subscription(channel: .email, state: .unknown)), ["subscription.unknown"]),
+            (ServerDesk.topic("nowhere", .subscribed), ["service.missing"]),
+            (ServerDesk.topic("weekly_offers", .subscribed, on: .push), ["subscription.topicChannel"]),
+            (ServerDesk.topic("weekly_offers", .unknown), ["subscription.unknown"]),
+            (.registerDevice(Corpus.phone), ["device"]), (.switchContact(ContactSwitch(.logOut)), ["contactSwitch"]),
+            (.setConsent(Consent(purpose: .tracking, state: .granted)), ["consent"]),
+            (.track(.custom(name: "Order Placed")), ["event"]),
+            (.track(.push(.tapped, payload: Corpus.plainPush)), ["event.push"]),
+            (.readBack(ReadRequest("weather")), ["question"]),
+        ]
+        for (action, codes) in refused {
+            let findings = desk.adapter.examine(desk.operation("c-1", action))
+            #expect(findings.map(\.code) == codes.map { "adobe.server.\($0)" })
+            let isLeft = codes == ["field.collision"]
+            #expect(findings.contains { $0.severity == .error || $0.severity == .foreign } != isLeft)
+        }
+        func codes(_ contact: String, _ matching: JSONObject) throws -> [String] {
+            try ServerFixture.adapter(matching).examine(desk.operation(contact, .erase)).map(\.code)
+        }
+        #expect(try codes(" ", [:]) == ["adobe.server.key.blank"])
+        #expect(try codes("c-1\n2", [:]) == ["adobe.server.key.form"])
+        #expect(try codes("c-1", ["matching": "email", "keyField": "email"]) == ["adobe.server.key.form"])
+        #expect(try codes("..", ["matching": "key"]) == ["adobe.server.key.form"])
+        #expect(try codes(String(repeating: "9", count: 101), ["keyField": "externalId"]) == ["adobe.server.key.long"])
+    }
+
+    @Test(.shows("adobe/B19", "adobe/B20", "adobe/B35", of: AdobeServer.self))
+    func `tags and channels are flags, and everything of a contact goes together`() throws {
+        let desk = try ServerDesk(["lanes": 1])
+        let operations: [EngagementOperation] = [
+            desk.operation("c-1", .changeTags(TagChange(replace: ["sports"]))),
+            desk.operation("c-1", subject: "s-1", .changeTags(TagChange(add: ["gold"], remove: ["sports"]))),
+            desk.operation("c-1", .changeSubscription(Subscription(channel: .sms, state: .suspended))),
+            desk.operation("c-1", .changeSubscription(Subscription(channel: "postal_mail", state: .subscribed))),
+            desk.operation("c-1", .identify([Identifier(.phone, "+4930123")])),
+            desk.operation("c-1", .identify([Identifier(.phone, "+4930124")])),
+            desk.operation("c-1", .identify([Identifier(.external, "c-1")])), desk.operation("c-1", .farewell),
+        ]
+        try desk.world.capture(operations)
+        try desk.advance(10)
+        // Two subjects may speak of one contact: its profile is made once.
+        #expect(desk.endpoints == ["find", "create"])
+        #expect(
+            operations.map { desk.outcome($0.id)?.term } == [
+                .accepted, .accepted, .accepted, .accepted, .superseded, .accepted, .unchanged, .unchanged,
+            ]
+        )
+        let fields = try #require(desk.fields(of: "c-1"))
+        #expect(fields["blackListMobile"] == true && fields["blackListPostalMail"] == false)
+        #expect(fields["mobilePhone"] == "+4930124")
+        #expect(fields["cusTagSports"] == false && fields["cusTagGold"] == true && fields["cusTagMusic"] == false)
+        let paused = Subscription(channel: .sms, state: .suspended)
+        let finding = desk.adapter.examine(desk.operation("c-1", .changeSubscription(paused)))
+        #expect(finding.map(\.code) == ["adobe.server.subscription.suspended"])
+    }
+
+    @Test(.shows("adobe/B35", of: AdobeServer.self))
+    func `a bad value falls alone, also where the profile is still to be made`() throws {
+        let desk = try ServerDesk()
+        let operations = (1...8).map { number in
+            desk.operation(
+                "c-1",
+                ServerDesk.set(AttributeName(rawValue: "cusField\(number)"), number == 3 ? "poison" : "x")
+            )
+        }
+        try desk.world.capture(operations)
+        try desk.advance(10)
+        let terms = operations.map { desk.outcome($0.id)?.term }
+        #expect(terms.filter { $0 == .accepted }.count == 7 && terms[2] == .rejected)
+        #expect(desk.outcome(operations[2].id)?.finding?.vendor?.code == "RST-360011")
+        #expect(desk.account.profiles.count == 1 && desk.fields(of: "c-1")?.count == 8)
+    }
+
+    // MARK: Topics
+
+    @Test(.shows("adobe/B21", "adobe/B22", "adobe/B23", "adobe/B24", "adobe/B25", of: AdobeServer.self))
+    func `a topic is a service, and its subscription a record of its own`() throws {
+        let desk = try ServerDesk()
+        desk.instead = [("subscribe", .lost)]
+        let steps: [(Subscription.State, OperationOutcome.Term)] = [
+            (.unsubscribed, .unchanged), (.subscribed, .accepted), (.subscribed, .unchanged),
+            (.unsubscribed, .accepted), (.unsubscribed, .unchanged),
+        ]
+        for (state, term) in steps {
+            let said = try desk.say("c-1", ServerDesk.topic("weekly_offers", state))
+            try desk.advance(30)
+            #expect(desk.outcome(said)?.term == term)
+        }
+        let other = try desk.say("c-1", ServerDesk.topic("delivery", .subscribed, on: .sms))
+        try desk.advance(10)
+        #expect(desk.outcome(other)?.term == .accepted)
+        #expect(desk.account.subscriptions.map(\.service) == ["deliveryNews"])
+        #expect(desk.sent("create").count == 1)
+        #expect(desk.sent("subscribe").first?.request.json == ["service": ["PKey": "@s1"]])
+        #expect(desk.account.violations.isEmpty)
+        // A service that is not there, or is another, concerns its operation alone.
+        desk.instead = [("service", .text(404)), ("service", .json(200, ["PKey": "@s9", "name": "other"]))]
+        for _ in 1...2 {
+            let said = try desk.say("c-1", ServerDesk.topic("weekly_offers", .subscribed))
+            try desk.advance(10)
+            #expect(desk.outcome(said)?.finding?.code == "adobe.server.service.unknown")
+        }
+        // Somebody else was quicker.
+        desk.instead = [("subscribe", .text(500, "PGS-220000 duplicate")), ("unsubscribe", .text(404))]
+        let late = try desk.say("c-1", ServerDesk.topic("weekly_offers", .subscribed))
+        try desk.advance(10)
+        #expect(desk.outcome(late)?.finding?.code == "adobe.server.service.subscribed")
+        let gone = try desk.say("c-1", ServerDesk.topic("delivery", .unsubscribed, on: .sms))
+        try desk.advance(10)
+        #expect(desk.outcome(gone)?.term == .accepted && desk.account.subscriptions.isEmpty)
+    }
+
+    @Test(.shows("adobe/B8", "adobe/B22", of: AdobeServer.self))
+    func `subscriptions come in pages, too`() throws {
+        let services = (1...6).map { "news\($0)" }
+        let topics = JSONObject(services.map { ("email.\($0)", .string($0)) })
+        let desk = try ServerDesk(
+            ["services": .object(topics)],
+            vendor: ["services": .array(services.map { .string($0) }), "mostRows": 2]
+        )
+        for service in services {
+            try desk.say("c-1", ServerDesk.topic(service, .subscribed))
+            try desk.advance(10)
+        }
+        #expect(desk.account.subscriptions.map(\.service) == services)
+        try desk.say("c-1", ServerDesk.topic("news6", .unsubscribed))
+        try desk.advance(10)
+        #expect(desk.account.subscriptions.map(\.service) == Array(services.dropLast()))
+    }
+
+    // MARK: Answers
+
+    @Test(.shows("adobe/B29", "adobe/B32", "adobe/B33", "adobe/B38", of: AdobeServer.self))
+    func `an answer means what its table says`() throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(10)
+        let page = Outcome.replied(
+            WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<html>".utf8))
+        )
+        // Yes and not what, and no yes at all: both as if there was no answer.
+        for answer in [page, .json(200, ["PKey": "../x"]), .text(200, "ok"), .json(200, ["content": []])] {
+            desk.instead = [("update", answer)]
+            let said = try desk.say("c-1", ServerDesk.set(Self.tier, "silver"))
+            try desk.advance(60)
+            #expect(desk.outcome(said)?.term == .accepted && desk.instead.isEmpty)
+        }
+        let refusals: [(Outcome, String, String?)] = [
+            (.json(200, ["error_code": "400100", "message": "No"]), "hidden", "400100"),
+            (.text(200, "RST-360011 no"), "hidden", "RST-360011"), (.text(400), "refused", nil),
+            (.json(400, ["error_code": "400101"]), "refused", "400101"),
+            (.json(500, "BAS-010040 wrong type"), "value", "BAS-010040"),
+            (.text(500, "RST-360012 key"), "keyChange", "RST-360012"),
+        ]
+        for (answer, code, vendor) in refusals {
+            desk.instead = [("update", answer)]
+            let said = try desk.say("c-1", ServerDesk.set(Self.tier, "bronze"))
+            try desk.advance(10)
+            #expect(desk.outcome(said)?.finding?.code == "adobe.server.reply.\(code)")
+            #expect(desk.outcome(said)?.finding?.vendor?.code == vendor)
+        }
+        desk.instead = [("find", .json(403, ["error_code": "403023", "message": "Profile is not valid"]))]
+        let kept = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(10)
+        #expect(try desk.world.parked("campaign")?.code == "adobe.server.reply.forbidden")
+        #expect(desk.outcome(kept) == nil)
+        try desk.world.resume("campaign")
+        try desk.advance(10)
+        #expect(desk.outcome(kept)?.term == .accepted)
+    }
+
+    @Test(.shows("adobe/B34", of: AdobeServer.self))
+    func `a reader gets a profile, or pages of a collection`() throws {
+        let desk = try ServerDesk(vendor: ["mostRows": 2])
+        try desk.world.capture((1...5).map { desk.operation("c-\($0)", ServerDesk.set(Self.tier, "gold")) })
+        try desk.advance(10)
+        var seen: [JSONValue] = []
+        var next: JSONValue?
+        repeat {
+            let arguments: JSONObject = next.map { ["next": $0] } ?? ["rows": 2]
+            let operation = desk.operation("c-1", .readBack(ReadRequest("profiles", arguments: arguments)))
+            #expect(desk.adapter.examine(operation).isEmpty)
+            try desk.world.capture([operation])
+            try desk.advance(10)
+            let reply = try #require(desk.sent("page").last?.request)
+            let page = try #require(
+                ServerPage(
+                    desk.vendor.respond(to: reply, now: desk.world.host.date()).json,
+                    isSingle: false,
+                    desk.adapter.settings
+                )
+            )
+            seen += page.answer["content"]?.array ?? []
+            next = page.answer["next"]?.string.map(JSONValue.string)
+            #expect((page.answer["isLast"] == true) == (next == nil))
+        } while next != nil && seen.count < 20
+        #expect(Set(seen.compactMap { $0["cusNumber"]?.string }).count == 5 && seen.count == 5)
+        let bad: [JSONObject] = [
+            ["rows": 0], ["rows": 1001], ["next": "privacy/x"], ["next": "profileAndServices/../x"], ["page": 1],
+            ["next": "//evil.example/x"],
+        ]
+        for arguments in bad {
+            let operation = desk.operation("c-1", .readBack(ReadRequest("profiles", arguments: arguments)))
+            #expect(desk.adapter.examine(operation).map(\.code) == ["adobe.server.question"])
+        }
+    }
+
+    // MARK: Settings
+
+    @Test func `settings that can't work are refused together`() throws {
+        func problems(_ changes: JSONObject) -> [String] {
+            do {
+                _ = try ServerFixture.adapter(changes)
+                return []
+            } catch { return (error as? SettingsError)?.findings.map(\.path) ?? ["other"] }
+        }
+        #expect(problems([:]).isEmpty)
+        #expect(problems(["matching": "email"]) == ["settings.keyField"])
+        #expect(
+            problems(["filter": .null, "filterParameter": .null]) == ["settings.filter", "settings.filterParameter"]
+        )
+        #expect(
+            problems(["resource": "profileAndServices", "fieldNames": .null, "tagFields": .null])
+                == ["settings.resource"]
+        )
+        #expect(
+            problems(["fieldNames": ["a": "age", "b": "nosuch", "c": "cusX", "d": "cusX"]])
+                == ["settings.fieldNames.a", "settings.fieldNames.b", "settings.fieldNames"]
+        )
+        #expect(
+            problems(["services": ["offers": "x", "push.offers": "y", "email.offers": ".."]])
+                == ["settings.services.email.offers", "settings.services.offers", "settings.services.push.offers"]
+        )
+        #expect(problems(["keyField": "age"]) == ["settings.keyField"])
+        #expect(problems(["organization": "a/b", "clientId": "a b", "filter": ".."]).count == 3)
+    }
+}

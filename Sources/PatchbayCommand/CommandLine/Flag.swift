@@ -84,7 +84,7 @@ struct Flag: Hashable, Sendable {
         "look at so many contacts of each stratum, not at all"
     )
     static let seed = Flag("seed", .number("N", 0...1_000_000_000), "which contacts a sample has")
-static let size = Flag("size", .number("BYTES", 1...1_000_000_000_000), "most bytes of a file")
+    static let size = Flag("size", .number("BYTES", 1...1_000_000_000_000), "most bytes of a file")
     static let target = Flag(
         "target",
         .text("FILE"),

@@ -94,3 +94,31 @@ public struct DoorWork: Hashable, Sendable {
         self.init(name, requests: (count + most - 1) / max(1, most), note: note)
     }
 }
+
+/// Of a door that can't show what the vendor holds.
+extension ContactDoor {
+    /// It shows nothing.
+    public var reading: ContactReading? { nil }
+    /// It takes nothing away.
+    public var removal: JSONObject? { nil }
+    /// No attribute stands for an identifier.
+    public func attribute(for kind: IdentifierKind) -> AttributeName? { nil }
+    /// No question is ever put.
+    public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("nothing") }
+    /// No answer ever comes.
+    public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage { ContactPage() }
+
+    /// What the operations say, as they say it.
+    public func image(of operations: [EngagementOperation]) -> Contact {
+        var mirror = SubjectMirror()
+        for operation in operations { mirror.apply(operation) }
+        return Contact(
+            identifiers: mirror.identifiers,
+            attributes: mirror.attributes,
+            tags: mirror.tags,
+            subscriptions: mirror.subscriptions.values.sorted { $0.key < $1.key },
+            consents: mirror.consents,
+            devices: mirror.device.map { [$0] } ?? []
+        )
+    }
+}

@@ -333,6 +333,74 @@ extension RuleEvidence {
         {"rule":"adobe/A9","test":"PatchbayAdobeTests.PushTests/`a button is a tap, and by a setting a click if the app stays in the background`()"}
         {"rule":"adobe/A10","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
         {"rule":"adobe/A10","test":"PatchbayAdobeTests.PushTests/`a local notification has other names and no flag`()"}
+        {"rule":"adobe/B1","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B1","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
+        {"rule":"adobe/B2","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B2","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
+        {"rule":"adobe/B3","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) refused-token"}
+        {"rule":"adobe/B4","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B4","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
+        {"rule":"adobe/B5","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B5","test":"PatchbayAdobeTests.ServerTests/`one token serves every lane, and every request bears it`()"}
+        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
+        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerTests/`a key of the account stands in addresses, and nothing is asked for first`()"}
+        {"rule":"adobe/B6","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
+        {"rule":"adobe/B7","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
+        {"rule":"adobe/B7","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
+        {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
+        {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`pages are followed only behind the API's own address, and not for ever`()"}
+        {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`subscriptions come in pages, too`()"}
+        {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`of two profiles with one key nobody knows which is meant`()"}
+        {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
+        {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerTests/`a stranger may be refused`()"}
+        {"rule":"adobe/B11","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B11","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
+        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) made-in-doubt"}
+        {"rule":"adobe/B12","test":"PatchbayAdobeTests.ServerTests/`a profile in doubt is looked for, and one that vanished is made again`()"}
+        {"rule":"adobe/B13","test":"PatchbayAdobeTests.ServerTests/`a profile in doubt is looked for, and one that vanished is made again`()"}
+        {"rule":"adobe/B14","test":"PatchbayAdobeTests.ServerTests/`values have the forms of their fields`()"}
+        {"rule":"adobe/B14","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B15","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B16","test":"PatchbayAdobeTests.ServerTests/`values have the forms of their fields`()"}
+        {"rule":"adobe/B16","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B17","test":"PatchbayAdobeTests.ServerTests/`values have the forms of their fields`()"}
+        {"rule":"adobe/B17","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B18","test":"PatchbayAdobeTests.ServerTests/`values have the forms of their fields`()"}
+        {"rule":"adobe/B19","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
+        {"rule":"adobe/B19","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
+        {"rule":"adobe/B20","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B21","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
+        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscribed-in-doubt"}
+        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
+        {"rule":"adobe/B22","test":"PatchbayAdobeTests.ServerTests/`subscriptions come in pages, too`()"}
+        {"rule":"adobe/B23","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B23","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
+        {"rule":"adobe/B24","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) topics"}
+        {"rule":"adobe/B24","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
+        {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscribed-in-doubt"}
+        {"rule":"adobe/B25","test":"PatchbayAdobeTests.ServerTests/`a topic is a service, and its subscription a record of its own`()"}
+        {"rule":"adobe/B26","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B26","test":"PatchbayAdobeTests.ServerTests/`a key of the account stands in addresses, and nothing is asked for first`()"}
+        {"rule":"adobe/B27","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) unexplained"}
+        {"rule":"adobe/B28","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) wrong-organization"}
+        {"rule":"adobe/B29","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
+        {"rule":"adobe/B30","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) retry-after"}
+        {"rule":"adobe/B31","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) unexplained"}
+        {"rule":"adobe/B32","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
+        {"rule":"adobe/B33","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
+        {"rule":"adobe/B34","test":"PatchbayAdobeTests.ServerTests/`a reader gets a profile, or pages of a collection`()"}
+        {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
+        {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`a bad value falls alone, also where the profile is still to be made`()"}
+        {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
+        {"rule":"adobe/B36","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B37","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
+        {"rule":"adobe/B38","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
         {"rule":"adobe/C1","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
         {"rule":"adobe/C2","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
         {"rule":"adobe/C3","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}

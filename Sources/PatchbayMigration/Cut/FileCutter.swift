@@ -39,7 +39,7 @@ public struct FileCutter: Sendable {
     ///   - format: the format, which must be read and written.
     ///   - settings: the settings that the file was written with.
     ///   - limit: what one file may hold.
-    /// - Throws: ``SettingsError``, also for a format that can't be read back.
+    /// - Throws: `SettingsError`, also for a format that can't be read back.
     public init(_ format: RecordFormat, settings: JSONObject, limit: Limit) throws(SettingsError) {
         guard let makeReader = format.makeReader, let writer = try format.makeWriter?(settings) else {
             throw SettingsError([Self.oneWay.at(detail: format.id)])
@@ -58,7 +58,7 @@ public struct FileCutter: Sendable {
     ///   - makePart: begins the file of that number, from 1.
     /// - Returns: what each file holds.
     /// - Throws: ``Migration/Failure`` for a file that other settings wrote, a record that no file can hold, or too many
-    ///   files; ``SettingsError`` if the file can't be read as a whole; and what the source and the files throw.
+    ///   files; `SettingsError` if the file can't be read as a whole; and what the source and the files throw.
     public func cut(
         _ source: inout some ByteSource,
         progress: (Migration.Progress) -> Void = { _ in },

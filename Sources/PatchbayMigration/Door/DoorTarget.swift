@@ -18,7 +18,7 @@ public struct DoorTarget: Sendable {
     /// - Parameters:
     ///   - provider: the provider.
     ///   - settings: what becomes of what the door has no place for.
-    /// - Throws: ``SettingsError`` if the provider is no such door, or with every problem of the settings.
+    /// - Throws: `SettingsError` if the provider is no such door, or with every problem of the settings.
     public init(_ provider: Configuration.Provider, settings: JSONObject = [:]) throws(SettingsError) {
         try Self.check(type(of: provider.adapter))
         guard let door = provider.adapter as? any ContactDoor else {
@@ -30,7 +30,7 @@ public struct DoorTarget: Sendable {
 
     /// Checks that contacts can be moved through a door at all.
     ///
-    /// - Throws: ``SettingsError`` with the reason why not.
+    /// - Throws: `SettingsError` with the reason why not.
     public static func check(_ door: any VendorAdapter.Type) throws(SettingsError) {
         let descriptor = door.descriptor
         guard descriptor.door == .server else {

@@ -32,7 +32,8 @@ struct Scenes {
             (0..<Self.runs).map { _ in Disk.syncs(at: workplace.newFile(), count: 60).median }
         ).median
         report.add("", "a page appended and synced, p50", "\(sync.short) µs")
-        let full = try PlainDatabase.calls(at: workplace.newFile(), synchronous: "FULL", record, count: 300)
+        // So many that the log is copied into the file a few times, as it is for an app that goes on.
+        let full = try PlainDatabase.calls(at: workplace.newFile(), synchronous: "FULL", record, count: 5_000)
         report.add(
             "",
             "SQLite, one transaction per event, FULL, p50 / max",

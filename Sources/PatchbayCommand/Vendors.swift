@@ -20,6 +20,11 @@ enum Vendors {
         modules.flatMap(\.doors).filter { $0.descriptor.door == .server }
     }
 
+    /// The ways into a format's vendor.
+    static func loads(of format: RecordFormat) -> [LoadDoor] {
+        modules.first { $0.formats.contains { $0.id == format.id } }?.loads ?? []
+    }
+
     /// The vendors' other sides, for the sandbox and for looking ahead.
     static let simulators: [any VendorSimulator.Type] = [
         AcousticSimulator.self, AcousticServerSimulator.self, AdobeSimulator.self, AdobeClassicSimulator.self,

@@ -72,15 +72,8 @@ public struct AltcraftDevice: VendorAdapter {
             throw SettingsError([finding])
         }
         guard !settings.apiURL.contains("#") else {
-            let finding = Finding(
-                code: "setting.invalid",
-                severity: .error,
-                error: .misconfigured,
-                path: "apiUrl",
-                reason: "Paths can't be appended to an address with a number sign.",
-                remedy: "Leave out what follows the number sign."
-            )
-            throw SettingsError([finding])
+            let reason = "Paths can't be appended to an address with a number sign."
+            throw SettingsError([.invalidSetting("apiUrl", reason, "Leave out what follows the number sign.")])
         }
         content = Content(settings)
     }

@@ -19,15 +19,25 @@ extension Engine {
         var last: Int64 = 0
         while case let page = try store.endings(behind: last, limit: 1_024), let end = page.last {
             for ending in page where ending.entry.provider == provider {
-                guard let term = OperationOutcome.Term(rawValue: ending.entry.term) else { continue }
-                var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
-                if finding == nil, !ending.entry.code.isEmpty {
-                    finding = FindingRow.Engine.endedElsewhere.at(detail: ending.entry.code)
-                }
-                found[OperationID(rawValue: ending.entry.id)] = OperationOutcome(term, finding: finding)
+                guard let outcome = OperationOutcome(ending) else { continue }
+                found[OperationID(rawValue: ending.entry.id)] = outcome
             }
             last = end.number
         }
         return found
+    }
+}
+
+extension OperationOutcome {
+    /// How an operation ended, as the outbox remembers it: the whole reason of what was rejected, the code of any other. Nil
+    /// for an ending that this release does not know.
+    init?(_ ending: Ending) {
+        guard let term = Term(rawValue: ending.entry.term) else { return nil }
+        var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
+        // What moved has where it went in the code's place.
+        if finding == nil, !ending.entry.code.isEmpty, term != .moved {
+            finding = FindingRow.Engine.endedElsewhere.at(detail: ending.entry.code)
+        }
+        self.init(term, finding: finding)
     }
 }

@@ -131,13 +131,9 @@ package final class Engine {
             let endings = try store.endings(behind: heardEnd, limit: 256)
             guard let last = endings.last else { break }
             for ending in endings {
-                guard let term = OperationOutcome.Term(rawValue: ending.entry.term) else { continue }
-                var finding = ending.finding.flatMap { try? Finding(jsonBytes: $0) }
-                if finding == nil, !ending.entry.code.isEmpty, term != .moved {
-                    finding = FindingRow.Engine.endedElsewhere.at(detail: ending.entry.code)
-                }
+                guard let outcome = OperationOutcome(ending) else { continue }
                 let id = OperationID(rawValue: ending.entry.id)
-                events.append(.ended(id, provider: ending.entry.provider, OperationOutcome(term, finding: finding)))
+                events.append(.ended(id, provider: ending.entry.provider, outcome))
             }
             heardEnd = last.number
         }

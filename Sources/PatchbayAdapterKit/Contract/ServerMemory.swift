@@ -73,6 +73,39 @@ extension ServerMemory {
     }
 }
 
+extension ServerMemory {
+    /// What a door does now: what needs no request ends at once, then come the vendor's word to stay away, the token, and the
+    /// first of the window with all that goes with it.
+    ///
+    /// - Parameters:
+    ///   - pending: the window.
+    ///   - moment: now.
+    ///   - closed: why every lane stays away.
+    ///   - tokenLater: why a token can't be asked for yet.
+    ///   - ending: how an operation ends that needs no request; nil where it needs one.
+    ///   - token: the question for a token.
+    ///   - work: the request for the first of the window.
+    /// - Returns: the plan.
+    public func plan<Adapter>(
+        _ pending: PendingOperations<Adapter>,
+        at moment: Moment,
+        closed: @autoclosure () -> Finding,
+        tokenLater: @autoclosure () -> Finding,
+        ending: (EngagementOperation) -> Verdict<Adapter>?,
+        token: () -> Transmission<Adapter>,
+        work: (Pending<Adapter>) -> Transmission<Adapter>
+    ) -> Plan<Adapter> {
+        let idle = pending.compactMap { one in ending(one.operation).map { (one.id, $0) } }
+        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
+        switch gate(at: moment.now) {
+        case .closed(let end): return .wait(until: end, because: closed())
+        case .needsTokenLater(let start): return .wait(until: start, because: tokenLater())
+        case .needsToken: return .send(token())
+        case .open: return .send(work(pending[0]))
+        }
+    }
+}
+
 // MARK: After a request
 
 extension ServerMemory {

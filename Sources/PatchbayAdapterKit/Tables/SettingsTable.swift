@@ -56,7 +56,7 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
                 continue
             }
             if let problem = row.read(value, &settings) {
-                findings.append(.setting("setting.invalid", place, problem.reason, problem.remedy))
+                findings.append(.invalidSetting(place, problem.reason, problem.remedy))
             } else {
                 row.rule?.fire()
             }
@@ -95,6 +95,17 @@ public struct SettingsTable<Settings: Sendable>: Sendable {
 }
 
 extension Finding {
+    /// A setting that can't be used as it stands, beyond what its row of the table says.
+    ///
+    /// - Parameters:
+    ///   - path: where it stands: `settings.keyField`.
+    ///   - reason: what is wrong; never its value.
+    ///   - remedy: how to mend it.
+    /// - Returns: the finding, an error of configuration.
+    public static func invalidSetting(_ path: String, _ reason: String, _ remedy: String) -> Finding {
+        .setting("setting.invalid", path, reason, remedy)
+    }
+
     static func setting(
         _ code: String,
         _ path: String,

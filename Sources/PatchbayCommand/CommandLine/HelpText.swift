@@ -34,15 +34,14 @@ enum HelpText {
             """
     }
 
-    /// All commands that begin with these words, if help is asked for where one more word is missing: `migrate --help`.
-    static func group(of line: [String]) -> String? {
-        guard let last = line.last, ["--help", "-h"].contains(last) else { return nil }
-        let words = line.dropLast()
-        let commands = Command.all.filter { $0.words.starts(with: words) }
-        guard !words.isEmpty, commands.count > 1, !commands.contains(where: { $0.words == Array(words) }) else {
-            return nil
-        }
-        return commands.map(text).joined(separator: "\n\n")
+    /// The line that asks for help on a word that leads to several commands, where it is asked for behind that word:
+    /// `help migrate` for `migrate --help`; nil for any other line.
+    static func askedForGroup(in line: [String]) -> [String]? {
+        let words = Array(line.dropLast())
+        guard let last = line.last, ["--help", "-h"].contains(last), !words.isEmpty,
+            Command.all.contains(where: { $0.words.count > words.count && $0.words.starts(with: words) })
+        else { return nil }
+        return ["help"] + words
     }
 
     /// Every command with its flags, for the README.

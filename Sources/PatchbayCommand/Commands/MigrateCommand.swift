@@ -60,11 +60,9 @@ extension Command {
             progress: { progress.show(records: $0.records, bytes: $0.bytes) },
             isCancelled: { session.interruption.signalNumber != nil }
         )
-        if outcome.resumed > 0 { session.console.say("An earlier run had settled \(outcome.resumed) records.") }
+        session.tellResumption(outcome.resumed)
         guard outcome.isCommitted else {
-            session.console.say(
-                "Stopped after \(outcome.report.read) records. The same command goes on from there; --restart begins anew."
-            )
+            session.tellStop(after: outcome.report.read)
             return .findings
         }
         try writeCompanions(beside: files.output)
@@ -79,10 +77,7 @@ extension Command {
         else {
             return try needing([.consentEvidence, .journal, .restart, .checkpoint])
         }
-        var files = ResumableMigration.Files(input: input, output: output)
-        files.rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: setup.source) }
-        files.evidence = invocation.text(.consentEvidence)
-        files.journal = invocation.text(.journal)
+        let files = session.files(input, output, source: setup.source)
         guard ResumableMigration.canResume(files) else { return try needing([.consentEvidence, .journal]) }
         return files
     }
@@ -131,7 +126,7 @@ extension Command {
                 session.console.say("The vendor wants \(companion.title), too: give --out FILE to get it beside.")
                 continue
             }
-            let name = "\(RejectFiles.stem(path)).\(companion.ending)"
+            let name = "\(path.pathStem).\(companion.ending)"
             let file = try OutputFile(path: name, isPrivate: false)
             try file.write(companion.bytes)
             try file.commit()
@@ -160,6 +155,25 @@ extension Command {
 }
 
 extension Session {
+    /// The files that the command line names, of a run that can be gone on with.
+    func files(_ input: String, _ output: String, source: RecordFormat) -> ResumableMigration.Files {
+        var files = ResumableMigration.Files(input: input, output: output)
+        files.rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: source) }
+        files.evidence = invocation.text(.consentEvidence)
+        files.journal = invocation.text(.journal)
+        return files
+    }
+
+    /// Says that an earlier run is gone on with, if one is.
+    func tellResumption(_ records: Int) {
+        if records > 0 { console.say("An earlier run had settled \(records) records.") }
+    }
+
+    /// Says that the run ended early.
+    func tellStop(after records: Int) {
+        console.say("Stopped after \(records) records. The same command goes on from there; --restart begins anew.")
+    }
+
     /// The numbers of a migration, for a person.
     func tell(_ report: MigrationReport, verb: String) {
         console.say("\(report.read) read, \(report.written) \(verb), \(report.rejected) rejected.", .bold)
@@ -184,19 +198,21 @@ struct RejectFiles {
 
     /// The list, and the rows beside it with the ending of their format.
     static func paths(_ path: String, source: RecordFormat) -> (list: String, replay: String) {
-        let stem = stem(path)
+        let stem = path.pathStem
         let beside = "\(stem).\(source.fileExtension)"
         return (path, beside == path ? "\(stem).replay.\(source.fileExtension)" : beside)
-    }
-
-    /// A path without the ending of its name.
-    static func stem(_ path: String) -> Substring {
-        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-        return name.lastIndex(of: ".").map { path[..<$0] } ?? path[...]
     }
 
     func commit() throws(FileError) {
         try list.commit()
         try replay.commit()
+    }
+}
+
+extension String {
+    /// A path without the ending of its name.
+    var pathStem: Substring {
+        let name = lastIndex(of: "/").map { self[index(after: $0)...] } ?? self[...]
+        return name.lastIndex(of: ".").map { self[..<$0] } ?? self[...]
     }
 }

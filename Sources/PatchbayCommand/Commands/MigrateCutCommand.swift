@@ -39,7 +39,7 @@ extension Command {
         )
         var source = try FileSource(path: file)
         var progress = ProgressLine(session.console, total: source.size)
-        try refuseParts(from: 1)
+        try refuseParts()
         var outputs: [OutputFile] = []
         let parts = try cutter.cut(
             &source,
@@ -71,8 +71,7 @@ extension Command {
     /// The size that was given, or the smallest that the vendor states for a file.
     private func size() throws(UsageError) -> Int {
         if let size = session.invocation.number(.size) { return size }
-        let loads = Vendors.modules.first { $0.formats.contains { $0.id == format.id } }?.loads ?? []
-        guard let size = loads.filter({ $0.contacts == nil }).compactMap(\.bytes).min() else {
+        guard let size = Vendors.loads(of: format).filter({ $0.contacts == nil }).compactMap(\.bytes).min() else {
             throw UsageError(
                 "The vendor's documents state no size of a file for \(format.id): give --size BYTES.",
                 command: session.invocation.command.name
@@ -83,13 +82,13 @@ extension Command {
 
     private func path(of number: Int) -> String {
         let name = session.invocation.text(.output) ?? file
-        let stem = RejectFiles.stem(name)
+        let stem = name.pathStem
         return "\(stem).\(number)\(name[stem.endIndex...])"
     }
 
     /// Parts of another time would be taken for parts of this file.
-    private func refuseParts(from first: Int) throws(UsageError) {
-        let path = path(of: first)
+    private func refuseParts() throws(UsageError) {
+        let path = path(of: 1)
         guard (try? FileSource(path: path)) != nil else { return }
         throw UsageError(
             "\(path) is there already: remove the parts of an earlier cut, or give --out FILE for another name.",

@@ -25,10 +25,7 @@ import PatchbayModel
                 command: invocation.command.name
             )
         }
-        var files = DoorMigration.Files(input: input, output: output)
-        files.rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: setup.source) }
-        files.evidence = invocation.text(.consentEvidence)
-        files.journal = invocation.text(.journal)
+        let files = session.files(input, output, source: setup.source)
         let migration = DoorMigration(setup.migration, to: door, files, settings: setup.parts)
         let outcome = try await migration.run(
             try session.surroundings(size: ResumableMigration.size(of: input)),
@@ -58,12 +55,10 @@ extension Session {
 
     /// Says how a run through a door ended.
     func end(_ outcome: DoorOutcome, verb: String = "written") throws -> ExitStatus {
-        if outcome.resumed > 0 { console.say("An earlier run had settled \(outcome.resumed) records.") }
+        tellResumption(outcome.resumed)
         if let stopped = outcome.stopped { console.say("patchbay: the provider stopped: \(stopped)", .red) }
         guard outcome.isCommitted else {
-            console.say(
-                "Stopped after \(outcome.report.read) records. The same command goes on from there; --restart begins anew."
-            )
+            tellStop(after: outcome.report.read)
             return outcome.stopped == nil ? .findings : .failed
         }
         if isJSON {

@@ -59,7 +59,7 @@ import PatchbayModel
 
     /// The ways into the target's vendor.
     var loads: [LoadDoor] {
-        Vendors.modules.first { $0.formats.contains { $0.id == target.id } }?.loads ?? []
+        Vendors.loads(of: target)
     }
 
     /// What the target's vendor wants beside the file with the contacts.

@@ -39,11 +39,7 @@ extension Command {
             return .fine
         default: break
         }
-        if let group = HelpText.group(of: line) {
-            try console.data(group)
-            return .fine
-        }
-        let invocation = try Invocation(parsing: line)
+        let invocation = try Invocation(parsing: HelpText.askedForGroup(in: line) ?? line)
         guard !invocation.has(.help) else {
             try console.data(HelpText.text(of: invocation.command))
             return .fine

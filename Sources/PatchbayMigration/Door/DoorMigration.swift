@@ -9,26 +9,8 @@ import PatchbayModel
 /// It may be killed at any moment: run again, it goes on where it stood. Beside the file of verdicts stand until then
 /// `<file>.partial`, `<file>.checkpoint`, and the run's outbox, `<file>.outbox`, which holds what is on its way.
 public struct DoorMigration: Sendable {
-    /// The files of a migration through a door.
-    public struct Files: Sendable {
-        /// What is read: a plain file.
-        public var input: String
-        /// What became of each record.
-        public var output: String
-        /// The list of rejects, and their rows to mend.
-        public var rejects: (list: String, replay: String)?
-        /// The evidence of what became of consents.
-        public var evidence: String?
-        /// Where the way back is kept.
-        public var journal: String?
-
-        /// An input and a file of verdicts.
-        public init(input: String, output: String) { (self.input, self.output) = (input, output) }
-
-        var outputs: [String] {
-            [output] + (rejects.map { [$0.list, $0.replay] } ?? []) + (evidence.map { [$0] } ?? [])
-        }
-    }
+    /// The files of a migration through a door: `output` tells what became of each record.
+    public typealias Files = ResumableMigration.Files
 
     private let migration: Migration
     private let target: DoorTarget

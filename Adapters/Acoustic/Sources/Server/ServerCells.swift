@@ -4,9 +4,11 @@ import PatchbayModel
 /// What one operation writes into its contact's columns, and what is to be said about it.
 struct ServerCells: Sendable {
     /// A value under its column's name.
-    struct Cell: Sendable, Equatable {
+    struct Cell: PlacedValue, Equatable {
         var column: String
         var value: String
+
+        var place: String { column }
     }
 
     /// What is written, each column once, in order of the neutral names.

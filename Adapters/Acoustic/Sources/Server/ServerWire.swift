@@ -6,37 +6,21 @@ import PatchbayModel
 struct RecipientRow: Sendable {
     /// The contact's key.
     let key: String
-    /// The operations, in order.
-    private(set) var operations: [OperationID] = []
-    /// The values, each column once.
-    private(set) var cells: [ServerCells.Cell] = []
-    /// The last operation that wrote a column.
-    private var owners: [String: OperationID] = [:]
+    private var folding = Folding<ServerCells.Cell>()
 
     init(key: String) { self.key = key }
 
     init(_ operations: some Sequence<Pending<AcousticServer>>, key: String, _ settings: AcousticServerSettings) {
         self.key = key
-        for one in operations { add(one.id, ServerCells(one.operation, settings).cells) }
+        for one in operations { folding.add(one.id, ServerCells(one.operation, settings).cells) }
     }
 
-    mutating func add(_ id: OperationID, _ new: [ServerCells.Cell]) {
-        operations.append(id)
-        for cell in new {
-            if owners[cell.column] != nil, let place = cells.firstIndex(where: { $0.column == cell.column }) {
-                cells[place] = cell
-            } else {
-                cells.append(cell)
-            }
-            owners[cell.column] = id
-        }
-    }
+    /// The values, each column once.
+    var cells: [ServerCells.Cell] { folding.values }
 
     /// The operation that replaced the last value of another whole; nil where some of it left.
     func replacement(of id: OperationID, _ cells: [ServerCells.Cell]) -> OperationID? {
-        let last = cells.compactMap { owners[$0.column] }
-        guard !last.isEmpty, last.count == cells.count, !last.contains(id) else { return nil }
-        return operations.last(where: last.contains)
+        folding.replacement(of: id, cells)
     }
 }
 

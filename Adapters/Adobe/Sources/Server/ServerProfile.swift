@@ -73,9 +73,11 @@ struct ProfileField: Sendable {
 /// What one operation writes into its profile, and what must stay out.
 struct ServerFields: Sendable {
     /// One field.
-    struct Member: Sendable, Equatable {
+    struct Member: PlacedValue, Equatable {
         var name: String
         var value: JSONValue
+
+        var place: String { name }
     }
 
     /// What is written, each field once, in order of the neutral names.
@@ -242,32 +244,20 @@ extension AdobeServerSettings {
 struct ProfileRow: Sendable {
     /// The field that the profile is found by, and the contact's key, which stands there.
     let key: ServerFields.Member
-    /// The other fields, each once.
-    private(set) var members: [ServerFields.Member] = []
-    private var operations: [OperationID] = []
-    /// The last operation that wrote a field.
-    private var owners: [String: OperationID] = [:]
+    private var folding = Folding<ServerFields.Member>()
 
     init(_ operations: [Pending<AdobeServer>], _ settings: AdobeServerSettings) {
         let key = operations.first?.operation.adobeKey ?? ""
         self.key = ServerFields.Member(name: settings.keyField, value: .string(key))
-        for one in operations { add(one.id, ServerFields(one.operation, settings).members) }
+        for one in operations { folding.add(one.id, ServerFields(one.operation, settings).members) }
     }
 
-    private mutating func add(_ id: OperationID, _ new: [ServerFields.Member]) {
-        operations.append(id)
-        for member in new {
-            let place = owners[member.name] == nil ? nil : members.firstIndex { $0.name == member.name }
-            if let place { members[place] = member } else { members.append(member) }
-            owners[member.name] = id
-        }
-    }
+    /// The other fields, each once.
+    var members: [ServerFields.Member] { folding.values }
 
     /// The operation that replaced the last value of another whole; nil where some of it left.
     func replacement(of id: OperationID, _ members: [ServerFields.Member]) -> OperationID? {
-        let last = members.compactMap { owners[$0.name] }
-        guard !last.isEmpty, last.count == members.count, !last.contains(id) else { return nil }
-        return operations.last(where: last.contains)
+        folding.replacement(of: id, members)
     }
 }
 

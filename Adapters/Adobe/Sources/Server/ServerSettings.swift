@@ -215,16 +215,7 @@ public struct AdobeServerSettings: AdapterSettings {
     var problems: [Finding] {
         var problems: [Finding] = []
         func refuse(_ name: String, _ reason: String, _ remedy: String) {
-            problems.append(
-                Finding(
-                    code: "setting.invalid",
-                    severity: .error,
-                    error: .misconfigured,
-                    path: "settings.\(name)",
-                    reason: reason,
-                    remedy: remedy
-                )
-            )
+            problems.append(.invalidSetting("settings.\(name)", reason, remedy))
         }
         if matching == .email, keyField != "email" {
             refuse("keyField", "Matching by e-mail finds the field email.", "Remove it, or take another matching.")

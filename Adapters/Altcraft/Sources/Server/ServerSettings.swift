@@ -206,16 +206,7 @@ public struct AltcraftServerSettings: AdapterSettings {
     var problems: [Finding] {
         var problems: [Finding] = []
         func refuse(_ name: String, _ reason: String, _ remedy: String) {
-            problems.append(
-                Finding(
-                    code: "setting.invalid",
-                    severity: .error,
-                    error: .misconfigured,
-                    path: "settings.\(name)",
-                    reason: reason,
-                    remedy: remedy
-                )
-            )
+            problems.append(.invalidSetting("settings.\(name)", reason, remedy))
         }
         if matching == .custom, ["", "id", "_id", ProfileRow.subscriptions].contains(matchingField) {
             refuse(

@@ -4,17 +4,19 @@ import PatchbayModel
 
 extension SalesforceServer {
     public func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
-        let idle = pending.compactMap { one in ending(without: one.operation).map { (one.id, $0) } }
-        if !idle.isEmpty { return .settle(Dictionary(idle) { first, _ in first }) }
         let requests = ServerRequests(settings: settings, memory: memory)
-        switch memory.gate(at: moment.now) {
-        case .closed(let end): return .wait(until: end, because: ServerFinding.closed.at())
-        case .needsTokenLater(let start): return .wait(until: start, because: ServerFinding.tokenLater.at())
-        case .needsToken:
-            RuleID.salesforce("V2").fire()
-            return .send(Transmission(chore: .token, requests.token()))
-        case .open: return .send(transmission(for: pending[0], pending, requests))
-        }
+        return memory.plan(
+            pending,
+            at: moment,
+            closed: ServerFinding.closed.at(),
+            tokenLater: ServerFinding.tokenLater.at(),
+            ending: ending(without:),
+            token: {
+                RuleID.salesforce("V2").fire()
+                return Transmission(chore: .token, requests.token())
+            },
+            work: { transmission(for: $0, pending, requests) }
+        )
     }
 
     /// How an operation ends that needs no request; nil where it needs one.

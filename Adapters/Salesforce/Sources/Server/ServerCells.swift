@@ -5,9 +5,11 @@ import PatchbayModel
 /// What one operation writes: values under the vendor's names, and what must stay out.
 struct ServerCells: Sendable {
     /// One value under the name of its column, or of its attribute set and attribute.
-    struct Cell: Sendable, Equatable {
+    struct Cell: PlacedValue, Equatable {
         var name: String
         var value: JSONValue
+
+        var place: String { name.lowercased() }
     }
 
     /// What is written, each name once, in order of the neutral names.

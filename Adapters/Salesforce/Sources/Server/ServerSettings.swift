@@ -239,16 +239,7 @@ public struct SalesforceServerSettings: AdapterSettings {
     var problems: [Finding] {
         var problems: [Finding] = []
         func refuse(_ name: String, _ reason: String, _ remedy: String) {
-            problems.append(
-                Finding(
-                    code: "setting.invalid",
-                    severity: .error,
-                    error: .misconfigured,
-                    path: "settings.\(name)",
-                    reason: reason,
-                    remedy: remedy
-                )
-            )
+            problems.append(.invalidSetting("settings.\(name)", reason, remedy))
         }
         if route != .contacts, dataExtension.isEmpty {
             refuse(

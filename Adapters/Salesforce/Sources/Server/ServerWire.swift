@@ -6,29 +6,20 @@ import PatchbayModel
 struct ContactRow: Sendable {
     /// The contact's key.
     let key: String
-    /// The operations that write it, in order.
-    private(set) var operations: [OperationID] = []
-    /// Its values, each name once.
-    private(set) var cells: [ServerCells.Cell] = []
-    /// The last operation that wrote a name.
-    private var owners: [String: OperationID] = [:]
+    private var folding = Folding<ServerCells.Cell>()
 
     init(key: String) { self.key = key }
 
-    mutating func add(_ id: OperationID, _ new: [ServerCells.Cell]) {
-        operations.append(id)
-        for cell in new {
-            let place = owners.isEmpty ? nil : cells.firstIndex { $0.name.isSameColumn(as: cell.name) }
-            if let place { cells[place] = cell } else { cells.append(cell) }
-            owners[cell.name.lowercased()] = id
-        }
-    }
+    /// The operations that write it, in order.
+    var operations: [OperationID] { folding.operations }
+    /// Its values, each name once.
+    var cells: [ServerCells.Cell] { folding.values }
+
+    mutating func add(_ id: OperationID, _ new: [ServerCells.Cell]) { folding.add(id, new) }
 
     /// The operation that replaced the last value of another whole; nil where some of it left.
     func replacement(of id: OperationID, _ cells: [ServerCells.Cell]) -> OperationID? {
-        let last = cells.compactMap { owners[$0.name.lowercased()] }
-        guard last.count == cells.count, !last.contains(id) else { return nil }
-        return operations.last(where: last.contains)
+        folding.replacement(of: id, cells)
     }
 
     /// The rows of these operations, one for each contact, in order of the first.

@@ -78,8 +78,11 @@ final class DoorJournal {
     ///   - target: the door that it is of.
     ///   - goesOn: whether what stands there belongs to this run.
     ///   - settled: rows that have their verdict.
+    ///   - note: hears what stood at the vendor, and what the rows wrote that have their verdict.
     /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run; ``FileError``.
-    init(_ path: String, _ target: DoorTarget, goesOn: Bool, settled: Int) throws {
+    init(_ path: String, _ target: DoorTarget, goesOn: Bool, settled: Int, noting note: (String, Contact) -> Void)
+        throws
+    {
         let head = Head(target)
         file = try FileDescriptor(path, O_RDWR | O_CREAT)
         guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
@@ -95,7 +98,8 @@ final class DoorJournal {
                 switch try Line(json) {
                 case .complete: isComplete = true
                 case .row(let number, let key, let before, _) where number > settled: rows[number] = (key, before)
-                case .row, .held: break
+                case .row(_, let key, _, let wrote): note(key, wrote)
+                case .held(let key, let contact): note(key, contact)
                 case nil: return false
                 }
             }

@@ -302,12 +302,18 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         defer { bench.remove() }
         let vendor = try Shop.altcraft.vendor()
         _ = try await bench.apply(vendor)
-        try bench.write([person("c-1", ["points": 2], [Subscription(channel: .email, state: .subscribed)])])
+        // What a row says beside the yes that is left out is said, and looked for.
+        let wishes = [(Channel.email, Subscription.State.subscribed), (.sms, .suspended)]
+        try bench.write([
+            person("c-1", ["points": 2], [Subscription(channel: .sms, state: .unsubscribed)]),
+            person("c-1", ["points": 3], wishes.map { Subscription(channel: $0, state: $1) }),
+        ])
         try FileManager.default.removeItem(atPath: bench.path("out"))
         let outcome = try await bench.apply(vendor, journal: true)
         #expect(outcome.report.findings["migration.door.targetNo"]?.count == 1)
         #expect(try await bench.verify(vendor).1 == [])
-        #expect(try await vendor.state.text.contains("unsubscribed"))
+        let state = try await vendor.state.text
+        #expect(state.contains("unsubscribed") && state.contains("suspended"))
     }
 
     @Test(arguments: Shop.allCases)

@@ -33,8 +33,9 @@ struct TableScan {
 
     /// How many looks may fail from both ends before the rest is given up; a look at a bad page costs microseconds.
     ///
-    /// While nothing at all was found, the root page is to blame and every look is in vain: then it is given up soon.
-    private static func patience(found: Int) -> Int { found > 0 ? 25_000 : 250 }
+    /// While nothing at all was found, the root page is to blame and every look is in vain: then it is given up soon. Where
+    /// most pages are good, a handful of looks finds one.
+    private static func patience(found: Int) -> Int { found > 0 ? 25_000 : 60 }
 
     /// Row numbers above this are not believed.
     private static let highest: Int64 = 1 << 48

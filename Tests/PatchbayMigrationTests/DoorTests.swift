@@ -327,13 +327,19 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let vendor = try shop.vendor()
         _ = try await bench.apply(vendor)
         let yes = Subscription(channel: .email, state: .subscribed)
-        try bench.write([person("c-1", ["points": 2], [yes]), person("c-2", ["points": 2], [yes])])
+        // What a row says beside the yes that is left out is said, and looked for.
+        try bench.write([
+            person("c-1", ["points": 2], [Subscription(channel: .sms, state: .unsubscribed)]),
+            person("c-1", ["points": 3], [yes, Subscription(channel: .sms, state: .suspended)]),
+            person("c-2", ["points": 2], [yes]),
+        ])
         try FileManager.default.removeItem(atPath: bench.path("out"))
         let outcome = try await bench.apply(vendor, journal: journal)
         #expect(outcome.report.findings["migration.door.targetNo"]?.count == 1)
         #expect(try await bench.verify(vendor).1 == [])
         let held = try await bench.held(vendor)
         #expect(held["c-1"]?.saysNo(to: no.key) == true)
+        #expect(try await shop != .altcraft || vendor.state.text.contains("suspended"))
         #expect(held["c-2"]?.subscriptions.mostProtectiveState(of: yes.key) == .subscribed)
     }
 
@@ -560,6 +566,33 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         try Data("{}\n".utf8).write(to: URL(filePath: bench.path("journal")))
         let strange = await failure { try await bench.apply(vendor, journal: true) }
         #expect(strange.first?.hasPrefix("migration.journal.other") == true)
+    }
+
+    @Test func `a journal is read from the first row without a verdict, and whole where it was shortened`() throws {
+        let bench = try Bench(Shop.altcraft.target(), [])
+        defer { bench.remove() }
+        func open(settled: Int, from place: Int) throws -> DoorJournal {
+            try DoorJournal(bench.path("journal"), bench.target, goesOn: true, settled: settled, from: place) { _, _ in
+            }
+        }
+        var places: [Int] = []
+        do {
+            let journal = try open(settled: 0, from: 0)
+            for row in 1...50 {
+                journal.write(row: row, key: "c-\(row)", before: .some(nil), wrote: person("c-\(row)"))
+                if row % 7 == 0 { try journal.sync() }
+            }
+            try journal.sync()
+            places = (0...50).map { journal.place(after: $0) }
+        }
+        let size = try FileSource(path: bench.path("journal")).size
+        #expect(places == places.sorted() && Set(places).count > 7 && (places.last ?? 0) < size ?? 0)
+        for (settled, place) in places.enumerated() {
+            let journal = try open(settled: settled, from: place)
+            #expect(journal.rows.keys.sorted() == (1...50).filter { $0 > settled })
+            #expect(journal.place(after: settled) >= place)
+        }
+        #expect(try open(settled: 40, from: (size ?? 0) + 1).rows.count == 10)
     }
 
     @Test func `doors that take no contacts in are refused`() async throws {

@@ -118,7 +118,13 @@ private final class ApplyFeed: DoorFeed {
         let isPaged = target.isPaged
         journal = try files.journal.map {
             // What a run found that is begun anew stays the way back: it came first.
-            try DoorJournal($0, target, goesOn: goesOn, settled: run.earlier == nil ? .max : done) { key, contact in
+            try DoorJournal(
+                $0,
+                target,
+                goesOn: goesOn,
+                settled: run.earlier == nil ? .max : done,
+                from: run.earlier?.place.journal ?? 0
+            ) { key, contact in
                 if isPaged { noes.note(key, contact) }
             }
         }
@@ -237,5 +243,6 @@ private final class ApplyFeed: DoorFeed {
     func flush(_ place: inout Checkpoints.Place) throws {
         try results.flush(&place)
         source.note(in: &place)
+        place.journal = journal?.place(after: place.report.read) ?? 0
     }
 }

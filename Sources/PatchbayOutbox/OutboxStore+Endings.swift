@@ -72,17 +72,6 @@ extension OutboxStore {
         try atomically { () throws(OutboxError) in try carryOutEndings() }
     }
 
-    /// The number that the newest ending has in the history, or will have when it is carried out.
-    package func newestEnding() throws(OutboxError) -> Int64 {
-        try guarded { () throws(OutboxError) in
-            try connection.number(
-                """
-                SELECT (SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'history') + (SELECT count(*) FROM ending)
-                """
-            ) ?? 0
-        }
-    }
-
     /// How many endings are noted.
     private func notedCount() throws(OutboxError) -> Int {
         if let notedEndings { return notedEndings }
@@ -175,17 +164,14 @@ extension OutboxStore {
         _ range: ClosedRange<Int64>,
         provider: String
     ) throws(OutboxError) {
-        let entries = run.map { noted in
-            let ending = noted.ending
-            return HistoryEntry(provider: provider, id: ending.id, term: ending.term, code: ending.code, at: noted.at)
-        }
-        try remember(entries)
         let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
-        var rest = entries[...]
-        while let first = rest.first {
-            let alike = rest.prefix { ($0.term, $0.code) == (first.term, first.code) }.count
-            try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike))
-            rest = rest.dropFirst(alike)
+        var rest = run
+        while let first = rest.first?.ending {
+            let alike = rest.prefix { ($0.ending.term, $0.ending.code) == (first.term, first.code) }
+            let endings = alike.lazy.map { (id: $0.ending.id, at: $0.at) }
+            try remember(provider: provider, term: first.term, code: first.code, endings)
+            try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike.count))
+            rest = rest.dropFirst(alike.count)
         }
         if DeliberateFault.routeLeftBehind.isPresent { return }
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))

@@ -17,52 +17,48 @@ struct CRC32 {
 
     /// Adds so many bytes of a word, eight at most, the lowest first; above them are zeros.
     mutating func add(_ word: UInt64, count new: Int) {
-        let joined = held | word << (8 * count)
-        let all = count + new
+        let shift = UInt64(truncatingIfNeeded: 8 &* count)
+        let joined = held | word &<< shift
+        let all = count &+ new
         guard all >= 8 else {
             (held, count) = (joined, all)
             return
         }
-        step(joined, Self.tables)
-        held = count == 0 ? 0 : word >> (8 * (8 - count))
-        count = all - 8
+        state = Self.step(state, joined, Self.tables)
+        held = count == 0 ? 0 : word &>> (64 &- shift)
+        count = all &- 8
     }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         let tables = Self.tables
-        var place = 0
-        let shift = UInt64(8 * count)
+        var (state, held, place) = (state, held, 0)
+        let shift = UInt64(truncatingIfNeeded: 8 &* count)
         // Each load is eight bytes inside the buffer.
-        if shift == 0 {
-            while bytes.count - place >= 8 {
-                step(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)), tables)
-                place += 8
-            }
-        } else {
-            while bytes.count - place >= 8 {
-                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-                step(held | word << shift, tables)
-                held = word >> (64 - shift)
-                place += 8
-            }
+        while bytes.count &- place >= 8 {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            state = Self.step(state, held | word &<< shift, tables)
+            held = shift == 0 ? 0 : word &>> (64 &- shift)
+            place &+= 8
         }
-        let rest = bytes.count - place
+        (self.state, self.held) = (state, held)
+        let rest = bytes.count &- place
         guard rest > 0 else { return }
-        var word: UInt64 = 0
-        if bytes.count >= 8 {
-            word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
-            word >>= UInt64(8 * (8 - rest))
-        } else {
-            for offset in 0..<rest { word |= UInt64(bytes[place + offset]) << UInt64(8 * offset) }
+        guard bytes.count >= 8 else {
+            var word: UInt64 = 0
+            for offset in 0..<rest { word |= UInt64(bytes[offset]) &<< UInt64(8 &* offset) }
+            return add(word, count: rest)
         }
-        add(word, count: rest)
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self))
+        add(word &>> UInt64(8 &* (8 &- rest)), count: rest)
     }
 
     /// Eight bytes at once: each has a table for its distance from the end of the word.
-    private mutating func step(_ word: UInt64, _ tables: UnsafePointer<UInt32>) {
+    private static func step(_ state: UInt32, _ word: UInt64, _ tables: UnsafePointer<UInt32>) -> UInt32 {
         let word = word ^ UInt64(state)
-        func entry(_ place: Int) -> UInt32 { tables[(7 - place) << 8 + Int(word >> UInt64(8 * place) & 0xFF)] }
-        state = entry(0) ^ entry(1) ^ entry(2) ^ entry(3) ^ entry(4) ^ entry(5) ^ entry(6) ^ entry(7)
+        func entry(_ place: UInt64) -> UInt32 {
+            tables[Int(truncatingIfNeeded: (7 &- place) &<< 8 | word &>> (8 &* place) & 0xFF)]
+        }
+        return entry(0) ^ entry(1) ^ entry(2) ^ entry(3) ^ entry(4) ^ entry(5) ^ entry(6) ^ entry(7)
     }
 
     /// The table of one byte, then those of a byte that so many others follow, 256 entries each.
@@ -134,30 +130,30 @@ extension RowImage {
 
     /// Writes tag, digits and end mark: made from the end, a word of eight bytes after the other.
     private mutating func append(tag: Unicode.Scalar, number: Int64?, end: Unicode.Scalar?) {
-        // At most a tag, a sign, 19 digits and an end: three words, of which the last made, the first written, is `word`.
+        // At most a tag, a sign, 19 digits and an end: three words. The last made, the first written, is `word`.
         var (word, count): (UInt64, Int) = (0, 0)
-        var (second, third): (UInt64?, UInt64?) = (nil, nil)
-        func put(_ byte: UInt8) {
+        var (second, third, full): (UInt64, UInt64, Int) = (0, 0, 0)
+        func put(_ byte: UInt64) {
             if count == 8 {
-                (third, second) = (second, word)
+                (third, second, full) = (second, word, full &+ 1)
                 (word, count) = (0, 0)
             }
-            word = word << 8 | UInt64(byte)
-            count += 1
+            word = word &<< 8 | byte
+            count &+= 1
         }
-        if let end { put(UInt8(truncatingIfNeeded: end.value)) }
+        if let end { put(UInt64(end.value)) }
         if let number {
             var rest = number.magnitude
             repeat {
-                put(UInt8(truncatingIfNeeded: 48 + rest % 10))
+                put(48 &+ rest % 10)
                 rest /= 10
             } while rest > 0
             if number < 0 { put(45) }
         }
-        put(UInt8(truncatingIfNeeded: tag.value))
+        put(UInt64(tag.value))
         append(word, count: count)
-        if let second { append(second, count: 8) }
-        if let third { append(third, count: 8) }
+        if full > 0 { append(second, count: 8) }
+        if full > 1 { append(third, count: 8) }
     }
 }
 

@@ -165,7 +165,8 @@ enum Judgement: Sendable {
     /// The outcome of an operation that ended; nil while it is pending.
     var outcome: OperationOutcome? { if case .ended(let outcome) = self { outcome } else { nil } }
     var isFinal: Bool { if case .ended = self { true } else { false } }
-    var hasFinding: Bool { if case .ended(let outcome) = self { outcome.finding != nil } else { false } }
+    /// Whether it tells of something that went wrong, and the vendor's own words may say how.
+    var hasFault: Bool { if case .ended(let outcome) = self { outcome.finding?.error != nil } else { false } }
 }
 
 /// The desk of one kind of adapter. Held by reference: a descriptor is large to copy.
@@ -245,8 +246,8 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
         )
         let said = adapter.interpret(exchange, memory: &after)
         var meaning = try meaning(said, flight)
-        if meaning.park != nil || meaning.judgements.contains(where: { $0?.hasFinding ?? false }) {
-            // Mostly nothing is found, and nothing to be named.
+        if meaning.park != nil || meaning.judgements.contains(where: { $0?.hasFault ?? false }) {
+            // Mostly nothing went wrong, and nothing has to be named.
             let named = said.naming(descriptor.replies.vendorReply(ended.outcome, to: flight.request))
             meaning = try self.meaning(named, flight)
         }

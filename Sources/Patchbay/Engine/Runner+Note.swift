@@ -38,11 +38,7 @@ extension Runner {
         }
         guard isCurrent else { return false }
         memories[memoryKey] = after
-        if var window = windows.removeValue(forKey: key) {
-            for pending in advanced { window.replace(pending) }
-            for ended in endings { window.leave(ended.pending) }
-            windows[key] = window
-        }
+        windows[key]?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
         update(key) { lane in
             if !endings.isEmpty { lane.spins = 0 }
             lane.wokenInFlight = false

@@ -74,6 +74,12 @@ extension Runner {
             views[views.startIndex + offset] = pending.view as AnyObject
         }
 
+        /// Some go on and some ended.
+        mutating func change(replacing advanced: [Waiting], leaving ended: some Sequence<Waiting>) {
+            for pending in advanced { replace(pending) }
+            for pending in ended { leave(pending) }
+        }
+
         /// Is filled, with these in this order: from what was kept before, and from what was read for it.
         mutating func fill(
             _ shown: [Int64],

@@ -46,6 +46,8 @@ public struct Migration: Sendable {
     let targetSettings: JSONObject
     /// What is changed of every contact on the way.
     public let mapping: ContactMapping
+    /// What is known of the source's records; nil if they can't be read alone.
+    let sourceLayout: SourceLayout?
     /// What to run where records have nothing to do with each other.
     let bulk: BulkPlan?
 
@@ -77,6 +79,7 @@ public struct Migration: Sendable {
         makeWriter = { () throws(SettingsError) in try write(targetSettings) }
         (self.catalogue, self.mapping) = (catalogue, mapping)
         (self.source, self.target, self.targetSettings) = (source, target, targetSettings)
+        sourceLayout = try? source.makeSourceLayout?(sourceSettings)
         bulk = Self.bulk(
             (source, sourceSettings),
             (target, targetSettings),

@@ -1,7 +1,7 @@
 /// Reads a table of a damaged file, as much of it as the file still gives.
 ///
-/// A forward scan stops at a bad page, so a backward scan reads from the other end, and what lies between is searched in
-/// smaller and smaller ranges of row numbers.
+/// It is walked from both ends, page after page: no number decides where a walk goes, because any number may be what is
+/// damaged. Where a bad page ends both walks, what lies between is searched in smaller and smaller ranges of row numbers.
 struct TableScan {
     /// One row as it stands in the file.
     struct Row {
@@ -13,14 +13,29 @@ struct TableScan {
         let provider: String?
     }
 
-    private let forward: Statement
-    private let backward: Statement
+    private let whole: Ways
+    private let range: Ways
     private let table: Table
 
-    /// How many looks may fail before the rest is given up; a look at a bad page costs microseconds.
+    /// One reading, from either end.
+    private struct Ways {
+        let forward: Statement
+        let backward: Statement
+    }
+
+    /// How far a reading came.
+    private struct Sight {
+        /// Whether nothing ended it early.
+        var isWhole = false
+        /// The number of the last sound row: the fault is behind it. Nil where there was none, or where they came out of order.
+        var edge: Int64?
+    }
+
+    /// How many looks may fail from both ends before the rest is given up; a look at a bad page costs microseconds.
     ///
-    /// While nothing at all was found, the root page is to blame and every look is in vain: then it is given up soon.
-    private static func patience(found: Int) -> Int { found > 0 ? 50_000 : 500 }
+    /// While nothing at all was found, the root page is to blame and every look is in vain: then it is given up soon. Where
+    /// most pages are good, a handful of looks finds one.
+    private static func patience(found: Int) -> Int { found > 0 ? 25_000 : 60 }
 
     /// Row numbers above this are not believed.
     private static let highest: Int64 = 1 << 48
@@ -29,71 +44,94 @@ struct TableScan {
 
     init(_ table: Table, _ source: Connection) throws(OutboxError) {
         self.table = table
+        // NOT INDEXED: an index may be damaged where its table is not.
         let select = """
             SELECT \(table.list()), \(table.isSound()), \(table.rowid),
                 CASE WHEN \(table.isSound()) THEN NULL ELSE row_image('\(table.name)', \(table.list())) END
-            FROM \(table.name) WHERE \(table.rowid) BETWEEN ?1 AND ?2 ORDER BY \(table.rowid)
+            FROM \(table.name) NOT INDEXED
             """
-        forward = try source.statement(select)
-        backward = try source.statement(select + " DESC")
+        func ways(_ condition: String) throws(OutboxError) -> Ways {
+            let text = "\(select) \(condition) ORDER BY \(table.rowid)"
+            return Ways(forward: try source.statement(text), backward: try source.statement(text + " DESC"))
+        }
+        whole = try ways("")
+        range = try ways("WHERE \(table.rowid) BETWEEN ?1 AND ?2")
     }
 
-    /// Shows every row that can be read; false when nothing at all could be, and something seems to be there.
+    /// Shows every row that can be read, some more than once; false when nothing at all could be, and something seems to be
+    /// there.
     func everyRow(_ body: (Row) throws(OutboxError) -> Void) throws(OutboxError) -> Bool {
-        var ranges: [ClosedRange<Int64>] = [0...Self.highest]
-        var failures = 0
         var found = 0
         let counting = { (row: Row) throws(OutboxError) in
             found += 1
             try body(row)
         }
-        while let range = ranges.popLast(), failures < Self.patience(found: found) {
-            guard let low = try scan(forward, range, counting) else { continue }
+        guard let rest = try look(whole, 0...Self.highest, [], counting) else { return true }
+        var failures = 1
+        var ranges = Self.pieces(of: rest)
+        while let next = ranges.popLast(), failures < Self.patience(found: found) {
+            let bounds: [SQLValue] = [.integer(next.lowerBound), .integer(next.upperBound)]
+            guard let rest = try look(range, next, bounds, counting) else { continue }
             failures += 1
-            let start = low == .min ? range.lowerBound : low + 1
-            guard start <= range.upperBound else { continue }
-            guard let high = try scan(backward, start...range.upperBound, counting) else { continue }
-            failures += 1
-            let end = high == .min ? range.upperBound : high - 1
-            if start < end { ranges.append(contentsOf: Self.pieces(of: start...end)) }
+            // One number alone is not looked at again: it has been tried both ways.
+            if next.lowerBound < next.upperBound { ranges.append(contentsOf: Self.pieces(of: rest)) }
         }
-        return failures == 0 || found > 0
+        return found > 0
     }
 
-    /// Shows the rows of a range; nil when all of it was read, else the last row number before the fault, or `.min`.
-    private func scan(
-        _ statement: Statement,
+    /// Shows the rows of a range from both ends; what lies between the two, or nil when all of it was read.
+    ///
+    /// Rows may share a number, so the last ones read belong to what lies between.
+    private func look(
+        _ ways: Ways,
         _ range: ClosedRange<Int64>,
+        _ bounds: [SQLValue],
         _ body: (Row) throws(OutboxError) -> Void
-    ) throws(OutboxError) -> Int64? {
+    ) throws(OutboxError) -> ClosedRange<Int64>? {
+        let low = try walk(ways.forward, isBackward: false, bounds, body)
+        guard !low.isWhole else { return nil }
+        let high = try walk(ways.backward, isBackward: true, bounds, body)
+        guard !high.isWhole else { return nil }
+        let start = low.edge.map { max($0, range.lowerBound) } ?? range.lowerBound
+        let end = high.edge.map { min($0, range.upperBound) } ?? range.upperBound
+        return start <= end ? start...end : range
+    }
+
+    private func walk(
+        _ statement: Statement,
+        isBackward: Bool,
+        _ bounds: [SQLValue],
+        _ body: (Row) throws(OutboxError) -> Void
+    ) throws(OutboxError) -> Sight {
         defer { statement.reset() }
-        var last = Int64.min
+        var sight = Sight()
+        var isInOrder = true
         let columns = Int32(table.columns.count)
-        guard (try? statement.bind([.integer(range.lowerBound), .integer(range.upperBound)])) != nil else {
-            return last
-        }
-        while true {
-            guard let hasRow = statement.stepIfReadable() else { return last }
-            guard hasRow else { return nil }
-            let number = statement.integer(columns + 1)
-            try body(
-                Row(
-                    number: number,
-                    isSound: statement.bool(columns),
-                    values: (0..<columns).map(statement.value),
-                    image: statement.blob(columns + 2),
-                    provider: table.name == Table.route.name ? statement.text(1) : nil
-                )
+        guard (try? statement.bind(bounds)) != nil else { return sight }
+        while let hasRow = statement.stepIfReadable() {
+            guard hasRow else {
+                sight.isWhole = true
+                return sight
+            }
+            let row = Row(
+                number: statement.integer(columns + 1),
+                isSound: statement.bool(columns),
+                values: (0..<columns).map(statement.value),
+                image: statement.blob(columns + 2),
+                provider: table.name == Table.route.name ? statement.text(1) : nil
             )
-            // A damaged page may hold numbers out of order: never leave the range, never turn back.
-            let isInOrder = last == .min || (statement === forward ? number >= last : number <= last)
-            guard isInOrder, range.contains(number) else { return last }
-            last = number
+            try body(row)
+            guard row.isSound else { continue }
+            if let edge = sight.edge, isBackward ? row.number > edge : row.number < edge { isInOrder = false }
+            sight.edge = row.number
         }
+        if !isInOrder { sight.edge = nil }
+        return sight
     }
 
     private static func pieces(of range: ClosedRange<Int64>) -> [ClosedRange<Int64>] {
         let (start, end) = (range.lowerBound, range.upperBound)
+        guard start < end else { return [range] }
         guard end - start > hugeRange else {
             let middle = start + (end - start) / 2
             return [middle + 1...end, start...middle]

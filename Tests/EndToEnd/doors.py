@@ -232,7 +232,10 @@ def play_round(shop, door, number, tally, count=40, kills=MOST_KILLS):
     source.write_text("\n".join(lines) + "\n")
     shop.sandbox.set_faults(*({**rule, "seed": number} for rule in shop.chance.sample(FAULTS, shop.chance.randrange(0, 3) if kills else 0)))
     files = ["--out", "out.ndjson", "--rejects", "rejected.json", "--journal", "journal.ndjson", "--checkpoint", "0"]
-    code, talk, killed = shop.run_killed(shop.words(door, folder, "apply", *files), folder, seconds, tally, kills, (folder / "out.ndjson").exists)
+    out, checkpoint = folder / "out.ndjson", folder / "out.ndjson.checkpoint"
+    code, talk, killed = shop.run_killed(
+        shop.words(door, folder, "apply", *files), folder, seconds, tally, kills, lambda: out.exists() and not checkpoint.exists()
+    )
     tally.met += killed > 0 or not kills
     tally.recovered += "had settled" in talk
     shop.sandbox.set_faults()

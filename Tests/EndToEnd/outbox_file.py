@@ -22,7 +22,7 @@ def row_image(table, values):
             return b"n"
         if isinstance(value, int):
             return b"i%d;" % value
-        tag, data = (b"b", value) if isinstance(value, bytes) else (b"t", value.encode("utf-8"))
+        tag, data = (b"b", value) if isinstance(value, bytes) else (b"t", value.encode("utf-8", "surrogateescape"))
         return tag + b"%d:" % len(data) + data
 
     return b"".join(field(value) for value in [table, *values])
@@ -61,6 +61,8 @@ class OutboxFile:
             if source.exists():
                 shutil.copyfile(source, str(copy) + ending)
         self._database = sqlite3.connect(copy)
+        # A damaged text is read as it stands; its row's checksum tells.
+        self._database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
 
     def close(self):
         self._database.close()
@@ -91,7 +93,7 @@ class OutboxFile:
                     row = dict(zip(columns, values))
                     if zlib.crc32(row_image(table, [row[name] for name in columns if name != "checksum"])) == row["checksum"]:
                         found[tuple(row[key] for key in keys)] = row
-            except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError):
+            except (sqlite3.DatabaseError, TypeError):
                 # A bad page ends a walk; what was read before it counts.
                 continue
         return list(found.values())

@@ -60,6 +60,32 @@ import Testing
         #expect(read(document) == nil)
     }
 
+    @Test(arguments: [
+        ("<A>\n <B>\n", "it ends too early", 3, 1), ("<A>\n  <B></C></A>", "not well-formed", 2, 9),
+        ("<!DOCTYPE A [<!ENTITY b \"c\">]><A/>", "a document type or a declaration, which is not read", 1, 2),
+        ("<A>\n&b;</A>", "an entity that XML does not know by itself", 2, 1),
+        ("<A><?b?></A>", "a processing instruction, which is not read", 1, 5),
+        ("<A><B><C/></B></A>", "more than 2 elements inside each other", 1, 8),
+        ("<A><B/><B/><B/><B/></A>", "more than 4 elements", 1, 17),
+    ])
+    func `what is wrong with a document is told with its place`(_ text: String, _ why: String, _ line: Int, _ at: Int) {
+        var limits = XMLTree.Limits()
+        (limits.depth, limits.elements) = (2, 4)
+        guard case .failure(let fault) = XMLTree.read(Array(text.utf8), limits: limits) else {
+            Issue.record("It was read.")
+            return
+        }
+        #expect(fault.reason == why)
+        #expect(XMLTree.place(of: fault.offset, in: Array(text.utf8)) == (line, at))
+    }
+
+    @Test func `an element knows where it began, and is the same anywhere`() throws {
+        let bytes = Array("<A>\n  <B/>\n</A>".utf8)
+        let tree = try #require(XMLTree(parsing: bytes))
+        #expect(XMLTree.place(of: try #require(tree["B"]).offset, in: bytes) == (2, 3))
+        #expect(tree["B"] == XMLTree("B") && Set(tree.children).contains(XMLTree("B")))
+    }
+
     @Test func `depth, elements and bytes have limits`() {
         let deep = String(repeating: "<A>", count: 100_000)
         #expect(read(deep + String(repeating: "</A>", count: 100_000)) == nil)

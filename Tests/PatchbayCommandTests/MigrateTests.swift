@@ -142,6 +142,69 @@ import Testing
         #expect(bench.files == before)
     }
 
+    @Test func `a file without a header line is read by what stands beside it`() async throws {
+        let people = (1...3).map {
+            "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-\($0)\"}],\"attributes\":{\"points\":\($0)}}\n"
+        }
+        try bench.write(
+            "people.ndjson",
+            people.joined() + #"{"identifiers":[{"kind":"external","value":"c-4"}],"attributes":{"points":true}}"#
+        )
+        let columns = #""columns": {"Points": "attribute:points"}, "types": {"points": "string"}"#
+        let names = #"["CustomerId", "Email"]"#
+        try bench.write("to.json", "{\"to\": {\"listId\": \"1\", \"delimiter\": \"tab\", \(columns)}}")
+        try bench.write(
+            "bare.json",
+            "{\"to\": {\"listId\": \"1\", \"delimiter\": \"tab\", \(columns), \"header\": \(names)}}"
+        )
+        try bench.write("from.json", #"{"from": {"types": {"points": "integer"}}}"#)
+        func run(_ words: String...) async throws -> CommandRun.Result {
+            try await bench.start(["migrate"] + words).result()
+        }
+        let there = ["--from", "neutral.contacts", "--to", "acoustic.contacts", "--in", "people.ndjson"]
+        for (settings, out) in [("to.json", "full.psv"), ("bare.json", "bare.psv")] {
+            _ = try await bench.start(["migrate", "apply"] + there + ["--settings", settings, "--out", out]).result()
+        }
+        #expect(try bench.read("full.psv").hasSuffix(bench.read("bare.psv")))
+        let back = [
+            "migrate", "apply", "--from", "acoustic.contacts", "--to", "neutral.contacts", "--settings", "from.json",
+        ]
+        let full = try await bench.start(back + ["--in", "full.psv", "--out", "full.ndjson"]).result()
+        let bare = try await bench.start(back + ["--in", "bare.psv", "--out", "bare.ndjson", "--rejects", "no.json"])
+            .result()
+        #expect(bare.talk.contains("bare.map.xml says how the source is read: it is the map file of the import."))
+        #expect(full.talk.contains("full.map.xml says"))
+        let written = try bench.read("bare.ndjson")
+        #expect(written == (try bench.read("full.ndjson")) && written.contains(#""points":2"#))
+        // The rows to mend are read the same way.
+        #expect(try bench.read("no.map.xml") == bench.read("bare.map.xml"))
+        #expect(try bench.read("no.psv").contains("c-4\t"))
+        let verify = ["migrate", "verify"] + back.dropFirst(2) + ["--in", "bare.psv", "--target", "full.ndjson"]
+        #expect(try await bench.start(verify).result().talk.contains("3 equal, 0 differences"))
+        let alone = try await bench.start(back + ["--in", "bare.psv", "--out", "x.ndjson", "--companion", "none"])
+            .result()
+        #expect(alone.status == 2 || alone.status == 78)
+        try bench.write("other.xml", "<LIST_IMPORT>\n<LIST_INFO/>\n</LIST_IMPORT>")
+        let wrong = try await bench.start(back + ["--in", "bare.psv", "--out", "x.ndjson", "--companion", "other.xml"])
+            .result()
+        #expect(wrong.status == 78)
+        #expect(wrong.talk.contains("acoustic.map.word at other.xml: LIST_INFO.FILE_TYPE"))
+        #expect(wrong.talk.contains("line 2, column 1"))
+        let lost = try await run(
+            "apply",
+            "--from",
+            "neutral.contacts",
+            "--to",
+            "neutral.contacts",
+            "--in",
+            "people.ndjson",
+            "--companion",
+            "other.xml"
+        )
+        #expect(lost.status == 64)
+        #expect(!bench.files.contains("x.ndjson"))
+    }
+
     #if os(Linux)
     @Test func `a full disk is told and ends with 2`() async throws {
         let result = try await migrate("--in", "in.ndjson", "--out", "/dev/full")

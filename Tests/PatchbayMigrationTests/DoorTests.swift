@@ -169,6 +169,27 @@ private struct Bench {
         return (verification, told)
     }
 
+    /// Everything that the vendor holds of the source's contacts.
+    func held(_ vendor: PlayedVendor) async throws -> [String: Contact] {
+        let keys = try lines("in").compactMap { try Contact(json: $0, at: "").identifiers.first(.external) }
+        let credentials = target.provider.credentials
+        let client = try await EngagementClient(
+            outbox: .memory,
+            subject: "test",
+            plan: RoutingPlan(providers: [.init(name: "shop", adapter: target.provider.adapter, mode: .live)]),
+            transport: vendor,
+            credentials: { _, contact in credentials[contact] },
+            host: Self.host
+        )
+        let asker = DoorAsker(client: client, provider: "shop", door: target.door)
+        var found = try await asker.contacts(of: keys)
+        if target.isPaged {
+            try await asker.eachPage({ false }) { for one in $0 { found[one.key] = one.contact } }
+        }
+        await client.close()
+        return found
+    }
+
     func undo(_ vendor: PlayedVendor) async throws -> DoorOutcome {
         try await DoorUndo(path("journal"), through: target, output: path("undone"))
             .run(surroundings(vendor) { false }, restarts: false)
@@ -296,18 +317,153 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try bench.names.contains("journal"))
     }
 
-    @Test func `a no at the target outlives a yes of the source, and verify knows`() async throws {
+    @Test(arguments: Shop.allCases, [true, false])
+    private func `a no at the target outlives a yes of the source, and verify knows`(shop: Shop, journal: Bool)
+        async throws
+    {
         let no = Subscription(channel: .email, state: .unsubscribed)
-        let bench = try Bench(Shop.altcraft.target(), [person("c-1", ["points": 1], [no])])
+        let bench = try Bench(shop.target(), [person("c-1", ["points": 1], [no])])
         defer { bench.remove() }
-        let vendor = try Shop.altcraft.vendor()
+        let vendor = try shop.vendor()
         _ = try await bench.apply(vendor)
-        try bench.write([person("c-1", ["points": 2], [Subscription(channel: .email, state: .subscribed)])])
+        let yes = Subscription(channel: .email, state: .subscribed)
+        // What a row says beside the yes that is left out is said, and looked for.
+        try bench.write([
+            person("c-1", ["points": 2], [Subscription(channel: .sms, state: .unsubscribed)]),
+            person("c-1", ["points": 3], [yes, Subscription(channel: .sms, state: .suspended)]),
+            person("c-2", ["points": 2], [yes]),
+        ])
         try FileManager.default.removeItem(atPath: bench.path("out"))
-        let outcome = try await bench.apply(vendor, journal: true)
+        let outcome = try await bench.apply(vendor, journal: journal)
         #expect(outcome.report.findings["migration.door.targetNo"]?.count == 1)
         #expect(try await bench.verify(vendor).1 == [])
-        #expect(try await vendor.state.text.contains("unsubscribed"))
+        let held = try await bench.held(vendor)
+        #expect(held["c-1"]?.saysNo(to: no.key) == true)
+        #expect(try await shop != .altcraft || vendor.state.text.contains("suspended"))
+        #expect(held["c-2"]?.subscriptions.mostProtectiveState(of: yes.key) == .subscribed)
+    }
+
+    @Test(arguments: Shop.allCases)
+    private func `a no at the target is overridden by an explicit word alone`(shop: Shop) async throws {
+        let target = try shop.target(settings: ["targetNoes": "override"])
+        let bench = try Bench(target, [person("c-1", [:], [Subscription(channel: .sms, state: .unsubscribed)])])
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        _ = try await bench.apply(vendor)
+        let yes = Subscription(channel: .sms, state: .subscribed)
+        try bench.write([person("c-1", [:], [yes])])
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        let outcome = try await bench.apply(vendor)
+        #expect(outcome.report.findings["migration.door.targetNo"] == nil)
+        #expect(try await bench.held(vendor)["c-1"]?.saysNo(to: yes.key) == false)
+        #expect(target.noes.contains("whatever the person said"))
+    }
+
+    @Test(arguments: Shop.allCases, [true, false])
+    private func `no migration makes a yes of a no, whoever said it`(shop: Shop, journal: Bool) async throws {
+        struct Case {
+            var key: String
+            var channel: Channel
+            var before: Subscription.State?
+            var state: Subscription.State
+            var consent: Consent
+        }
+        var cases: [Case] = []
+        for channel in [Channel.email, .sms] {
+            for before in [nil, .subscribed, .unsubscribed, .suspended] as [Subscription.State?] {
+                for state in Subscription.State.allCases {
+                    for consent in Consent.State.allCases {
+                        let scope = cases.count % 2 == 0 ? nil : channel
+                        let consent = Consent(purpose: .messaging, channel: scope, state: consent)
+                        let key = "c-\(cases.count)"
+                        cases.append(.init(key: key, channel: channel, before: before, state: state, consent: consent))
+                    }
+                }
+            }
+        }
+        let bench = try Bench(
+            shop.target(settings: ["lostOptOuts": "warn"]),
+            cases.map { one in
+                person(one.key, [:], one.before.map { [Subscription(channel: one.channel, state: $0)] } ?? [])
+            }
+        )
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        _ = try await bench.apply(vendor)
+        let before = try await bench.held(vendor)
+        try bench.write(
+            cases.map { one in
+                person(one.key, [:], [Subscription(channel: one.channel, state: one.state)], consents: [one.consent])
+            }
+        )
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        #expect(try await bench.apply(vendor, journal: journal).report.written == cases.count)
+        let after = try await bench.held(vendor)
+        var (kept, heard) = (0, 0)
+        for one in cases {
+            let key = Subscription(channel: one.channel, state: one.state).key
+            let was = before[one.key]?.subscriptions.mostProtectiveState(of: key)
+            let isNow = after[one.key]?.subscriptions.mostProtectiveState(of: key)
+            let saysYes = one.state == .subscribed && one.consent.state != .denied
+            let saysNo = one.state == .unsubscribed || one.state == .suspended || one.consent.state == .denied
+            let wasNo = before[one.key]?.saysNo(to: key) ?? false
+            #expect(wasNo == (one.before == .unsubscribed || one.before == .suspended), "\(one)")
+            let mayHear = !wasNo && !saysNo && (saysYes || was == .subscribed)
+            #expect(isNow != .subscribed || mayHear, "\(one)")
+            if saysYes, wasNo { kept += 1 }
+            if saysYes, !wasNo {
+                #expect(isNow == .subscribed, "\(one)")
+                heard += 1
+            }
+        }
+        #expect(kept > 0 && heard > 0)
+        #expect(try await bench.verify(vendor).1 == [])
+    }
+
+    @Test func `a target of pages is read whole before the first yes, and not without one`() async throws {
+        func reads(_ contacts: [Contact]) async throws -> Int {
+            let bench = try Bench(Shop.salesforce.target(), contacts)
+            defer { bench.remove() }
+            let vendor = try Shop.salesforce.vendor()
+            #expect(try await bench.apply(vendor).isCommitted)
+            return await vendor.paths.count { $0.contains("customobjectdata") }
+        }
+        let yes = Subscription(channel: .email, state: .subscribed)
+        #expect(try await reads([person("c-1"), person("c-2", [:], [yes]), person("c-3", [:], [yes])]) == 1)
+        let no = Subscription(channel: .email, state: .unsubscribed)
+        #expect(try await reads([person("c-1"), person("c-2", [:], [no])]) == 0)
+    }
+
+    @Test func `of two rows of one contact the second finds what the first said`() async throws {
+        let no = Subscription(channel: .email, state: .unsubscribed)
+        let yes = Subscription(channel: .email, state: .subscribed)
+        let people = [person("c-1", [:], [no]), person("C-1", [:], [yes]), person("c-1", [:], [yes])]
+        let bench = try Bench(Shop.salesforce.target(), people)
+        defer { bench.remove() }
+        let vendor = try Shop.salesforce.vendor()
+        let outcome = try await bench.apply(vendor, journal: true)
+        #expect(outcome.report.findings["migration.door.targetNo"]?.count == 2)
+        #expect(try await bench.held(vendor)["c-1"]?.saysNo(to: no.key) == true)
+    }
+
+    @Test func `a door that shows nothing is refused until somebody says that a yes may be said`() async throws {
+        let changes: JSONObject = [
+            "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],
+        ]
+        let bench = try Bench(Shop.salesforce.target(changes), [person("c-1", [:])])
+        defer { bench.remove() }
+        let vendor = try Shop.salesforce.vendor()
+        let refused = await failure { try await bench.apply(vendor) }
+        #expect(refused.first?.hasPrefix("migration.door.noesUnseen") == true)
+        #expect(try bench.names == ["in"])
+        var source = try FileSource(path: bench.path("in"))
+        let plan = try bench.migration.plan(&source, door: bench.target)
+        #expect(plan.noes?.hasPrefix("Nobody can tell") == true)
+        #expect(plan.json["noes"]?.string == plan.noes && plan.page(of: nil).contains("A no at the target"))
+        let target = try Shop.salesforce.target(changes, settings: ["targetNoes": "override"])
+        let said = try Bench(target, [person("c-1", [:])])
+        defer { said.remove() }
+        #expect(try await said.apply(vendor).isCommitted)
     }
 
     @Test(arguments: Shop.allCases)
@@ -410,6 +566,33 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         try Data("{}\n".utf8).write(to: URL(filePath: bench.path("journal")))
         let strange = await failure { try await bench.apply(vendor, journal: true) }
         #expect(strange.first?.hasPrefix("migration.journal.other") == true)
+    }
+
+    @Test func `a journal is read from the first row without a verdict, and whole where it was shortened`() throws {
+        let bench = try Bench(Shop.altcraft.target(), [])
+        defer { bench.remove() }
+        func open(settled: Int, from place: Int) throws -> DoorJournal {
+            try DoorJournal(bench.path("journal"), bench.target, goesOn: true, settled: settled, from: place) { _, _ in
+            }
+        }
+        var places: [Int] = []
+        do {
+            let journal = try open(settled: 0, from: 0)
+            for row in 1...50 {
+                journal.write(row: row, key: "c-\(row)", before: .some(nil), wrote: person("c-\(row)"))
+                if row % 7 == 0 { try journal.sync() }
+            }
+            try journal.sync()
+            places = (0...50).map { journal.place(after: $0) }
+        }
+        let size = try FileSource(path: bench.path("journal")).size
+        #expect(places == places.sorted() && Set(places).count > 7 && (places.last ?? 0) < size ?? 0)
+        for (settled, place) in places.enumerated() {
+            let journal = try open(settled: settled, from: place)
+            #expect(journal.rows.keys.sorted() == (1...50).filter { $0 > settled })
+            #expect(journal.place(after: settled) >= place)
+        }
+        #expect(try open(settled: 40, from: (size ?? 0) + 1).rows.count == 10)
     }
 
     @Test func `doors that take no contacts in are refused`() async throws {

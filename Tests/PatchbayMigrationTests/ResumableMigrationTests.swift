@@ -145,6 +145,7 @@ import Testing
             lengths: sizes
         )
         try Data(checkpoint.bytes).write(to: folder.appending(path: "out.ndjson.checkpoint"))
+        try Data("half".utf8).write(to: folder.appending(path: "out.ndjson.checkpoint.partial"))
         #expect(try run(files(journal: "journal")).isCommitted)
         #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
         #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })

@@ -210,6 +210,52 @@ import Testing
         try check(model, "seed \(seed)")
     }
 
+    /// Where a cell of a table that fits in one page begins in the file; its row's number is that many bytes behind.
+    private func cell(_ index: Int, of table: String, in bytes: [UInt8]) throws -> Int {
+        let connection = try Connection(.file(folder.outbox), .readOnly)
+        let root = try #require(try connection.number("SELECT rootpage FROM sqlite_master WHERE name = '\(table)'"))
+        let page = Int(root - 1) * 4096
+        // A leaf page has its kind first, and the places of its cells from byte 8 on.
+        try #require(bytes[page] == 0x0D || bytes[page] == 0x0A)
+        let place = page + 8 + 2 * index
+        return page + Int(bytes[place]) << 8 + Int(bytes[place + 1])
+    }
+
+    private func numbers(of table: Table) throws -> Set<Int64> {
+        let connection = try Connection(.file(folder.outbox), .readOnly)
+        var found: Set<Int64> = []
+        _ = try TableScan(table, connection).everyRow { row in if row.isSound { found.insert(row.number) } }
+        return found
+    }
+
+    @Test(arguments: [0, 1, 6, 13]) func `a wrong number hides no other row`(index: Int) throws {
+        do {
+            let store = try OutboxStore.open(.file(folder.outbox))
+            for number in 1...14 {
+                let ended = try store.capture("e-\(number)")
+                try store.capture("o-\(number)")
+                try store.end(provider: "acoustic", sequence: ended, term: "accepted", code: "", at: 1)
+            }
+            try store.checkpoint()
+        }
+        let bytes = try folder.bytes(folder.outbox)
+        let history = try cell(index, of: "history", in: bytes) + 1
+        let route = try cell(index, of: "route", in: bytes)
+        // Behind a record's length stands its head's length, and the number is the first of its values.
+        let sequence = route + 1 + Int(bytes[route + 1])
+        #expect(bytes[history] == UInt8(index + 1))
+        #expect(bytes[sequence] == UInt8(2 * index + 2))
+        for bit in 0..<8 {
+            var broken = bytes
+            broken[history] ^= 1 << bit
+            broken[sequence] ^= 1 << bit
+            try restore(broken)
+            #expect(try numbers(of: .history) == Set(1...14).subtracting([Int64(index + 1)]), "bit \(bit)")
+            let others = Set(stride(from: Int64(2), through: 28, by: 2)).subtracting([Int64(2 * index + 2)])
+            #expect(try numbers(of: .route) == others, "bit \(bit)")
+        }
+    }
+
     @Test func `commits in the write-ahead log survive the damage of the file`() throws {
         do {
             let model = try makeFile()

@@ -60,7 +60,11 @@ extension FindingRow {
     /// Every row of contact files, for the descriptor.
     static let acousticFiles: [FindingRow] =
         ContactFileFindings.acoustic.all + [
-            recordOptedOut, recordNotOptedOut, fileList, fileListForm, fileColumnName, fileSyncField,
+            recordOptedOut, recordNotOptedOut, fileList, fileListForm, fileColumnName, fileColumnSign,
+            fileSyncField,
+            ContactFileFindings.acoustic.headerWidth, ContactFileFindings.acoustic.headerOther,
+            mapForm, mapEncoding, mapRoot, mapWord, mapColumns, mapPlace, mapPlaceTwice, mapPlaceMissing, mapName,
+            mapNameTwice, mapSyncField, mapConsent,
         ]
 
     static let recordOptedOut = FindingRow(
@@ -103,6 +107,14 @@ extension FindingRow {
         reason: "A column's name has 3 to 255 characters",
         remedy: "Name a column that the database can hold."
     )
+    static let fileColumnSign = FindingRow(
+        "acoustic.file.columnSign",
+        .error,
+        .invalid,
+        rule: .acoustic("F1"),
+        reason: "A column's name holds the delimiter or a line break, and fields stand in no quotes",
+        remedy: "Rename the column, or choose another delimiter."
+    )
     static let fileSyncField = FindingRow(
         "acoustic.file.syncField",
         .error,
@@ -110,5 +122,101 @@ extension FindingRow {
         rule: .acoustic("F11"),
         reason: "The file has no such column",
         remedy: "Name a column of the file, or leave the setting out."
+    )
+    static let mapForm = FindingRow(
+        "acoustic.map.form",
+        .error,
+        .invalid,
+        rule: .acoustic("F11"),
+        reason: "The map file is no XML document of the kind that is read: small, and without declarations",
+        remedy: "Write it as an import takes it, or name the columns in the setting header."
+    )
+    static let mapEncoding = FindingRow(
+        "acoustic.map.encoding",
+        .error,
+        .unsupported,
+        rule: .acoustic("F2"),
+        reason: "The map file is declared in an encoding that is not read",
+        remedy: "Save it as UTF-8."
+    )
+    static let mapRoot = FindingRow(
+        "acoustic.map.root",
+        .error,
+        .invalid,
+        rule: .acoustic("F11"),
+        reason: "The document is no map file: its root is not LIST_IMPORT",
+        remedy: "Name the map file of the import."
+    )
+    static let mapWord = FindingRow(
+        "acoustic.map.word",
+        .error,
+        .invalid,
+        rule: .acoustic("F11"),
+        reason: "The element is missing, or its word is not known",
+        remedy: "Write one of the known words."
+    )
+    static let mapColumns = FindingRow(
+        "acoustic.map.columns",
+        .error,
+        .missing,
+        rule: .acoustic("F11"),
+        reason: "The map file names no column",
+        remedy: "Name each column of the file under MAPPING."
+    )
+    static let mapPlace = FindingRow(
+        "acoustic.map.place",
+        .error,
+        .invalid,
+        rule: .acoustic("F11"),
+        reason: "A column's INDEX is no whole number from 1",
+        remedy: "Write the column's place in the file, counted from 1."
+    )
+    static let mapPlaceTwice = FindingRow(
+        "acoustic.map.placeTwice",
+        .error,
+        .conflict,
+        rule: .acoustic("F11"),
+        reason: "Two columns have the same INDEX",
+        remedy: "Give each column its own place in the file."
+    )
+    static let mapPlaceMissing = FindingRow(
+        "acoustic.map.placeMissing",
+        .error,
+        .missing,
+        rule: .acoustic("F11"),
+        reason: "No column has that place, and there are columns behind it",
+        remedy: "Name each column of the file; one that an import passes over with INCLUDE false."
+    )
+    static let mapName = FindingRow(
+        "acoustic.map.name",
+        .error,
+        .missing,
+        rule: .acoustic("F11"),
+        reason: "A column has no NAME",
+        remedy: "Name it, or leave it out with INCLUDE false."
+    )
+    static let mapNameTwice = FindingRow(
+        "acoustic.map.nameTwice",
+        .error,
+        .conflict,
+        rule: .acoustic("F11"),
+        reason: "Two columns have the same NAME",
+        remedy: "Rename one of them."
+    )
+    static let mapSyncField = FindingRow(
+        "acoustic.map.syncField",
+        .error,
+        .notFound,
+        rule: .acoustic("F11"),
+        reason: "A sync field is none of the columns",
+        remedy: "Name a column of the file."
+    )
+    static let mapConsent = FindingRow(
+        "acoustic.map.consent",
+        .error,
+        .missing,
+        rule: .acoustic("F10"),
+        reason: "A column holds consents to an SMS programme, and the map file names none",
+        remedy: "Name it in CONSENT, or in the setting textToJoinProgramId."
     )
 }

@@ -24,12 +24,13 @@ extension RecordFormat {
             if !problems.isEmpty { throw SettingsError(problems) }
             return [
                 CompanionFile(
-                    ending: "map.xml",
-                    title: "the map file of the import",
+                    ending: ImportMap.ending,
+                    title: ImportMap.title,
                     bytes: Array(ImportMap(settings).text.utf8)
                 )
             ]
         },
+        companion: .acousticMap,
         makeSourceLayout: { object throws(SettingsError) in
             try ContactFileSettings.read(object).contactFile.sourceLayout
         }
@@ -86,7 +87,8 @@ struct ContactFileSettings: AdapterSettings {
             \.action,
             default: .addAndUpdate,
             rule: .acoustic("F9"),
-            "What the import does. Contacts that opted out go into a file of their own with `OPT_OUT`."
+            "What the import does. Contacts that opted out go into a file of their own with `OPT_OUT`; read, each row of "
+                + "such a file is a no to e-mail."
         ),
         .fileKey(\.file.key, default: .external, rule: .acoustic("F11")),
         .list(
@@ -129,6 +131,13 @@ struct ContactFileSettings: AdapterSettings {
             rule: .acoustic("F3"),
             "The columns' names in a file without a header line, as its map file gives them."
         ),
+        .flag(
+            "skipHeader",
+            \.file.skipsHeader,
+            default: false,
+            rule: .acoustic("F3"),
+            "Whether the file has a header line though `header` names the columns: it is passed over, as by an import."
+        ),
         .fileDateForm(
             \.file.forms.day,
             of: [.american, .european, .slashed],
@@ -167,11 +176,16 @@ struct ContactFileSettings: AdapterSettings {
         return (listID.isEmpty ? [FindingRow.fileList.at("listId")] : [])
             + (listID.allSatisfy(\.isNumber) ? [] : [FindingRow.fileListForm.at("listId")])
             + names.filter { !(3...255).contains($0.count) }.map { FindingRow.fileColumnName.at("columns".dot($0)) }
+            + contactFile.unwritableColumns.map { FindingRow.fileColumnSign.at("columns".dot($0.name)) }
             + syncFields.filter { !names.contains($0) }.map { FindingRow.fileSyncField.at("syncFields".dot($0)) }
     }
 
     /// The file's table.
-    var contactFile: ContactFile { ContactFile(kind, file) }
+    var contactFile: ContactFile {
+        var file = file
+        if action == .optOut { file.everyRow = [Subscription(channel: .email, state: .unsubscribed)] }
+        return ContactFile(kind, file)
+    }
 
     private var kind: ContactFileKind {
         ContactFileKind(
@@ -263,6 +277,9 @@ extension Contact {
 
 /// The map file of an import.
 struct ImportMap {
+    /// What its name ends in, and what it is.
+    static let (ending, title) = ("map.xml", "the map file of the import")
+
     private let settings: ContactFileSettings
 
     init(_ settings: ContactFileSettings) { self.settings = settings }
@@ -312,7 +329,7 @@ struct ImportMap {
             }
         return [
             element("ACTION", settings.action.rawValue), element("LIST_ID", settings.listID),
-            element("FILE_TYPE", type), element("HASHEADERS", settings.file.header.isEmpty ? "true" : "false"),
+            element("FILE_TYPE", type), element("HASHEADERS", "\(settings.contactFile.dialect.hasHeader)"),
         ]
     }
 

@@ -124,6 +124,10 @@ import Testing
             _ = try RecordFormat.acousticContacts.makeWriter?(settings)
         }
         #expect(error?.findings.map(\.path) == ["listId", "columns.ab", "syncFields.None"])
+        let sign = #expect(throws: SettingsError.self) {
+            _ = try RecordFormat.acousticContacts.makeWriter?(["listId": "1", "columns": ["a|bc": "attribute:x"]])
+        }
+        #expect(sign?.findings.map(\.code) == ["acoustic.file.columnSign"])
         let form = #expect(throws: SettingsError.self) {
             _ = try RecordFormat.acousticContacts.makeCompanions?(["listId": "x1"])
         }

@@ -106,17 +106,23 @@ struct ContactDraft: Sendable {
             default: nil
             }
         }
-        return Set(keys).sorted().compactMap { key in
-            guard var subscription = fields[.state(key)] == nil ? dated(key) : worded(key) else { return nil }
-            file.kind.rules.wishes.fire()
-            if text(.changedAt(key)) != nil {
-                let moment = moment(.changedAt(key))
-                if moment == nil { note(rows.date, .changedAt(key)) }
-                subscription.changedAt = moment ?? subscription.changedAt
-            }
-            subscription.source = text(.source(key))
-            return subscription
+        let said = Set(keys).sorted().compactMap { subscription($0) }
+        return file.settings.everyRow.reduce(into: said) { all, every in
+            guard let place = all.firstIndex(where: { $0.key == every.key }) else { return all.append(every) }
+            all[place].state = [all[place], every].mostProtectiveState(of: every.key) ?? every.state
         }
+    }
+
+    private mutating func subscription(_ key: Subscription.Key) -> Subscription? {
+        guard var subscription = fields[.state(key)] == nil ? dated(key) : worded(key) else { return nil }
+        file.kind.rules.wishes.fire()
+        if text(.changedAt(key)) != nil {
+            let moment = moment(.changedAt(key))
+            if moment == nil { note(rows.date, .changedAt(key)) }
+            subscription.changedAt = moment ?? subscription.changedAt
+        }
+        subscription.source = text(.source(key))
+        return subscription
     }
 
     private func moment(_ place: ContactPlace) -> Timestamp? {

@@ -123,8 +123,12 @@ public struct ContactFile: Sendable {
         public var lineEnding = DelimitedDialect.LineEnding.carriageReturnLineFeed
         /// How values are written.
         public var forms: FieldForms
-        /// The names of the columns of a file without a header line; empty where the file has one.
+        /// The names of the columns, for a file that has no header line or one that does not count; else empty.
         public var header: [String] = []
+        /// Whether the file has a header line though ``header`` names the columns: it is passed over.
+        public var skipsHeader = false
+        /// What every row says besides its columns, as one of a file of opt-outs does; what allows less counts.
+        public var everyRow: [Subscription] = []
         /// The kind of identifier without which a row is none.
         public var key = IdentifierKind.external
         /// What columns hold, by name, over what is known; in the order in which they are written.
@@ -176,7 +180,7 @@ public struct ContactFile: Sendable {
             quoting: settings.isQuoted ? settings.quotesAll ? .always : .whenNeeded : .never,
             lineEnding: settings.lineEnding,
             hasByteOrderMark: settings.hasByteOrderMark,
-            hasHeader: settings.header.isEmpty
+            hasHeader: settings.header.isEmpty || settings.skipsHeader
         )
     }
 
@@ -215,10 +219,14 @@ public struct ContactFile: Sendable {
         return settings.types[name] ?? column.type
     }
 
-    /// The file as its reader takes it, for bulk work; nil where the bytes are not UTF-8, or no header names the columns.
+    /// The file as its reader takes it, for bulk work; nil where the bytes are not UTF-8, no header line begins the file, or
+    /// rows say more than their columns.
     public var sourceLayout: SourceLayout? {
-        guard settings.encoding == .utf8, settings.header.isEmpty else { return nil }
-        var layout = ColumnLayout(dialect) { header in header.map { layoutColumn(of: column(named: $0)) } }
+        guard settings.encoding == .utf8, dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
+        let given = settings.header
+        var layout = ColumnLayout(dialect) { header in
+            (given.isEmpty ? header : given).map { layoutColumn(of: column(named: $0)) }
+        }
         layout.unusualByte = settings.forms.doubled?.asciiValue
         return .columns(layout)
     }

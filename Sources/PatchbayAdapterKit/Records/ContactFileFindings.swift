@@ -58,6 +58,11 @@ public struct ContactFileFindings: Sendable {
     let columnMissing: FindingRow
     let columnRepeated: FindingRow
     let encoding: FindingRow
+    /// A header line that is passed over has another number of columns than were named; only for formats whose settings
+    /// can say so, like the next one.
+    public let headerWidth: FindingRow
+    /// It names other columns than were named.
+    public let headerOther: FindingRow
     // Of a row that is read.
     let width: FindingRow
     let fault: FindingRow
@@ -172,6 +177,22 @@ public struct ContactFileFindings: Sendable {
             reason:
                 "The file is no text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
             remedy: "Save it as UTF-8."
+        )
+        headerWidth = row(
+            "file.headerWidth",
+            .error,
+            .conflict,
+            rule: rules.header,
+            reason: "The header line that is passed over has another number of columns than were named for the file",
+            remedy: "Name each column of the file in its order, or check the delimiter."
+        )
+        headerOther = row(
+            "file.headerOther",
+            .warning,
+            .conflict,
+            rule: rules.header,
+            reason: "The header line that is passed over names other columns than were named for the file, which count",
+            remedy: "If the header line is right, mend the names, or take them away."
         )
         width = row(
             "row.width",

@@ -9,6 +9,8 @@ public struct ContactFileReader: RowReader, Sendable {
     private let file: ContactFile
     private var reader: DelimitedReader
     private var columns: [ContactColumn] = []
+    /// Whether a header line was passed over that names other columns.
+    private var passedOther = false
     private var rowCount = 0
     /// What the file begins with, until there is enough to see what it is.
     private var head: [UInt8]? = []
@@ -70,10 +72,18 @@ public struct ContactFileReader: RowReader, Sendable {
     // MARK: Header
 
     private mutating func readHeader() throws(SettingsError) {
-        let given = file.settings.header
-        guard columns.isEmpty, let names = given.isEmpty ? reader.header?.fields : given else { return }
+        guard columns.isEmpty, reader.header != nil || !file.dialect.hasHeader else { return }
+        let (given, found) = (file.settings.header, reader.header?.fields ?? [])
+        let names = given.isEmpty ? found : given
         file.kind.rules.header.fire()
         let line = reader.header?.line ?? 1
+        if file.dialect.hasHeader, !given.isEmpty {
+            guard found.count == names.count else {
+                let sizes = "line \(line), \(found.count) fields for \(names.count) columns"
+                throw SettingsError([findings.headerWidth.at("header", detail: sizes)])
+            }
+            passedOther = found.map { ColumnName(rawValue: $0).key } != names.map { ColumnName(rawValue: $0).key }
+        }
         if let place = names.firstIndex(where: { $0.utf8.contains(0) }) {
             throw SettingsError([findings.encoding.at("header", detail: "line \(line), column \(place + 1)")])
         }
@@ -99,7 +109,9 @@ public struct ContactFileReader: RowReader, Sendable {
     /// What is said once for the whole file, with the first row.
     private func fileFindings(with number: Int) -> [Finding] {
         guard number == 1 else { return [] }
-        return columns.filter { $0.place == .ignored }
+        let other = passedOther ? [findings.headerOther.at("header", detail: "said once for all rows")] : []
+        return other
+            + columns.filter { $0.place == .ignored }
             .map { findings.unused.at("columns.\($0.name)", detail: "said once for all rows") }
     }
 

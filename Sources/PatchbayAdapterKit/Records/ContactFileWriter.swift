@@ -17,15 +17,13 @@ public struct ContactFileWriter: RecordWriter, Sendable {
         table = WriterTable(file)
         for rule in file.kind.rules.dialect { rule.fire() }
         // The header is handed out alone, so every row here is one behind it.
-        var dialect = file.dialect
+        var dialect = file.writtenDialect
         (dialect.hasHeader, dialect.hasByteOrderMark) = (false, false)
-        // Without quotes a quote is a character like others, as it is to the reader; NUL stands in no field.
-        if dialect.quoting == .never { dialect.quote = 0 }
         writer = DelimitedWriter(dialect: dialect)
     }
 
     public func header() -> [UInt8] {
-        var writer = DelimitedWriter(dialect: file.dialect)
+        var writer = DelimitedWriter(dialect: file.writtenDialect)
         file.kind.rules.header.fire()
         if file.dialect.hasHeader { try? writer.record(table.columns.map(\.name)) }
         return file.settings.encoding.encoded(writer.bytes)
@@ -41,6 +39,24 @@ public struct ContactFileWriter: RecordWriter, Sendable {
         try? writer.record(composer.fields)
         bytes += file.settings.encoding.encoded(writer.takeBytes())
         return findings
+    }
+}
+
+extension ContactFile {
+    /// The dialect of a file that is written: without quotes a quote is a character like others, as it is to the reader; NUL
+    /// stands in no field.
+    fileprivate var writtenDialect: DelimitedDialect {
+        var dialect = dialect
+        if dialect.quoting == .never { dialect.quote = 0 }
+        return dialect
+    }
+
+    /// The columns of a file that is written whose names no header line can hold: the delimiter or a line break stands in
+    /// them, and there are no quotes.
+    public var unwritableColumns: [ContactColumn] {
+        guard dialect.quoting == .never else { return [] }
+        let marks: Set<UInt8> = [dialect.delimiter, 0x0A, 0x0D, 0]
+        return writtenColumns.filter { $0.name.utf8.contains(where: marks.contains) }
     }
 }
 

@@ -260,7 +260,7 @@ public enum FileEncoding: String, NeutralWord {
     case latin1 = "iso-8859-1"
 
     /// The bytes as UTF-8.
-    func decoded(_ bytes: [UInt8]) -> [UInt8] {
+    public func decoded(_ bytes: [UInt8]) -> [UInt8] {
         guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count + bytes.count / 8)

@@ -17,6 +17,8 @@ public struct RecordFormat: Sendable {
     public let makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)?
     /// Files that go along with the one that is written; none for most formats.
     public let makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])?
+    /// How a file is read that stands beside the one with the contacts; nil for most formats.
+    public let companion: CompanionReader?
     /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader can read a
     /// record alone then.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
@@ -32,11 +34,13 @@ public struct RecordFormat: Sendable {
         makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = nil,
         makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil,
         makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])? = nil,
+        companion: CompanionReader? = nil,
         makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)? = nil,
         makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)? = nil
     ) {
         (self.id, self.title, self.fileExtension, self.rules) = (id, title, fileExtension, rules)
         (self.makeReader, self.makeWriter, self.makeCompanions) = (makeReader, makeWriter, makeCompanions)
+        self.companion = companion
         (self.makeSourceLayout, self.makeTargetLayout) = (makeSourceLayout, makeTargetLayout)
     }
 }
@@ -53,6 +57,32 @@ public struct CompanionFile: Sendable {
     /// A companion.
     public init(ending: String, title: String, bytes: [UInt8]) {
         (self.ending, self.title, self.bytes) = (ending, title, bytes)
+    }
+}
+
+/// Reads what stands beside a file with contacts and tells how that one is to be read: which columns it has, how they are
+/// parted.
+public struct CompanionReader: Sendable {
+    /// What is put behind the name of the file with the contacts, without its ending: `map.xml`.
+    public let ending: String
+    /// What it is, for people.
+    public let title: String
+    /// Its most bytes; whoever reads it reads no more.
+    public let limit: Int
+    /// The settings by which the file with the contacts is read.
+    ///
+    /// What was given counts more than what the companion says. It throws ``SettingsError`` with every problem of the
+    /// companion, each with its place in it.
+    public let settings: @Sendable (_ bytes: [UInt8], _ given: JSONObject) throws(SettingsError) -> JSONObject
+
+    /// A reader of companions.
+    public init(
+        ending: String,
+        title: String,
+        limit: Int = 1 << 20,
+        settings: @escaping @Sendable (_ bytes: [UInt8], _ given: JSONObject) throws(SettingsError) -> JSONObject
+    ) {
+        (self.ending, self.title, self.limit, self.settings) = (ending, title, limit, settings)
     }
 }
 

@@ -12,6 +12,18 @@ public struct XMLTree: Hashable, Sendable {
     public var text: String
     /// Its elements, in order.
     public var children: [XMLTree]
+    /// The byte at which it began in the document that was read, for messages; it is no part of what the element is.
+    public private(set) var offset = 0
+
+    public static func == (one: XMLTree, other: XMLTree) -> Bool {
+        (one.name, one.text, one.children) == (other.name, other.text, other.children)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(text)
+        hasher.combine(children)
+    }
 
     /// An element.
     public init(_ name: String, _ text: String = "", _ children: [XMLTree] = []) {
@@ -115,10 +127,37 @@ public struct XMLTree: Hashable, Sendable {
 
     /// The root of a document; nil if the bytes are none, or more than is read.
     public init?(parsing bytes: [UInt8], limits: Limits = Limits()) {
-        guard bytes.count <= limits.bytes else { return nil }
-        var reader = XMLReader(bytes: bytes, limits: limits)
-        guard let root = reader.document() else { return nil }
+        guard case .success(let root) = Self.read(bytes, limits: limits) else { return nil }
         self = root
+    }
+
+    /// Why bytes are no document, or none that is read.
+    public struct Fault: Error, Hashable, Sendable {
+        /// What is wrong, in words without anything of the document's text.
+        public let reason: String
+        /// The byte at which it shows.
+        public let offset: Int
+    }
+
+    /// The root of a document, or what is wrong and where.
+    public static func read(_ bytes: [UInt8], limits: Limits = Limits()) -> Result<XMLTree, Fault> {
+        guard bytes.count <= limits.bytes else {
+            return .failure(Fault(reason: "more than \(limits.bytes) bytes", offset: limits.bytes))
+        }
+        var reader = XMLReader(bytes: bytes, limits: limits)
+        return reader.document().map(Result.success) ?? .failure(reader.fault)
+    }
+
+    /// The line and the column of a byte of a document, from 1; the column counts bytes.
+    public static func place(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
+        let before = bytes.prefix(offset)
+        let line = before.reduce(1) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
+        return (line, offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1)
+    }
+
+    fileprivate init(_ name: String, _ text: String, _ children: [XMLTree], at offset: Int) {
+        self.init(name, text, children)
+        self.offset = offset
     }
 }
 
@@ -137,21 +176,35 @@ private struct XMLReader {
     let limits: XMLTree.Limits
     private var place = 0
     private var elements = 0
+    /// Why reading ended early, where that is more than bad form.
+    private var reason: String?
 
     /// An element that is not yet closed. Bytes, because a text may come in parts.
     private struct Open {
         let name: [UInt8]
+        let offset: Int
         var text: [UInt8] = []
         var children: [XMLTree] = []
 
         /// The element as it is; nil if its text is not UTF-8.
         var tree: XMLTree? {
             guard let text = String(validating: text, as: UTF8.self) else { return nil }
-            return XMLTree(String(decoding: name, as: UTF8.self), text, children)
+            return XMLTree(String(decoding: name, as: UTF8.self), text, children, at: offset)
         }
     }
 
     init(bytes: [UInt8], limits: XMLTree.Limits) { (self.bytes, self.limits) = (bytes, limits) }
+
+    /// Where reading ended, and why; asked only if there is no document.
+    var fault: XMLTree.Fault {
+        XMLTree.Fault(reason: reason ?? (place < bytes.count ? "not well-formed" : "it ends too early"), offset: place)
+    }
+
+    /// Names a declaration or an instruction that begins here: well-formed as they may be, none is read.
+    private mutating func refuse() {
+        if isNext("!") { reason = "a document type or a declaration, which is not read" }
+        if isNext("?") { reason = "a processing instruction, which is not read" }
+    }
 
     mutating func document() -> XMLTree? {
         _ = take("\u{FEFF}")
@@ -182,7 +235,11 @@ private struct XMLReader {
             } else if isNext("<!--") {
                 guard !open.isEmpty, comment() else { return nil }
             } else if take("</") {
-                guard let last = open.popLast(), name() == last.name, closes(), let tree = last.tree else { return nil }
+                guard let last = open.popLast(), name() == last.name, closes() else { return nil }
+                guard let tree = last.tree else {
+                    (reason, place) = ("not UTF-8", last.offset)
+                    return nil
+                }
                 guard !open.isEmpty else { return tree }
                 open[open.count - 1].children.append(tree)
             } else {
@@ -201,12 +258,16 @@ private struct XMLReader {
     /// Name and attributes up to the end of the tag.
     private mutating func begin(depth: Int) -> (element: Open, isEmpty: Bool)? {
         elements += 1
-        guard depth < limits.depth, elements <= limits.elements, let name = name() else { return nil }
+        let offset = place - 1
+        if depth >= limits.depth { reason = "more than \(limits.depth) elements inside each other" }
+        if elements > limits.elements { reason = "more than \(limits.elements) elements" }
+        refuse()
+        guard reason == nil, let name = name() else { return nil }
         while true {
             let start = place
             skipBlanks()
-            if take("/>") { return (Open(name: name), true) }
-            if take(">") { return (Open(name: name), false) }
+            if take("/>") { return (Open(name: name, offset: offset), true) }
+            if take(">") { return (Open(name: name, offset: offset), false) }
             guard place > start, attribute() else { return nil }
         }
     }
@@ -298,7 +359,10 @@ private struct XMLReader {
             text.append(byte)
             return true
         }
-        guard take("&#") else { return false }
+        guard take("&#") else {
+            reason = "an entity that XML does not know by itself"
+            return false
+        }
         let radix = take("x") ? 16 : 10
         let start = place
         while place < bytes.count, place - start < 8, bytes[place] != UInt8(ascii: ";") { place += 1 }

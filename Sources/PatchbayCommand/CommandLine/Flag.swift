@@ -36,6 +36,11 @@ struct Flag: Hashable, Sendable {
     var usage: String { "--\(name)" + (value.placeholder.map { " \($0)" } ?? "") }
 
     static let code = Flag("code", .text("CODE"), "only what was rejected with this code")
+    static let companion = Flag(
+        "companion",
+        .text("FILE"),
+        "what the source's vendor keeps beside it, such as a map of its columns; `none` for nothing"
+    )
     static let config = Flag("config", .text("FILE"), "the configuration file")
     static let contact = Flag("contact", .text("ID"), "the contact whose subjects are meant")
     static let dryRun = Flag("dry-run", .none, "count and find, write nothing")

@@ -14,7 +14,8 @@ extension Command {
             they would have been; --restart begins anew. Standard input can't be gone on with. Rejected records go to the
             --rejects file, one JSON object a line with number, reason, remedy and the original; beside it stand the
             original rows with the source's header, which can be mended and fed in again. A file that the target's vendor
-            wants beside the contacts, such as a map of the columns, is written there, too. --evidence has a line for each
+            wants beside the contacts, such as a map of the columns, is written there, too; one that stands beside the source
+            says how it is read, unless --companion names another or none. --evidence has a line for each
             word about what a person allows, before and after; with it every record is read back, and one that would
             allow more than its source is rejected. --journal keeps the way back.
             With a vendor's server door as --to (an adapter's id) the contacts go to the vendor's interface, through a provider
@@ -25,7 +26,8 @@ extension Command {
             """,
         required: [.from, .to],
         optional: [
-            .settings, .config, .provider, .input, .output, .rejects, .consentEvidence, .journal, .checkpoint,
+            .settings, .config, .provider, .companion, .input, .output, .rejects, .consentEvidence, .journal,
+            .checkpoint,
             .restart, .dryRun, .logLevel, .json,
         ]
     ) { session in
@@ -66,6 +68,7 @@ extension Command {
             return .findings
         }
         try writeCompanions(beside: files.output)
+        try setup.writeCompanion(besideRejects: session.invocation.text(.rejects))
         return try end(outcome.report)
     }
 
@@ -115,7 +118,10 @@ extension Command {
         }
         try rejects?.commit()
         try output?.commit()
-        if !isDry { try writeCompanions(beside: session.invocation.text(.output)) }
+        if !isDry {
+            try writeCompanions(beside: session.invocation.text(.output))
+            try setup.writeCompanion(besideRejects: session.invocation.text(.rejects))
+        }
         return try end(report)
     }
 
@@ -126,7 +132,7 @@ extension Command {
                 session.console.say("The vendor wants \(companion.title), too: give --out FILE to get it beside.")
                 continue
             }
-            let name = "\(path.pathStem).\(companion.ending)"
+            let name = SourceCompanion.path(beside: path, companion.ending)
             let file = try OutputFile(path: name, isPrivate: false)
             try file.write(companion.bytes)
             try file.commit()

@@ -31,6 +31,7 @@ import PatchbayModel
             try session.surroundings(size: ResumableMigration.size(of: input)),
             restarts: invocation.has(.restart)
         )
+        if outcome.isCommitted { try setup.writeCompanion(besideRejects: invocation.text(.rejects)) }
         return try session.end(outcome)
     }
 }

@@ -18,7 +18,7 @@ extension Command {
             provider's, and whether there will be a way back.
             """,
         required: [.from, .to],
-        optional: [.settings, .config, .provider, .input, .html, .activity, .rate, .json]
+        optional: [.settings, .config, .provider, .companion, .input, .html, .activity, .rate, .json]
     ) { session in
         try MigrationPlanRun(session).run()
     }
@@ -102,6 +102,10 @@ extension Command {
                 ]
             }
         )
+        if let noes = plan.noes {
+            try head("a no at the target")
+            try session.console.data("  \(noes)")
+        }
         try head("the way back")
         try session.console.data("  \(plan.undo)")
     }

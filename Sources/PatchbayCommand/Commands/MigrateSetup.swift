@@ -15,6 +15,8 @@ import PatchbayModel
     /// Everything that decides what is written, part by part.
     let parts: [(String, JSONValue)]
     private let targetSettings: JSONObject
+    /// What stands beside the source and says how it is read; nil if nothing does.
+    private let companion: SourceCompanion?
 
     /// The same as one value.
     var identity: JSONValue { .object(JSONObject(parts)) }
@@ -27,22 +29,27 @@ import PatchbayModel
         door = try session.doorTarget(settings: settings["to"]?.object ?? [:])
         target = try door?.format ?? session.format(.to)
         targetSettings = door == nil ? settings["to"]?.object ?? [:] : [:]
+        let sourceSettings = settings["from"]?.object ?? [:]
+        companion = try session.companion(of: source, given: sourceSettings)
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
         let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
-        parts = [
-            ("version", .string(Command.version)), ("from", .string(source.id)), ("to", .string(target.id)),
-            ("settings", .object(settings)),
-            (
-                "configuration",
-                // Of a door's provider all that matters stands beside; a rate may change on the way.
-                door == nil ? .string(String(decoding: configuration, as: UTF8.self)) : Self.attributes(configuration)
-            ),
-        ]
+        let read = companion.map { [("companion", JSONValue.object($0.settings))] } ?? []
+        parts =
+            [
+                ("version", .string(Command.version)), ("from", .string(source.id)), ("to", .string(target.id)),
+                ("settings", .object(settings)),
+                (
+                    "configuration",
+                    // Of a door's provider all that matters stands beside; a rate may change on the way.
+                    door == nil
+                        ? .string(String(decoding: configuration, as: UTF8.self)) : Self.attributes(configuration)
+                ),
+            ] + read
         do {
             migration = try Migration(
                 from: source,
                 to: target,
-                sourceSettings: settings["from"]?.object ?? [:],
+                sourceSettings: companion?.settings ?? sourceSettings,
                 targetSettings: targetSettings,
                 catalogue: catalogue,
                 mapping: try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
@@ -65,6 +72,12 @@ import PatchbayModel
     /// What the target's vendor wants beside the file with the contacts.
     func companions() throws(SettingsError) -> [CompanionFile] { try target.makeCompanions?(targetSettings) ?? [] }
 
+    /// Puts what says how the source is read beside the rows to mend, too: they are read the same way.
+    func writeCompanion(besideRejects path: String?) throws {
+        guard let companion, let path else { return }
+        try companion.write(beside: RejectFiles.paths(path, source: source).replay)
+    }
+
     private static let unknownMember = FindingRow(
         "settings.unknown",
         .error,
@@ -74,7 +87,64 @@ import PatchbayModel
     )
 }
 
+/// A file that stands beside the source and says how it is read.
+struct SourceCompanion {
+    let settings: JSONObject
+    private let path: String
+    private let bytes: [UInt8]
+    private let ending: String
+
+    init(_ reader: CompanionReader, at path: String, given: JSONObject) throws {
+        (self.path, ending) = (path, reader.ending)
+        bytes = try FileSource.contents(of: path, limit: reader.limit)
+        do {
+            settings = try reader.settings(bytes, given)
+        } catch {
+            throw SettingsError(
+                error.findings.map { finding in
+                    var finding = finding
+                    finding.path = finding.path.isEmpty ? path : "\(path): \(finding.path)"
+                    return finding
+                }
+            )
+        }
+    }
+
+    /// Its name beside a file.
+    static func path(beside file: String, _ ending: String) -> String { "\(file.pathStem).\(ending)" }
+
+    func write(beside file: String) throws {
+        let copy = Self.path(beside: file, ending)
+        guard copy != path else { return }
+        let output = try OutputFile(path: copy, isPrivate: false)
+        try output.write(bytes)
+        try output.commit()
+    }
+}
+
 extension Session {
+    /// What the command line names, or what stands beside the source; nil if nothing does, or if nothing is wanted.
+    func companion(of source: RecordFormat, given: JSONObject) throws -> SourceCompanion? {
+        let named = invocation.text(.companion)
+        guard let reader = source.companion else {
+            guard named == nil || named == "none" else {
+                throw UsageError(
+                    "--companion: nothing stands beside a file of \(source.id) that says how it is read.",
+                    command: invocation.command.name
+                )
+            }
+            return nil
+        }
+        guard named != "none" else { return nil }
+        let beside = invocation.text(.input).flatMap {
+            $0 == "-" ? nil : SourceCompanion.path(beside: $0, reader.ending)
+        }
+        guard let path = named ?? beside, named != nil || ResumableMigration.size(of: path) != nil else { return nil }
+        let companion = try SourceCompanion(reader, at: path, given: given)
+        console.say("\(path) says how the source is read: it is \(reader.title).")
+        return companion
+    }
+
     /// The file format that a flag names.
     func format(_ flag: Flag) throws(UsageError) -> RecordFormat {
         let formats = [.neutralContacts] + Vendors.modules.flatMap(\.formats)

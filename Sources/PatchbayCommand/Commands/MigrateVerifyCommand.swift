@@ -19,7 +19,7 @@ extension Command {
             ones for the same --seed.
             """,
         required: [.from, .to, .input],
-        optional: [.settings, .config, .provider, .target, .sample, .seed, .values, .logLevel, .json]
+        optional: [.settings, .config, .provider, .companion, .target, .sample, .seed, .values, .logLevel, .json]
     ) { session in
         try await MigrationCheck(session).run()
     }

@@ -30,6 +30,9 @@ struct Checkpoint {
     /// Where the checkpoint of an output stands.
     static func path(of output: String) -> String { "\(OutputFile.resolved(output) ?? output).checkpoint" }
 
+    /// Removes a checkpoint, and what a killed run left of a next one.
+    static func remove(at path: String) { for path in [path, OutputFile.draft(of: path)] { unlink(path) } }
+
     /// Reads a checkpoint; nil if there is none.
     init?(of output: String) throws {
         let path = Self.path(of: output)
@@ -152,6 +155,6 @@ final class CheckpointWriter: Sendable {
     /// Removes the checkpoint: the work is done, or begins anew.
     func remove() {
         queue.sync {}
-        unlink(path)
+        Checkpoint.remove(at: path)
     }
 }

@@ -17,6 +17,8 @@ public struct Checkpoints {
         /// Whether a record came before, and whether the lines end in CR LF.
         var hasBegun = false
         var hasReturns = false
+        /// Bytes of a door's journal before the first row that had no verdict; 0 where all of it must be read.
+        var journal = 0
 
         init(report: MigrationReport, offset: Int, lines: Int, isExact: Bool) {
             (self.report, self.offset, self.lines, self.isExact) = (report, offset, lines, isExact)
@@ -31,14 +33,17 @@ public struct Checkpoints {
             else { return nil }
             self.init(report: report, offset: Int(offset), lines: Int(lines), isExact: isExact)
             (self.hasBegun, self.hasReturns) = (hasBegun, hasReturns)
+            journal = json["journal"]?.integer.map { Int($0) } ?? 0
         }
 
         /// The place as JSON.
         public var json: JSONValue {
-            [
+            var json: JSONObject = [
                 "offset": .integer(offset), "lines": .integer(lines), "exact": .bool(isExact),
                 "begun": .bool(hasBegun), "returns": .bool(hasReturns), "report": report.json,
             ]
+            if journal > 0 { json["journal"] = .integer(journal) }
+            return .object(json)
         }
     }
 

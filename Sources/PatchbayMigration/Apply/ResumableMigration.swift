@@ -169,7 +169,7 @@ public struct ResumableMigration: Sendable {
                 throw Migration.Failure([Checkpoint.missingDraft.at(path)])
             }
         }
-        if let first = outputs.first { unlink(Checkpoint.path(of: first)) }
+        if let first = outputs.first { Checkpoint.remove(at: Checkpoint.path(of: first)) }
         let report = checkpoint.place.report
         return Outcome(report: report, resumed: report.read, isCommitted: true)
     }

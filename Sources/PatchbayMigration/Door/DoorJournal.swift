@@ -70,6 +70,11 @@ final class DoorJournal {
     /// Whether everything that the vendor held stands in it.
     private(set) var isComplete = false
     private var buffer: [UInt8] = []
+    /// Bytes that stand in the file, and those behind them in `buffer`.
+    private var length = 0
+    /// Rows that reached the disk together, as far as some have no verdict: the first of them, and the bytes before it.
+    private var batches: ArraySlice<(row: Int, offset: Int)> = []
+    private var batch: (row: Int, offset: Int)?
 
     /// Begins a journal, or goes on with it.
     ///
@@ -78,38 +83,61 @@ final class DoorJournal {
     ///   - target: the door that it is of.
     ///   - goesOn: whether what stands there belongs to this run.
     ///   - settled: rows that have their verdict.
+    ///   - place: where the first row without one may stand, as ``place(after:)`` told; 0 is not known.
+    ///   - note: hears what stood at the vendor, and what the rows wrote that have their verdict.
     /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run; ``FileError``.
-    init(_ path: String, _ target: DoorTarget, goesOn: Bool, settled: Int) throws {
+    init(
+        _ path: String,
+        _ target: DoorTarget,
+        goesOn: Bool,
+        settled: Int,
+        from place: Int,
+        noting note: (String, Contact) -> Void
+    ) throws {
         let head = Head(target)
         file = try FileDescriptor(path, O_RDWR | O_CREAT)
         guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
         let length = try Int(file.status().st_size)
         guard length == 0 || goesOn else { throw Migration.Failure([DoorFinding.journalLost.at(path)]) }
+        // What a door that shows pages held is needed whole, and so is a journal that somebody has shortened.
+        let start = target.isPaged || place > length ? 0 : place
         var (sound, isFirst) = (0, true)
         try Self.eachLine(path) { bytes, json in
-            // What a killed process wrote in part is written anew.
             guard let json else { return false }
-            if isFirst {
-                guard Head(json) == head else { throw Migration.Failure([DoorFinding.journalLost.at(path)]) }
-            } else {
+            guard Head(json) == head else { throw Migration.Failure([DoorFinding.journalLost.at(path)]) }
+            (sound, isFirst) = (max(start, bytes.count + 1), false)
+            return false
+        }
+        if !isFirst {
+            try Self.eachLine(path, from: sound) { bytes, json in
+                // What a killed process wrote in part is written anew.
+                guard let json else { return false }
                 switch try Line(json) {
                 case .complete: isComplete = true
                 case .row(let number, let key, let before, _) where number > settled: rows[number] = (key, before)
-                case .row, .held: break
+                case .row(_, let key, _, let wrote): note(key, wrote)
+                case .held(let key, let contact): note(key, contact)
                 case nil: return false
                 }
+                sound += bytes.count + 1
+                return true
             }
-            (sound, isFirst) = (sound + bytes.count + 1, false)
-            return true
         }
         try file.begin(at: sound)
+        self.length = sound
+        if let first = rows.keys.min() { batches = [(first, start)] }
         if isFirst { write(head.json) }
         try sync()
     }
 
     /// Reads a journal line by line, as far as `body` wants; a last line without its end is none.
-    static func eachLine(_ path: String, _ body: (ArraySlice<UInt8>, JSONValue?) throws -> Bool) throws {
-        var (source, lines) = (try FileSource(path: path), LineSplitter(maximumLength: NeutralContacts.longestLine))
+    static func eachLine(
+        _ path: String,
+        from offset: Int = 0,
+        _ body: (ArraySlice<UInt8>, JSONValue?) throws -> Bool
+    ) throws {
+        var source = try offset == 0 ? FileSource(path: path) : FileSource(path: path, at: offset)
+        var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
         while let chunk = try source.next() {
             lines.append(chunk)
             while let line = lines.next() {
@@ -135,12 +163,14 @@ final class DoorJournal {
     func write(row: Int, key: String, before: Contact??, wrote: Contact) {
         var json: JSONObject = ["row": .integer(row), "key": .string(key)]
         if let before { json["before"] = before?.json ?? .null }
+        if batch == nil { batch = (row, length + buffer.count) }
         json["wrote"] = wrote.json
         write(.object(json))
     }
 
     private func flush() throws(FileError) {
         try file.write(buffer[...])
+        length += buffer.count
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -148,6 +178,14 @@ final class DoorJournal {
     func sync() throws(FileError) {
         try flush()
         try file.sync()
+        if let batch { batches.append(batch) }
+        batch = nil
+    }
+
+    /// Bytes before the first row that has no verdict when all up to `settled` have theirs.
+    func place(after settled: Int) -> Int {
+        while let next = batches.dropFirst().first, next.row <= settled + 1 { batches.removeFirst() }
+        return batches.first?.offset ?? length
     }
 }
 

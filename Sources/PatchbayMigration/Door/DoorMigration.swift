@@ -45,6 +45,9 @@ public struct DoorMigration: Sendable {
         if files.journal != nil, !target.canRead {
             throw Migration.Failure([DoorFinding.noJournal.at("journal", detail: target.descriptor.id.rawValue)])
         }
+        if target.isBlind {
+            throw Migration.Failure([DoorFinding.noesUnseen.at("to.targetNoes", detail: target.descriptor.id.rawValue)])
+        }
         if !restarts, let checkpoint = try Checkpoint(of: files.output), checkpoint.place.report.isComplete {
             DoorFiles.removeOutbox(DoorFiles.outbox(of: files.output))
             let outcome = try ResumableMigration.finish(checkpoint, files.outputs)
@@ -78,10 +81,9 @@ public struct DoorMigration: Sendable {
 
 /// Reads records and maps them.
 private final class ApplyFeed: DoorFeed {
-    private var source: FileSource
+    private var source: DoorSource
     private let path: String
     private let input: InputIdentity
-    private var reader: any ContactReader
     private let writer: DoorWriter
     private var slow: SlowWay
     private let results: DoorResults
@@ -90,7 +92,10 @@ private final class ApplyFeed: DoorFeed {
     private let target: DoorTarget
     /// Records that an earlier run settled.
     private let settled: Int
-    private var isAtEnd = false
+    /// What people said no to at a target that is read in pages.
+    private var noes = TargetNoes()
+    /// Whether the pages are wanted for the sake of a yes, and whether they were read.
+    private var (wantsNoes, hasNoes) = (false, false)
 
     init(
         _ migration: Migration,
@@ -101,18 +106,30 @@ private final class ApplyFeed: DoorFeed {
         _ input: InputIdentity,
         restarts: Bool
     ) throws {
-        (self.source, path, self.input, self.target) = (source, files.input, input, target)
-        reader = try migration.makeReader()
+        (path, self.input, self.target) = (files.input, input, target)
+        settled = run.earlier?.place.report.read ?? 0
+        self.source = try DoorSource(migration, source, at: files.input, after: run.earlier?.place)
         writer = DoorWriter(DoorMapper(target.door, target.settings))
         slow = SlowWay(writer: writer, catalogue: migration.catalogue, mapping: migration.mapping)
-        settled = run.earlier?.place.report.read ?? 0
         results = DoorResults(run.outputs, hasRejects: files.rejects != nil, after: run.earlier?.place)
         let done = settled
         let goesOn = run.earlier != nil || restarts
+        var noes = TargetNoes()
+        let isPaged = target.isPaged
         journal = try files.journal.map {
             // What a run found that is begun anew stays the way back: it came first.
-            try DoorJournal($0, target, goesOn: goesOn, settled: run.earlier == nil ? .max : done)
+            try DoorJournal(
+                $0,
+                target,
+                goesOn: goesOn,
+                settled: run.earlier == nil ? .max : done,
+                from: run.earlier?.place.journal ?? 0
+            ) { key, contact in
+                if isPaged { noes.note(key, contact) }
+            }
         }
+        self.noes = noes
+        hasNoes = journal?.isComplete ?? false
         evidence = try files.evidence.map { _ in
             try ConsentEvidence(migration, to: run.outputs[run.outputs.count - 1], salt: input.head, hasBegun: done > 0)
         }
@@ -120,16 +137,8 @@ private final class ApplyFeed: DoorFeed {
 
     func next() throws -> [DoorItem]? {
         var items: [DoorItem] = []
-        while items.isEmpty, !isAtEnd {
-            if let chunk = try source.next() {
-                results.note(chunk)
-                try reader.read(chunk) { try take($0, &items) }
-            } else {
-                isAtEnd = true
-                try reader.finish { try take($0, &items) }
-            }
-        }
-        guard try input.holds(for: source) else { throw Migration.Failure([Checkpoint.changedInput.at(path)]) }
+        while items.isEmpty, try source.next(seeing: results.note, { try take($0, &items) }) {}
+        guard try source.isUnchanged(since: input) else { throw Migration.Failure([Checkpoint.changedInput.at(path)]) }
         return items.isEmpty ? nil : items
     }
 
@@ -146,48 +155,71 @@ private final class ApplyFeed: DoorFeed {
     // MARK: What stood there before
 
     var wantsPages: Bool {
-        if case .inPages? = target.door.reading { journal?.isComplete == false } else { false }
+        guard target.isPaged else { return false }
+        return journal.map { !$0.isComplete } ?? false || wantsNoes && !hasNoes
     }
 
     func take(_ page: [(key: String, contact: Contact)]?) throws {
-        guard let page else { return try journal?.complete() ?? () }
-        for one in page { try journal?.write(held: one.key, one.contact) }
+        guard let page else {
+            hasNoes = true
+            return try journal?.complete() ?? ()
+        }
+        for one in page {
+            try journal?.write(held: one.key, one.contact)
+            noes.note(one.key, one.contact)
+        }
+    }
+
+    /// Whether the vendor must be asked before the row is said: for the way back, or for the sake of a yes.
+    private func isAsked(_ item: DoorItem) -> Bool {
+        guard !item.row.isRejected else { return false }
+        if let journal { return journal.rows[item.number]?.key != item.row.key }
+        return target.keepsNoes && item.row.actions.contains(where: \.isYes)
     }
 
     func questions(of items: [DoorItem]) -> [String] {
-        guard let journal, case .byKeys? = target.door.reading else { return [] }
-        return items.filter { !$0.row.isRejected && journal.rows[$0.number]?.key != $0.row.key }.map(\.row.key)
+        guard !target.isPaged else {
+            wantsNoes = wantsNoes || items.contains(where: isAsked)
+            return []
+        }
+        return target.canRead ? items.filter(isAsked).map(\.row.key) : []
     }
 
     func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem] {
-        guard let journal else { return items }
         var items = items
         for place in items.indices where !items[place].row.isRejected {
-            var row = items[place].row
-            guard case .byKeys? = target.door.reading else {
-                journal.write(row: items[place].number, key: row.key, before: .none, wrote: row.image)
-                continue
-            }
-            let known = journal.rows[items[place].number]
-            let before = known?.key == row.key ? known?.before ?? nil : held[row.key]
-            // Before any yes is left out: whoever goes on must find the same noes.
-            let part = before.map { $0.part(in: row.image) }
-            if let before { keepNoes(of: before, in: &row) }
-            if known?.key != row.key {
-                journal.write(row: items[place].number, key: row.key, before: .some(part), wrote: row.image)
-            }
-            items[place].row = row
+            items[place].row = target.isPaged ? prepare(paged: items[place]) : prepare(asked: items[place], held)
         }
-        try journal.sync()
+        try journal?.sync()
         return items
     }
 
+    private func prepare(paged item: DoorItem) -> DoorRow {
+        var row = item.row
+        let key = row.key
+        keepNoes(in: &row) { noes.hold($0, of: key) }
+        // Of two rows of one contact the second finds what the first said.
+        if target.keepsNoes { noes.note(row.key, row.image) }
+        journal?.write(row: item.number, key: row.key, before: .none, wrote: row.image)
+        return row
+    }
+
+    private func prepare(asked item: DoorItem, _ held: [String: Contact]) -> DoorRow {
+        var row = item.row
+        let known = journal?.rows[item.number].flatMap { $0.key == row.key ? $0 : nil }
+        let before = known.map { $0.before ?? nil } ?? held[row.key]
+        // Before any yes is left out: whoever goes on must find the same noes.
+        let part = before.map { $0.part(in: row.image) }
+        if let before { keepNoes(in: &row) { before.saysNo(to: $0) } }
+        if known == nil { journal?.write(row: item.number, key: row.key, before: .some(part), wrote: row.image) }
+        return row
+    }
+
     /// Leaves out each yes to what the person said no to at the target.
-    private func keepNoes(of before: Contact, in row: inout DoorRow) {
+    private func keepNoes(in row: inout DoorRow, _ isNo: (Subscription.Key) -> Bool) {
+        guard target.keepsNoes else { return }
         for place in row.actions.indices.reversed() {
-            guard case .changeSubscription(let wish) = row.actions[place], wish.state == .subscribed,
-                let held = before.subscriptions.mostProtectiveState(of: wish.key),
-                held == .unsubscribed || held == .suspended
+            guard case .changeSubscription(let wish) = row.actions[place], wish.state == .subscribed, isNo(wish.key)
             else { continue }
             row.findings.append(DoorFinding.targetNo.at(row.paths[place]))
             row.actions.remove(at: place)
@@ -199,6 +231,7 @@ private final class ApplyFeed: DoorFeed {
     // MARK: Verdicts
 
     func settled(_ item: DoorItem, _ findings: [Finding]) throws {
+        source.settled(item.number)
         try results.write(item, findings)
         guard let evidence, !item.row.isRejected else { return }
         var taken = item.row
@@ -207,5 +240,9 @@ private final class ApplyFeed: DoorFeed {
         _ = try evidence.look(item.record, image.jsonBytes[...], findings)
     }
 
-    func flush(_ place: inout Checkpoints.Place) throws { try results.flush(&place) }
+    func flush(_ place: inout Checkpoints.Place) throws {
+        try results.flush(&place)
+        source.note(in: &place)
+        place.journal = journal?.place(after: place.report.read) ?? 0
+    }
 }

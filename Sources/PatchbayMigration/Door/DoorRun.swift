@@ -65,7 +65,7 @@ public struct DoorOutcome: Sendable {
 protocol DoorFeed: AnyObject {
     /// The next rows, in order; nil at the end.
     func next() throws -> [DoorItem]?
-    /// Whether everything that the vendor holds is wanted first, page by page.
+    /// Whether everything that the vendor holds is wanted before more is said, page by page.
     var wantsPages: Bool { get }
     /// Takes a page; nil behind the last.
     func take(_ page: [(key: String, contact: Contact)]?) throws
@@ -196,10 +196,7 @@ final class DoorRun {
         // Whoever starts the run again has acted.
         try await client.resume(target.provider.name)
         let asker = DoorAsker(client: client, provider: target.provider.name, door: target.door)
-        if feed.wantsPages {
-            try await asker.eachPage(surroundings.isCancelled) { try feed.take($0) }
-            try feed.take(nil)
-        }
+        try await readPages(asker)
         let clock = ContinuousClock()
         var (saved, told) = (clock.now, clock.now)
         var stopped: Finding?
@@ -243,13 +240,20 @@ final class DoorRun {
         )
     }
 
+    /// Reads everything that the vendor holds, if that is wanted now.
+    private nonisolated(nonsending) func readPages(_ asker: DoorAsker) async throws {
+        guard feed.wantsPages else { return }
+        try await asker.eachPage(surroundings.isCancelled) { try feed.take($0) }
+        try feed.take(nil)
+    }
+
     /// Lets rows in, has the vendor asked, and gives verdicts; whether all is done.
     private nonisolated(nonsending) func step(
         _ client: EngagementClient,
         _ asker: DoorAsker,
         _ signals: AsyncStream<Signal>.Continuation
     ) async throws -> Bool {
-        if let keys = try await fill(client) {
+        if let keys = try await fill(client, asker) {
             question = Task {
                 do {
                     signals.yield(.asked(.success(try await asker.contacts(of: keys))))
@@ -282,7 +286,8 @@ final class DoorRun {
     /// Lets rows in while there is room.
     ///
     /// - Returns: keys about which the vendor must be asked before more can enter.
-    private nonisolated(nonsending) func fill(_ client: EngagementClient) async throws -> [String]? {
+    private nonisolated(nonsending) func fill(_ client: EngagementClient, _ asker: DoorAsker) async throws -> [String]?
+    {
         while hasRoom {
             if let item = ready.popFirst() {
                 try await enter(item, client)
@@ -309,6 +314,7 @@ final class DoorRun {
                 asked = Array(next)
                 return questions
             }
+            try await readPages(asker)
             ready = try feed.prepare(Array(next), [:])[...]
         }
         return nil

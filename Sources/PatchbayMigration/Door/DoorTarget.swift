@@ -46,17 +46,44 @@ public struct DoorTarget: Sendable {
     /// Whether the door shows what it holds.
     public var canRead: Bool { door.reading != nil }
 
+    /// Whether the door shows all that it holds, page by page, and nothing else.
+    var isPaged: Bool { if case .inPages? = door.reading { true } else { false } }
+
+    /// Whether a yes of the source is held against what the person said at the target.
+    var keepsNoes: Bool { settings.targetNoes == .keep }
+
+    /// Whether a yes could be said though nobody can tell what the person said at the target, and nobody said that it may.
+    var isBlind: Bool { keepsNoes && !canRead && takesWishes }
+
+    private var takesWishes: Bool { descriptor.capabilities[.operation(.changeSubscription)].isAvailable }
+
+    /// What becomes of a person's no at the target.
+    var noes: String {
+        switch (settings.targetNoes, door.reading) {
+        case (.override, _):
+            "A yes of the source is said whatever the person said at the target: targetNoes is override."
+        case (.keep, .byKeys):
+            "A no at the target outlives a yes of the source: the vendor is asked about each contact before a yes is said of it."
+        case (.keep, .inPages):
+            "A no at the target outlives a yes of the source: everything that the vendor holds is read before the first yes is said."
+        case (.keep, nil) where !takesWishes: "The door takes no subscriptions: nothing is said that could undo a no."
+        case (.keep, nil):
+            "Nobody can tell whether a yes of the source undoes a no at the target: the door can't show what the vendor holds. The migration is refused unless the settings say {\"to\": {\"targetNoes\": \"override\"}}."
+        }
+    }
+
     /// The requests that an amount of work takes, at the provider's rate.
     func ways(of amount: DoorAmount) -> [(LoadDoor, Int)] {
         let rate = provider.rate ?? descriptor.rate
         var ways = door.work(for: amount).filter { $0.requests > 0 }
         switch door.reading {
         case .byKeys(let most):
-            let note = "what stands there before, \(most) contacts in a request, only with --journal; as many to verify"
+            let note =
+                "what stands there before, \(most) contacts in a request: with --journal of all, else of who has a yes; as many to verify"
             ways.append(DoorWork("reading", of: amount.contacts, atMost: most, note: note))
         case .inPages(let size):
             let note =
-                "with --journal, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
+                "with --journal, before the first yes, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
             ways.append(DoorWork("reading", requests: 0, note: note))
         case nil: break
         }
@@ -103,7 +130,12 @@ struct DoorSettings: Sendable {
         case reject, warn
     }
 
+    enum TargetNoes: String, NeutralWord {
+        case keep, override
+    }
+
     var lostOptOuts = LostOptOut.reject
+    var targetNoes = TargetNoes.keep
     var locale = ""
     var timeZone = ""
 
@@ -113,6 +145,12 @@ struct DoorSettings: Sendable {
             \.lostOptOuts,
             default: .reject,
             "What becomes of a contact whose no has no place at the vendor: `reject` does not write it, `warn` writes it."
+        ),
+        .choice(
+            "targetNoes",
+            \.targetNoes,
+            default: .keep,
+            "What becomes of a yes to what the person said no to at the target: `keep` leaves it out, `override` says it."
         ),
         .text("locale", \.locale, "The attribute that takes a contact's locale; without one it is left out."),
         .text("timeZone", \.timeZone, "The attribute that takes a contact's time zone; without one it is left out."),
@@ -223,6 +261,14 @@ enum DoorFinding {
         .consent,
         reason: "The person said no at the target, and the source's yes does not undo that",
         remedy: "Ask the person if the two contradict each other."
+    )
+    static let noesUnseen = FindingRow(
+        "migration.door.noesUnseen",
+        .error,
+        .consent,
+        reason: "The door can't show what the vendor holds, so a yes of the source might undo a no at the target",
+        remedy:
+            "Say {\"to\": {\"targetNoes\": \"override\"}} if it can't, or leave subscriptions out by a mapping and say so then."
     )
     static let changedSince = FindingRow(
         "migration.undo.changed",

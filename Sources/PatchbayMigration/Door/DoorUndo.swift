@@ -214,9 +214,12 @@ private final class UndoFeed: DoorFeed {
         }
     }
 
-    var wantsPages: Bool { if case .inPages? = target.door.reading { true } else { false } }
+    private var hasPages = false
+
+    var wantsPages: Bool { target.isPaged && !hasPages }
 
     func take(_ page: [(key: String, contact: Contact)]?) throws {
+        hasPages = page == nil
         for one in page ?? [] {
             let line: JSONValue = ["held": .string(one.key), "contact": one.contact.json]
             try shown.add(Array(line.text.utf8) + [0x0A], to: ShareStore.share(of: KeyMark(one.key, opinion: 0)))
@@ -268,7 +271,7 @@ private final class UndoFeed: DoorFeed {
         return items.isEmpty ? nil : items
     }
 
-    func questions(of items: [DoorItem]) -> [String] { wantsPages ? [] : items.map(\.row.key) }
+    func questions(of items: [DoorItem]) -> [String] { target.isPaged ? [] : items.map(\.row.key) }
 
     func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem] {
         items.map { item in

@@ -95,8 +95,12 @@ public struct DoorVerification: Sendable {
             var sight = try lens.look(Array(written))
             // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
             guard !rejected.contains(record.number) else { return try refused.add(sight, number: record.number, names) }
-            // Where the person's no at the target was kept, the source's yes is not looked for.
-            if kept.contains(record.number) { sight.fields.removeAll { $0.name.hasPrefix("subscriptions") } }
+            // Where the person's no at the target was kept, the source's yes is not looked for; a no that it said was.
+            if kept.contains(record.number) {
+                var contact = try Contact(jsonBytes: written)
+                contact.subscriptions.removeAll { $0.state == .subscribed }
+                sight = RecordLens.look(contact, target.door.keyKind, tagByTag: true)
+            }
             if isWanted(sight.key) { try wanted.add(sight, number: record.number, names) }
         }
         if case .inPages? = target.door.reading {

@@ -126,6 +126,8 @@ public struct MigrationPlan: Sendable {
     public let loads: [Load]
     /// What can be taken back, and what can't.
     public let undo: String
+    /// What becomes of a person's no at the target; nil where a file is written.
+    public let noes: String?
 
     /// Contacts that the target will count: the different keys by which it knows them.
     public var billed: Int? { billedKind.flatMap { kind in keys.first { $0.kind == kind }?.distinct } }
@@ -263,6 +265,7 @@ extension MigrationPlan {
             return Load(door: way, requests: requests, seconds: seconds)
         }
         undo = door?.target.undo ?? Self.undo
+        noes = door?.target.noes
     }
 
     private static func losses(_ report: MigrationReport, _ survey: Survey) -> [Loss] {
@@ -325,7 +328,7 @@ extension MigrationPlan {
             let members = zip(names, count.what).map { ($0, JSONValue.string($1)) }
             return .object(JSONObject(members + [("count", .integer(count.count))]))
         }
-        return [
+        var json: JSONObject = [
             "from": ["format": .string(from.id), "title": .string(from.title)],
             "to": ["format": .string(to.id), "title": .string(to.title)],
             "report": report.json,
@@ -349,6 +352,8 @@ extension MigrationPlan {
             "loads": .array(loads.map(\.json)),
             "undo": .string(undo),
         ]
+        json["noes"] = noes.map(JSONValue.string)
+        return .object(json)
     }
 
     /// What can be taken back, and what can't.

@@ -315,5 +315,8 @@ private struct PlanPage {
         )
     }
 
-    private var way: String { Page.section("The way back", "<p>\(Page.prose(plan.undo))</p>") }
+    private var way: String {
+        let noes = plan.noes.map { Page.section("A no at the target", "<p>\(Page.prose($0))</p>") } ?? ""
+        return noes + Page.section("The way back", "<p>\(Page.prose(plan.undo))</p>")
+    }
 }

@@ -1,35 +1,71 @@
 /// CRC-32 as in zlib, PNG and Ethernet (reflected polynomial 0xEDB88320).
 struct CRC32 {
     private var state: UInt32 = .max
+    /// Bytes that wait for others until they are eight, the first one lowest; above them zeros.
+    private var held: UInt64 = 0
+    private var count = 0
 
     /// The checksum of everything added so far.
-    var value: UInt32 { ~state }
+    var value: UInt32 {
+        var state = state
+        for place in 0..<count {
+            let byte = UInt8(truncatingIfNeeded: state) ^ UInt8(truncatingIfNeeded: held >> (8 * place))
+            state = Self.tables[Int(byte)] ^ (state >> 8)
+        }
+        return ~state
+    }
+
+    /// Adds so many bytes of a word, eight at most, the lowest first; above them are zeros.
+    mutating func add(_ word: UInt64, count new: Int) {
+        let shift = UInt64(truncatingIfNeeded: 8 &* count)
+        let joined = held | word &<< shift
+        let all = count &+ new
+        guard all >= 8 else {
+            (held, count) = (joined, all)
+            return
+        }
+        state = Self.step(state, joined, Self.tables)
+        held = count == 0 ? 0 : word &>> (64 &- shift)
+        count = all &- 8
+    }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        var state = state
-        Self.tables.withUnsafeBufferPointer { tables in
-            var place = 0
-            while bytes.count - place >= 8 {
-                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-                state = Self.step(word ^ UInt64(state), tables)
-                place += 8
-            }
-            while place < bytes.count {
-                state = tables[Int(UInt8(truncatingIfNeeded: state) ^ bytes[place])] ^ (state >> 8)
-                place += 1
-            }
+        let tables = Self.tables
+        var (state, held, place) = (state, held, 0)
+        let shift = UInt64(truncatingIfNeeded: 8 &* count)
+        // Each load is eight bytes inside the buffer.
+        while bytes.count &- place >= 8 {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            state = Self.step(state, held | word &<< shift, tables)
+            held = shift == 0 ? 0 : word &>> (64 &- shift)
+            place &+= 8
         }
-        self.state = state
+        (self.state, self.held) = (state, held)
+        let rest = bytes.count &- place
+        guard rest > 0 else { return }
+        guard bytes.count >= 8 else {
+            var word: UInt64 = 0
+            for offset in 0..<rest { word |= UInt64(bytes[offset]) &<< UInt64(8 &* offset) }
+            return add(word, count: rest)
+        }
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self))
+        add(word &>> UInt64(8 &* (8 &- rest)), count: rest)
     }
 
     /// Eight bytes at once: each has a table for its distance from the end of the word.
-    private static func step(_ word: UInt64, _ tables: UnsafeBufferPointer<UInt32>) -> UInt32 {
-        func entry(_ place: Int) -> UInt32 { tables[(7 - place) << 8 + Int(word >> UInt64(8 * place) & 0xFF)] }
+    private static func step(_ state: UInt32, _ word: UInt64, _ tables: UnsafePointer<UInt32>) -> UInt32 {
+        let word = word ^ UInt64(state)
+        func entry(_ place: UInt64) -> UInt32 {
+            tables[Int(truncatingIfNeeded: (7 &- place) &<< 8 | word &>> (8 &* place) & 0xFF)]
+        }
         return entry(0) ^ entry(1) ^ entry(2) ^ entry(3) ^ entry(4) ^ entry(5) ^ entry(6) ^ entry(7)
     }
 
     /// The table of one byte, then those of a byte that so many others follow, 256 entries each.
-    private static let tables: [UInt32] = {
+    ///
+    /// Made once, never changed and never let go: whoever has the pointer may read 2,048 entries at any time. As an array it
+    /// would be asked for, and its bounds looked at, for every field of every row.
+    nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
         var tables: [UInt32] = (0..<256).map { (index: UInt32) -> UInt32 in
             (0..<8).reduce(index) { rest, _ in rest & 1 == 1 ? 0xEDB8_8320 ^ (rest >> 1) : rest >> 1 }
         }
@@ -37,7 +73,9 @@ struct CRC32 {
             let before = tables[entry - 256]
             tables.append(tables[Int(before & 0xFF)] ^ (before >> 8))
         }
-        return tables
+        let room = UnsafeMutablePointer<UInt32>.allocate(capacity: tables.count)
+        room.initialize(from: tables, count: tables.count)
+        return UnsafePointer(room)
     }()
 }
 
@@ -56,6 +94,8 @@ struct CRC32 {
 /// A real number never stands in a sound row; it is written like a text, with `r`.
 protocol RowImage {
     mutating func append(_ bytes: UnsafeRawBufferPointer)
+    /// Writes so many bytes of a word, eight at most, the lowest first; above them are zeros.
+    mutating func append(_ word: UInt64, count: Int)
 }
 
 extension RowImage {
@@ -88,26 +128,32 @@ extension RowImage {
         append(real)
     }
 
-    /// Writes tag, digits and end mark from the stack.
+    /// Writes tag, digits and end mark: made from the end, a word of eight bytes after the other.
     private mutating func append(tag: Unicode.Scalar, number: Int64?, end: Unicode.Scalar?) {
-        withUnsafeTemporaryAllocation(byteCount: 24, alignment: 1) { space in
-            var start = space.count
-            func put(_ byte: UInt8) {
-                start -= 1
-                space[start] = byte
+        // At most a tag, a sign, 19 digits and an end: three words. The last made, the first written, is `word`.
+        var (word, count): (UInt64, Int) = (0, 0)
+        var (second, third, full): (UInt64, UInt64, Int) = (0, 0, 0)
+        func put(_ byte: UInt64) {
+            if count == 8 {
+                (third, second, full) = (second, word, full &+ 1)
+                (word, count) = (0, 0)
             }
-            if let end { put(UInt8(truncatingIfNeeded: end.value)) }
-            if let number {
-                var rest = number.magnitude
-                repeat {
-                    put(UInt8(truncatingIfNeeded: 48 + rest % 10))
-                    rest /= 10
-                } while rest > 0
-                if number < 0 { put(45) }
-            }
-            put(UInt8(truncatingIfNeeded: tag.value))
-            append(UnsafeRawBufferPointer(rebasing: space[start...]))
+            word = word &<< 8 | byte
+            count &+= 1
         }
+        if let end { put(UInt64(end.value)) }
+        if let number {
+            var rest = number.magnitude
+            repeat {
+                put(48 &+ rest % 10)
+                rest /= 10
+            } while rest > 0
+            if number < 0 { put(45) }
+        }
+        put(UInt64(tag.value))
+        append(word, count: count)
+        if full > 0 { append(second, count: 8) }
+        if full > 1 { append(third, count: 8) }
     }
 }
 
@@ -115,12 +161,16 @@ extension RowImage {
 struct ChecksumImage: RowImage {
     var checksum = CRC32()
     mutating func append(_ bytes: UnsafeRawBufferPointer) { checksum.add(bytes) }
+    mutating func append(_ word: UInt64, count: Int) { checksum.add(word, count: count) }
 }
 
 /// Keeps a row's image, for the quarantine.
 struct StoredImage: RowImage {
     var bytes: [UInt8] = []
     mutating func append(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
+    mutating func append(_ word: UInt64, count: Int) {
+        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0.prefix(count)) }
+    }
 }
 
 /// A list of texts in one blob: each as a text field of a row's image, one behind the other.
@@ -134,14 +184,35 @@ enum TextList {
     /// The texts of a blob that `bytes` made; the checksum of its row says that it is whole.
     static func read(_ bytes: [UInt8]) -> [String] {
         var texts: [String] = []
-        var rest = bytes[...]
-        while rest.popFirst() == UInt8(ascii: "t"), let end = rest.firstIndex(of: UInt8(ascii: ":")),
-            let count = Int(String(decoding: rest[..<end], as: UTF8.self)), (0..<rest.endIndex - end).contains(count)
-        {
-            let start = end + 1
-            texts.append(String(decoding: rest[start..<start + count], as: UTF8.self))
-            rest = rest[(start + count)...]
-        }
+        var image = ImageReader(bytes)
+        while let text = image.text() { texts.append(text) }
         return texts
+    }
+}
+
+/// Reads fields that stand one behind the other as in a row's image; nil at the end, or where another field stands.
+struct ImageReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    mutating func integer() -> Int64? { number(after: UInt8(ascii: "i"), upTo: UInt8(ascii: ";")) }
+
+    mutating func text() -> String? { field(UInt8(ascii: "t")).map { String(decoding: $0, as: UTF8.self) } }
+
+    mutating func blob() -> [UInt8]? { field(UInt8(ascii: "b")).map { Array($0) } }
+
+    private mutating func field(_ tag: UInt8) -> ArraySlice<UInt8>? {
+        guard let count = number(after: tag, upTo: UInt8(ascii: ":")), (0...Int64(rest.count)).contains(count) else {
+            return nil
+        }
+        defer { rest = rest.dropFirst(Int(count)) }
+        return rest.prefix(Int(count))
+    }
+
+    private mutating func number(after tag: UInt8, upTo end: UInt8) -> Int64? {
+        guard rest.first == tag, let place = rest.firstIndex(of: end) else { return nil }
+        defer { rest = rest[(place + 1)...] }
+        return Int64(String(decoding: rest[(rest.startIndex + 1)..<place], as: UTF8.self))
     }
 }

@@ -141,7 +141,15 @@ final class Connection {
 
     /// The first column of the first row as text; nil without a row or for NULL.
     func text(_ sql: String, _ values: SQLValue...) throws(OutboxError) -> String? {
-        let statement = try statement(sql)
+        try text(statement(sql), values)
+    }
+
+    /// The first column of the first row as text; nil without a row or for NULL.
+    func text(_ query: Query, _ values: SQLValue...) throws(OutboxError) -> String? {
+        try text(statement(query), values)
+    }
+
+    private func text(_ statement: Statement, _ values: [SQLValue]) throws(OutboxError) -> String? {
         defer { statement.reset() }
         try statement.bind(values)
         return try statement.step() ? statement.optionalText(0) : nil

@@ -75,8 +75,11 @@ package struct LaneIndex: Sendable {
             }
             return
         }
-        removeHead(sequence)
         queues[place].known.removeFirst()
+        if let next = queues[place].known.first, replaceHead(sequence, with: Head(sequence: next, place: place)) {
+            return
+        }
+        removeHead(sequence)
         if let next = queues[place].known.first {
             insert(Head(sequence: next, place: place))
         } else if queues[place].isComplete || reach != .everyQueue {
@@ -129,6 +132,14 @@ package struct LaneIndex: Sendable {
     private mutating func forget(_ place: Int) {
         places[queues[place].name] = nil
         free.append(place)
+    }
+
+    /// Puts a head in the place of the oldest one, if that is the right place for it: nothing has to move.
+    private mutating func replaceHead(_ sequence: Int64, with head: Head) -> Bool {
+        guard let first = heads.first, first.sequence == sequence else { return false }
+        if let second = heads.dropFirst().first, second.sequence < head.sequence { return false }
+        heads[heads.startIndex] = head
+        return true
     }
 
     private mutating func removeHead(_ sequence: Int64) {
@@ -217,8 +228,10 @@ extension OutboxStore {
     }
 
     /// Runs what rests on one state of the file: what others commit meanwhile is seen at the next look. A transaction in it
-    /// sees what is there when it begins, as any does.
+    /// sees what is there when it begins, as any does, and what it saw holds for the rest of the look. A look inside another
+    /// is a part of it.
     package func look<T>(_ body: () throws -> T) rethrows -> T {
+        if isLooking { return try body() }
         (isLooking, versionAtHand) = (true, nil)
         defer { (isLooking, versionAtHand) = (false, nil) }
         return try body()

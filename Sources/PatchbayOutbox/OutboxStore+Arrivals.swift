@@ -59,18 +59,9 @@ extension OutboxStore {
     /// Reads what `takeIn` wrote; the checksum of its row says that it is whole.
     private static func read(_ bytes: [UInt8]) -> [Arrival] {
         var arrivals: [Arrival] = []
-        var rest = bytes[...]
-        func number(after tag: UInt8, upTo end: UInt8) -> Int64? {
-            guard rest.first == tag, let place = rest.firstIndex(of: end) else { return nil }
-            defer { rest = rest[(place + 1)...] }
-            return Int64(String(decoding: rest[(rest.startIndex + 1)..<place], as: UTF8.self))
-        }
-        while let since = number(after: UInt8(ascii: "i"), upTo: UInt8(ascii: ";")),
-            let count = number(after: UInt8(ascii: "b"), upTo: UInt8(ascii: ":")),
-            (0...Int64(rest.count)).contains(count)
-        {
-            arrivals.append(Arrival(since: since, body: Array(rest.prefix(Int(count)))))
-            rest = rest.dropFirst(Int(count))
+        var image = ImageReader(bytes)
+        while let since = image.integer(), let body = image.blob() {
+            arrivals.append(Arrival(since: since, body: body))
         }
         return arrivals
     }

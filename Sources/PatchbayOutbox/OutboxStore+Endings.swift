@@ -72,17 +72,6 @@ extension OutboxStore {
         try atomically { () throws(OutboxError) in try carryOutEndings() }
     }
 
-    /// The number that the newest ending has in the history, or will have when it is carried out.
-    package func newestEnding() throws(OutboxError) -> Int64 {
-        try guarded { () throws(OutboxError) in
-            try connection.number(
-                """
-                SELECT (SELECT ifnull(max(seq), 0) FROM sqlite_sequence WHERE name = 'history') + (SELECT count(*) FROM ending)
-                """
-            ) ?? 0
-        }
-    }
-
     /// How many endings are noted.
     private func notedCount() throws(OutboxError) -> Int {
         if let notedEndings { return notedEndings }
@@ -175,34 +164,56 @@ extension OutboxStore {
         _ range: ClosedRange<Int64>,
         provider: String
     ) throws(OutboxError) {
-        let entries = run.map { noted in
-            let ending = noted.ending
-            return HistoryEntry(provider: provider, id: ending.id, term: ending.term, code: ending.code, at: noted.at)
-        }
-        try remember(entries)
         let times: Int64 = DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
-        var rest = entries[...]
-        while let first = rest.first {
-            let alike = rest.prefix { ($0.term, $0.code) == (first.term, first.code) }.count
-            try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike))
-            rest = rest.dropFirst(alike)
+        var rest = run
+        while let first = rest.first?.ending {
+            let alike = rest.prefix { ($0.ending.term, $0.ending.code) == (first.term, first.code) }
+            let endings = alike.lazy.map { (id: $0.ending.id, at: $0.at) }
+            try remember(provider: provider, term: first.term, code: first.code, endings)
+            try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike.count))
+            rest = rest.dropFirst(alike.count)
         }
         if DeliberateFault.routeLeftBehind.isPresent { return }
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
-        try connection.run(Self.deleteRoutes, start, end, .text(provider))
+        try deleteRoutes(range, provider: provider, count: run.count)
         guard try connection.number(Self.otherRoutes, start, end) == nil else {
             // Some are on their way to others still.
             for sequence in range { try deleteOperation(sequence) }
             return
         }
+        try deleteOperations(range)
+    }
+
+    /// Deletes so many routes of a provider in a range.
+    ///
+    /// Mostly all of them stand in one lane. Then they are found through an index of that lane, whose entries go with them: to
+    /// look for each entry of it again costs more than to look for the row.
+    private func deleteRoutes(_ range: ClosedRange<Int64>, provider: String, count: Int) throws(OutboxError) {
+        let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
+        var deleted = 0
+        if let lane = try connection.text(Self.laneOfRoute, start, .text(provider)) {
+            deleted = try connection.run(Self.deleteRoutesOfLane, start, end, .text(provider), .text(lane))
+        }
+        if deleted < count { try connection.run(Self.deleteRoutes, start, end, .text(provider)) }
+    }
+
+    /// Deletes the operations of a range, through the index of one person's if they are all of one.
+    private func deleteOperations(_ range: ClosedRange<Int64>) throws(OutboxError) {
+        let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
+        var count: Int64 = 0
+        var subject: String?
         do {
             let statement = try connection.statement(Self.size)
             defer { statement.reset() }
             try statement.bind([start, end])
             guard try statement.step() else { return }
-            usageChange += OutboxUsage(operations: -statement.integer(0), bytes: -statement.integer(1))
+            count = statement.integer(0)
+            usageChange += OutboxUsage(operations: -count, bytes: -statement.integer(1))
+            subject = statement.optionalText(2)
         }
-        try connection.run(Self.deleteOperations, start, end)
+        guard let subject else { return }
+        let deleted = try connection.run(Self.deleteOperationsOfSubject, start, end, .text(subject))
+        if deleted < count { try connection.run(Self.deleteOperations, start, end) }
     }
 
     private func setDamagedEndingsAside() throws(OutboxError) {
@@ -231,12 +242,27 @@ extension OutboxStore {
     )
     private static let otherRoutes = Query("SELECT 1 FROM route WHERE sequence BETWEEN ?1 AND ?2 LIMIT 1")
     private static let size = Query(
-        "SELECT count(*), ifnull(sum(length(body)), 0) FROM operation WHERE sequence BETWEEN ?1 AND ?2"
+        "SELECT count(*), ifnull(sum(length(body)), 0), subject FROM operation WHERE sequence BETWEEN ?1 AND ?2"
     )
     private static let deleteRoutes = Query(
         "DELETE FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"
     )
+    private static let laneOfRoute = Query("SELECT lane FROM route WHERE sequence = ?1 AND provider = ?2")
+    private static let deleteRoutesOfLane = Query(
+        """
+        DELETE FROM route INDEXED BY route_by_order
+        WHERE provider = ?3 AND lane = ?4 AND hold IS NULL AND sequence BETWEEN ?1 AND ?2
+        """
+    )
+    private static let deleteOperationsOfSubject = Query(
+        """
+        DELETE FROM operation INDEXED BY operation_by_subject WHERE subject = ?3 AND sequence BETWEEN ?1 AND ?2
+        """
+    )
     private static let deleteOperations = Query("DELETE FROM operation WHERE sequence BETWEEN ?1 AND ?2")
     private static let deleteEndings = Query("DELETE FROM ending")
-    static let carryingOut = [sums, routesInRange, otherRoutes, size, deleteRoutes, deleteOperations]
+    static let carryingOut = [
+        sums, routesInRange, otherRoutes, size, laneOfRoute, deleteRoutes, deleteRoutesOfLane, deleteOperations,
+        deleteOperationsOfSubject,
+    ]
 }

@@ -43,14 +43,22 @@ extension OutboxStore {
             heardEnd = 0
         }
         let end = try historyEnd()
-        guard let known = heardEnd, known < end else { return }
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO heard SELECT id, provider, term IN ('moved', 'shadowed') FROM history
-            WHERE number > ?1 AND \(Table.history.isSound())
-            """,
-            .integer(known)
-        )
+        guard var known = heardEnd, known < end else { return }
+        // A part at a time: the ids are never all in memory.
+        while case let part = try remembered(behind: known, limit: 1_024), let last = part.last {
+            for ending in part {
+                let isMoved = ["moved", "shadowed"].contains(ending.entry.term)
+                try connection.run(
+                    Self.hear,
+                    .text(ending.entry.id),
+                    .text(ending.entry.provider),
+                    .integer(isMoved ? 1 : 0)
+                )
+            }
+            known = last.number
+        }
         heardEnd = end
     }
+
+    private static let hear = Query("INSERT OR IGNORE INTO heard (id, provider, is_moved) VALUES (?1, ?2, ?3)")
 }

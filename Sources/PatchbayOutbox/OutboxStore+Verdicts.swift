@@ -85,32 +85,6 @@ extension OutboxStore {
         }
     }
 
-    /// Adds an ending to the history.
-    func remember(provider: String, id: String, term: String, code: String, at: Int64) throws(OutboxError) {
-        try remember([HistoryEntry(provider: provider, id: id, term: term, code: code, at: at)])
-    }
-
-    /// Adds endings to the history, in their order.
-    func remember(_ endings: [HistoryEntry]) throws(OutboxError) {
-        if DeliberateFault.endingNotRemembered.isPresent { return }
-        var last: Int64
-        if let lastHistoryNumber { last = lastHistoryNumber } else { last = try historyEnd() }
-        guard last < .max - Int64(endings.count) else {
-            throw OutboxError(.corrupt, "The count of endings is damaged.")
-        }
-        var rows: [[SQLValue]] = []
-        rows.reserveCapacity(endings.count)
-        for ending in endings {
-            last += 1
-            rows.append([
-                .integer(last), .text(ending.provider), .text(ending.id), .text(ending.term), .text(ending.code),
-                .integer(ending.at),
-            ])
-        }
-        try add(.history, rows: rows)
-        lastHistoryNumber = last
-    }
-
     /// Takes a route away without booking it; the operation stays until `discardIfUnrouted`.
     package func remove(provider: String, sequence: Int64) throws(OutboxError) {
         try atomically { () throws(OutboxError) in
@@ -130,22 +104,6 @@ extension OutboxStore {
         _ = try connection.run(table.insert, values, last: table.checksum(of: values))
     }
 
-    /// Adds rows with their checksums, many with one statement.
-    func add(_ table: Table, rows: [[SQLValue]]) throws(OutboxError) {
-        var rest = rows[...]
-        while !rest.isEmpty {
-            let count = rest.count < Table.many ? 1 : Table.many
-            var values: [SQLValue] = []
-            values.reserveCapacity(count * (table.columns.count + 1))
-            for row in rest.prefix(count) {
-                values += row
-                values.append(table.checksum(of: row))
-            }
-            _ = try connection.run(count == 1 ? table.insert : table.insertMany, values)
-            rest = rest.dropFirst(count)
-        }
-    }
-
     /// Gives the row just added its checksum, now that its number is known; returns the number.
     func seal(_ table: Table) throws(OutboxError) -> Int64 {
         try connection.run(
@@ -153,14 +111,6 @@ extension OutboxStore {
         )
         return try connection.number("SELECT last_insert_rowid()") ?? 0
     }
-
-    /// Forgets the oldest endings beyond `historyLimit`, if this transaction added any.
-    func trimHistory() throws(OutboxError) {
-        guard let lastHistoryNumber, lastHistoryNumber > Int64(historyLimit) else { return }
-        try connection.run(Self.deleteOldHistory, .integer(lastHistoryNumber - Int64(historyLimit)))
-    }
-
-    private static let deleteOldHistory = Query("DELETE FROM history WHERE number <= ?1")
 
     // MARK: Blocks
 

@@ -221,11 +221,12 @@ extension OutboxStore {
         defer { statement.reset() }
         try statement.bind([.integer(first), .integer(last), .text(provider)])
         var next = run.startIndex
+        var words = RowReader.Words()
         while try guarded({ () throws(OutboxError) in try statement.step() }) {
             let sequence = RowReader.sequence(statement)
             while next < run.endIndex, run[next] < sequence { next += 1 }
             guard next < run.endIndex, run[next] == sequence else { continue }
-            if let row = RowReader.read(statement, noting: noteDamaged) { try body(row) }
+            if let row = RowReader.read(statement, &words, noting: noteDamaged) { try body(row) }
         }
     }
 
@@ -318,8 +319,19 @@ enum RowReader {
 
     static func sequence(_ row: Statement) -> Int64 { row.integer(route) }
 
+    /// Texts that mostly are the same in one row as in the row before.
+    struct Words {
+        var (subject, provider, lane, queue) = ("", "", "", "")
+    }
+
     /// The row at hand, or nil after telling `note` which of its two parts is damaged.
     static func read(_ row: Statement, noting note: (DamagedRow) -> Void) -> OutboxRow? {
+        var words = Words()
+        return read(row, &words, noting: note)
+    }
+
+    /// The same, one row after the other.
+    static func read(_ row: Statement, _ words: inout Words, noting note: (DamagedRow) -> Void) -> OutboxRow? {
         guard row.isSound(.operation, from: operation) else {
             note(DamagedRow(table: Table.operation.name, number: sequence(row)))
             return nil
@@ -328,19 +340,23 @@ enum RowReader {
             note(DamagedRow(table: Table.route.name, number: sequence(row), provider: row.text(route + 1)))
             return nil
         }
+        words.subject = row.text(operation + 2, like: words.subject)
+        words.provider = row.text(route + 1, like: words.provider)
+        words.lane = row.text(route + 2, like: words.lane)
+        words.queue = row.text(route + 3, like: words.queue)
         return OutboxRow(
             operation: OutboxOperation(
                 sequence: row.integer(operation),
                 id: row.text(operation + 1),
-                subject: row.text(operation + 2),
+                subject: words.subject,
                 group: row.optionalText(operation + 3),
                 capturedAt: row.integer(operation + 4),
                 since: row.integer(operation + 5),
                 body: row.blob(operation + 6)
             ),
-            provider: row.text(route + 1),
-            lane: row.text(route + 2),
-            queue: row.text(route + 3),
+            provider: words.provider,
+            lane: words.lane,
+            queue: words.queue,
             hold: row.optionalText(route + 4),
             step: row.optionalBlob(route + 5),
             failures: Int(row.integer(route + 6)),

@@ -6,7 +6,8 @@ package final class OutboxStore {
     /// What happened while this store was opened.
     package let openReport: OpenReport
 
-    /// How many endings are remembered; older ones are forgotten at the end of a transaction.
+    /// How many endings are remembered, and some more where many share a row; older ones are forgotten at the end of a
+    /// transaction.
     package var historyLimit = 100_000
 
     /// How many rejected operations are kept for replay; the oldest beyond are forgotten at the end of a transaction.
@@ -103,7 +104,7 @@ package final class OutboxStore {
         lastHistoryNumber = nil
         mustBalance = false
         (usageChange, mustRecount, unwrittenCounts, versionAtHand) = (OutboxUsage(), false, [], nil)
-        defer { versionAtHand = nil }
+        defer { if !isLooking { versionAtHand = nil } }
         let result: T
         do {
             try quarantineDamagedRows()
@@ -121,7 +122,7 @@ package final class OutboxStore {
             try guarded { () throws(OutboxError) in _ = try connection.run(Self.commit) }
         } catch {
             if connection.isInTransaction { try? connection.script("ROLLBACK") }
-            (usageChange, heardEnd, notedEndings) = (OutboxUsage(), nil, nil)
+            (usageChange, heardEnd, notedEndings, versionAtHand) = (OutboxUsage(), nil, nil, nil)
             throw error
         }
         usageChange = OutboxUsage()

@@ -85,6 +85,14 @@ struct Migration {
                     term TEXT NOT NULL, code TEXT NOT NULL, at INTEGER NOT NULL, checksum INTEGER NOT NULL);
                 """
         ),
+        Migration(
+            name: "5 chapters",
+            script: """
+                CREATE TABLE chapter (
+                    number INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, provider TEXT NOT NULL,
+                    term TEXT NOT NULL, code TEXT NOT NULL, endings BLOB NOT NULL, checksum INTEGER NOT NULL);
+                """
+        ),
     ]
 }
 
@@ -96,9 +104,6 @@ struct Table {
     let rowid: String
     /// Adds a row; its values are bound in the order of the columns, its checksum behind them.
     let insert: Query
-    /// Adds so many rows; bound as for `insert`, one behind the other.
-    let insertMany: Query
-    static let many = 16
     /// Adds a row, or writes it over the one with the same key; bound as for `insert`.
     let replace: Query
     /// How the image of each row begins.
@@ -115,7 +120,6 @@ struct Table {
         let insert = "INSERT INTO \(name) (\(columns.joined(separator: ", ")), checksum) VALUES (\(places))"
         let news = (columns.dropFirst(key) + ["checksum"]).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         self.insert = Query(insert)
-        insertMany = Query(insert + String(repeating: ", (\(places))", count: Self.many - 1))
         var image = ChecksumImage()
         image.append(.text(name))
         self.image = image
@@ -228,11 +232,13 @@ struct Table {
         "code",
         "at"
     )
+    /// Endings that stand one behind the other in the history and are alike: `number` is the last one's.
+    static let chapter = Table("chapter", rowid: "number", "number", "first", "provider", "term", "code", "endings")
     static let usage = Table("usage", rowid: "number", key: 1, "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums, what others refer to first.
     static let all = [
         operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
-        consent, usage, arrival, ending,
+        consent, usage, arrival, ending, chapter,
     ]
 }

@@ -1,5 +1,13 @@
 import CSQLite
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// A value that is bound to a statement.
 enum SQLValue {
     case null
@@ -160,6 +168,18 @@ final class Statement {
         let count = Int(sqlite3_column_bytes(handle, column))
         let bytes = UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A text that is probably a known one, and then not made anew.
+    func text(_ column: Int32, like known: String) -> String {
+        guard let start = sqlite3_column_blob(handle, column) else { return "" }
+        let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+        var known = known
+        let isKnown = known.withUTF8 { known in
+            guard known.count == bytes.count, let place = known.baseAddress else { return false }
+            return memcmp(place, start, bytes.count) == 0
+        }
+        return isKnown ? known : String(decoding: bytes, as: UTF8.self)
     }
 
     func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }

@@ -492,11 +492,14 @@ public final class VirtualWorld {
                 continue
             }
             processes[current].inbound.remove(at: place)
-            // An answer to what was given up meanwhile is nobody's.
-            if let engine, try engine.finish(arrival.dispatch, arrival.outcome) {
-                settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome)
+            // As in the delivery loop, the answer and the next plan rest on one look.
+            try store.look {
+                // An answer to what was given up meanwhile is nobody's.
+                if let engine, try engine.finish(arrival.dispatch, arrival.outcome) {
+                    settled[arrival.number] = Settled(now: engine.now, outcome: arrival.outcome)
+                }
+                try settleDown()
             }
-            try settleDown()
         }
     }
 

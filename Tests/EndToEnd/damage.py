@@ -21,7 +21,7 @@ import shutil
 
 import processes
 import scene
-from outbox_file import ENDINGS, SOURCES, OutboxFile
+from outbox_file import ENDINGS, SOURCES, OutboxFile, chapter
 
 PAGE = 4096
 # After so many rounds a new outbox is made.
@@ -171,6 +171,7 @@ class Round:
                 ids = {row["sequence"]: row["id"] for row in operations}
                 routes = [row for row in outbox.sound_rows("route") if row["sequence"] in ids]
                 ended = {(row["provider"], row["id"]) for row in outbox.sound_rows("history") if row["term"] != "quarantined"}
+                ended |= {(row["provider"], each) for row in outbox.sound_rows("chapter") for each in chapter(row["endings"])}
                 return {(row["provider"], ids[row["sequence"]]) for row in routes} | ended, {row["id"]: row["body"] for row in operations}
         except OutboxFile.Unreadable:
             return set(), {}

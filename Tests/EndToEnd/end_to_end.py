@@ -183,12 +183,12 @@ class EndToEnd:
         configuration = self.configuration("salesforce")
         self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
         with OutboxFile(self.outbox) as outbox:
-            outbox._database.execute("UPDATE history SET code = 'x' WHERE number = (SELECT min(number) FROM history)")
+            outbox._database.execute("UPDATE chapter SET code = 'x' WHERE number = (SELECT min(number) FROM chapter)")
             outbox._database.commit()
             outbox._database.execute("VACUUM INTO ?", (str(self.folder / "damaged.sqlite"),))
             self.expect(outbox.faults()[0], "our own reader does not see the damage")
         done = self.expect_end(self.run("outbox", "verify", self.folder / "damaged.sqlite"), 1)
-        self.expect(b"history" in done.stdout, f"does not name the table: {done.stdout.decode()}")
+        self.expect(b"chapter" in done.stdout, f"does not name the table: {done.stdout.decode()}")
 
     def check_repeat(self):
         """sending the same file again changes nothing: what is known is passed over"""

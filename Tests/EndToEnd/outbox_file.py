@@ -9,7 +9,7 @@ import zlib
 
 TABLES = [
     "operation", "route", "account", "block", "memory", "journal", "mirror", "meta", "provider", "history", "reject",
-    "quarantine", "lease", "consent", "usage", "arrival", "ending",
+    "quarantine", "lease", "consent", "usage", "arrival", "ending", "chapter",
 ]
 SOURCES = ["captured", "created"]
 ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]
@@ -36,6 +36,15 @@ def bodies(packed):
         count = int(length.removeprefix(b"b"))
         yield packed[:count]
         packed = packed[count:]
+
+
+def chapter(packed):
+    """The ids in a chapter of the history: each stands before the time at which it ended, `i`, digits, `;`."""
+    while packed:
+        length, _, packed = packed.partition(b":")
+        count = int(length.removeprefix(b"t"))
+        yield packed[:count].decode("utf-8")
+        _, _, packed = packed[count:].partition(b";")
 
 
 class OutboxFile:
@@ -123,7 +132,10 @@ class OutboxFile:
 
     def history(self):
         """How operations ended, oldest first: (provider, id, term, code)."""
-        return self.rows("SELECT provider, id, term, code FROM history ORDER BY number") + self.noted()
+        numbered = [(number, rest) for number, *rest in self.rows("SELECT number, provider, id, term, code FROM history")]
+        for first, provider, term, code, packed in self.rows("SELECT first, provider, term, code, endings FROM chapter"):
+            numbered += [(first + place, [provider, identifier, term, code]) for place, identifier in enumerate(chapter(packed))]
+        return [tuple(ending) for _, ending in sorted(numbered, key=lambda each: each[0])] + self.noted()
 
     def arrivals(self):
         """The ids of what was captured and has no place on a route yet."""
@@ -131,7 +143,8 @@ class OutboxFile:
 
     def forgot_history(self):
         """Whether the oldest endings were trimmed away, so that counting them proves nothing."""
-        return bool(self.rows("SELECT 1 FROM (SELECT min(number) AS oldest FROM history) WHERE oldest > 1"))
+        oldest = "SELECT min(number) AS oldest FROM (SELECT number FROM history UNION ALL SELECT first FROM chapter)"
+        return bool(self.rows(f"SELECT 1 FROM ({oldest}) WHERE oldest > 1"))
 
     def pending(self):
         """What is on its way: (provider, id, hold)."""

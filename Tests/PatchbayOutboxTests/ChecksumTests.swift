@@ -12,6 +12,23 @@ import Testing
         #expect(checksum.value == expected)
     }
 
+    @Test func `the checksum is the same however the bytes come`() {
+        let bytes = (0..<45).map { UInt8(truncatingIfNeeded: 37 * $0 + 11) }
+        // Bit by bit, as the polynomial is written.
+        let expected = ~bytes.reduce(UInt32.max) { state, byte in
+            (0..<8).reduce(state ^ UInt32(byte)) { rest, _ in rest & 1 == 1 ? 0xEDB8_8320 ^ (rest >> 1) : rest >> 1 }
+        }
+        for first in 0...19 {
+            for second in first...(first + 19) {
+                var checksum = CRC32()
+                for part in [bytes[..<first], bytes[first..<second], bytes[second...]] {
+                    Array(part).withUnsafeBytes { checksum.add($0) }
+                }
+                #expect(checksum.value == expected, "\(first) and \(second)")
+            }
+        }
+    }
+
     @Test func `a row's image is tagged and length-prefixed`() throws {
         let store = try OutboxStore.open(.memory)
         let statement = try store.connection.statement("SELECT row_image('t', NULL, ?1, ?2, ?3, ?4)")

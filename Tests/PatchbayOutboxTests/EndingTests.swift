@@ -43,6 +43,10 @@ import Testing
         #expect(try accepted("acoustic") == Int64(count + 2))
         let remembered = try store.history(provider: nil, limit: .max).reversed().map(\.id)
         #expect(remembered == sequences.dropLast().map { "o-\($0)" })
+        #expect(try store.historyEnd() == Int64(count + 2))
+        let last = try store.endings(behind: Int64(count), limit: 5)
+        #expect(last.map(\.number) == [Int64(count + 1), Int64(count + 2)])
+        #expect(last.map(\.entry.id) == sequences.dropFirst(count).prefix(2).map { "o-\($0)" })
         #expect(try store.usage() == store.countedUsage())
     }
 
@@ -56,6 +60,18 @@ import Testing
         #expect(try store.pendingCount(provider: "des") == 0)
         #expect(try store.usage() == OutboxUsage())
         #expect(try store.countedUsage() == OutboxUsage())
+    }
+
+    @Test func `the history keeps its limit, and what shares a row with the last of it`() throws {
+        store.historyLimit = 60
+        let sequences = try capture(200)
+        try note(sequences.prefix(150))
+        try note(sequences.dropFirst(150))
+        let ids = try store.history(provider: nil, limit: .max).reversed().map(\.id)
+        #expect((60..<60 + 48).contains(ids.count))
+        #expect(ids == sequences.suffix(ids.count).map { "o-\($0)" })
+        #expect(try store.knows("o-\(sequences[199])"))
+        #expect(try !store.knows("o-\(sequences[0])"))
     }
 
     @Test(arguments: [3, 40]) func `what had ended otherwise is neither booked nor remembered twice`(count: Int) throws

@@ -45,7 +45,7 @@ extension AcousticDevice {
                 }
                 all.append(one)
                 guard !one.isImmediate else { continue }
-                switch Queue(rawValue: one.queue) {
+                switch Queue(name: one.queue) {
                 case .local: local.append(one)
                 case .registration: registrations.append(one)
                 case .attributes: changes.append(one)

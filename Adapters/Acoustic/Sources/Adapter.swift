@@ -52,7 +52,7 @@ public struct AcousticDevice: VendorAdapter {
     // MARK: Place
 
     /// The streams of an installation; each is first in, first out.
-    enum Queue: String {
+    enum Queue: String, CaseIterable {
         /// What device it is.
         case registration
         /// Attributes, tags, and the changes of person that part them.
@@ -61,6 +61,12 @@ public struct AcousticDevice: VendorAdapter {
         case events
         /// What is settled here.
         case local
+
+        /// The queue of that name, compared with each: that is faster than the switch over texts which `rawValue` makes.
+        init?(name: String) {
+            guard let queue = Self.allCases.first(where: { $0.rawValue == name }) else { return nil }
+            self = queue
+        }
     }
 
     public func place(_ operation: EngagementOperation) -> Place {

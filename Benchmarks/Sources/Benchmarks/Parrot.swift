@@ -15,7 +15,7 @@ protocol ListeningTransport: Transport {
 final class Parrot<Simulator: VendorSimulator>: ListeningTransport {
     private struct State {
         var vendor: Simulator.State
-        var answers: [String: WireResponse] = [:]
+        var answers: [Substring: [String: WireResponse]] = [:]
     }
 
     private let simulator: Simulator
@@ -38,15 +38,17 @@ final class Parrot<Simulator: VendorSimulator>: ListeningTransport {
     }
 
     func answer(_ request: WireRequest) -> WireResponse {
-        let path = request.method + request.url.prefix { $0 != "?" }
+        // By bytes: what the vendor costs is no part of what is measured.
+        let end = request.url.utf8.firstIndex(of: UInt8(ascii: "?")) ?? request.url.endIndex
+        let path = request.url[..<end]
         return state.withLock { state in
-            if let known = state.answers[path] { return known }
+            if let known = state.answers[path]?[request.method] { return known }
             let made = simulator.respond(
                 to: request,
                 state: &state.vendor,
                 now: Instant(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
             )
-            state.answers[path] = made
+            state.answers[path, default: [:]][request.method] = made
             return made
         }
     }

@@ -243,14 +243,18 @@ actor DeliveryLoop {
     /// Plans and sends until there is nothing to do now, then sleeps until the engine says.
     private func advance() {
         guard let engine, !isSuspended else { return }
+        plan(engine)
+        tell()
+        sleep()
+    }
+
+    private func plan(_ engine: Engine) {
         place()
         do {
             try engine.advance { send($0) }
         } catch {
             note(error)
         }
-        tell()
-        sleep()
     }
 
     private func send(_ dispatch: Dispatch) {
@@ -273,12 +277,18 @@ actor DeliveryLoop {
             isYes ? "answer" : "request failed",
             [.provider(dispatch.provider), .endpoint(dispatch.endpoint), .outcome(outcome)]
         )
-        do {
-            try engine?.finish(dispatch, outcome)
-        } catch {
-            note(error)
+        // What the settle saw of other processes is what the next plan rests on: one look for both.
+        engine?.store.look {
+            guard let engine else { return }
+            do {
+                try engine.finish(dispatch, outcome)
+            } catch {
+                note(error)
+            }
+            plan(engine)
         }
-        advance()
+        tell()
+        sleep()
         if isReconfiguring { answerIfQuiet() }
     }
 

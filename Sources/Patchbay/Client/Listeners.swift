@@ -26,6 +26,7 @@ final class Listeners<Element: Sendable>: Sendable {
             guard !state.isClosed else { return nil }
             state.count += 1
             state.listeners[state.count] = Listener(continuation: continuation)
+            listening.store(state.listeners.count, ordering: .releasing)
             return state.count
         }
         guard let number else {
@@ -33,13 +34,21 @@ final class Listeners<Element: Sendable>: Sendable {
             return stream
         }
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+            guard let self else { return }
+            state.withLock { state in
+                state.listeners[number] = nil
+                self.listening.store(state.listeners.count, ordering: .releasing)
+            }
         }
         return stream
     }
 
+    /// How many there are, to be asked without the lock: mostly nobody listens, and there is much to tell.
+    private let listening = Atomic<Int>(0)
+
     /// Tells everybody; `make` is given how many news the listener missed just before.
     func tell(_ make: (_ missed: Int) -> Element) {
+        guard listening.load(ordering: .acquiring) > 0 else { return }
         state.withLock { state in
             for (number, listener) in state.listeners {
                 if case .dropped = listener.continuation.yield(make(listener.missed)) {
@@ -56,6 +65,7 @@ final class Listeners<Element: Sendable>: Sendable {
         let continuations = state.withLock { state in
             defer { state.listeners = [:] }
             state.isClosed = true
+            listening.store(0, ordering: .releasing)
             return state.listeners.values.map(\.continuation)
         }
         for continuation in continuations { continuation.finish() }

@@ -153,15 +153,20 @@ struct Meaning: Sendable {
     var park: Finding?
 }
 
-/// What became of one operation.
+/// What became of one operation. An outcome is large and handed on often: it is held by reference.
 enum Judgement: Sendable {
-    case ended(OperationOutcome)
+    indirect case ended(OperationOutcome)
     case underway(Step?, When)
     case retry(When)
+
+    /// What most operations come to, made once.
+    static let accepted = Judgement.ended(OperationOutcome(.accepted))
 
     /// The outcome of an operation that ended; nil while it is pending.
     var outcome: OperationOutcome? { if case .ended(let outcome) = self { outcome } else { nil } }
     var isFinal: Bool { if case .ended = self { true } else { false } }
+    /// Whether it tells of something that went wrong, and the vendor's own words may say how.
+    var hasFault: Bool { if case .ended(let outcome) = self { outcome.finding?.error != nil } else { false } }
 }
 
 /// The desk of one kind of adapter. Held by reference: a descriptor is large to copy.
@@ -177,17 +182,19 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
 
     func view(of facts: Waiting.Facts) -> any AnyObject & Sendable {
         Pending<Adapter>(
-            operation: facts.operation,
+            facts.operation,
             sequence: facts.sequence,
             since: facts.since,
             queue: facts.queue,
             isImmediate: facts.isImmediate,
-            step: facts.step?.value as? Adapter.Step,
+            steps: facts.step.map(steps) ?? [],
             failures: facts.failures,
             refusals: facts.refusals,
             credential: facts.credential
         )
     }
+
+    private func steps(_ step: Step) -> [Adapter.Step] { (step.value as? Adapter.Step).map { [$0] } ?? [] }
 
     /// Views in the adapter's form.
     private func known(_ views: ArraySlice<AnyObject>) -> ArraySlice<Pending<Adapter>> {
@@ -238,21 +245,34 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
             moment: ended.moment
         )
         let said = adapter.interpret(exchange, memory: &after)
-            .naming(descriptor.replies.vendorReply(ended.outcome, to: flight.request))
+        var meaning = try meaning(said, flight)
+        if meaning.park != nil || meaning.judgements.contains(where: { $0?.hasFault ?? false }) {
+            // Mostly nothing went wrong, and nothing has to be named.
+            let named = said.naming(descriptor.replies.vendorReply(ended.outcome, to: flight.request))
+            meaning = try self.meaning(named, flight)
+        }
+        return (meaning, after == before ? memory : Memory(after))
+    }
+
+    private func meaning(_ said: Interpretation<Adapter>, _ flight: Flight) throws -> Meaning {
         var meaning = Meaning(judgements: [], followUps: said.followUps, incoming: said.incoming, park: said.park)
         meaning.judgements.reserveCapacity(flight.operations.count)
         var count = 0
         for pending in flight.operations {
-            let judgement = try said.verdicts[pending.id].map(judgement)
-            if judgement != nil { count += 1 }
-            meaning.judgements.append(judgement)
+            guard let verdict = said.verdicts[pending.id] else {
+                meaning.judgements.append(nil)
+                continue
+            }
+            count += 1
+            meaning.judgements.append(try judgement(verdict))
         }
         meaning.namesStrangers = count != said.verdicts.count
-        return (meaning, after == before ? memory : Memory(after))
+        return meaning
     }
 
     private func judgement(_ verdict: Verdict<Adapter>) throws -> Judgement {
         switch verdict {
+        case .accepted(nil, nil): Judgement.accepted
         case .accepted(let finding, let answer): .ended(OperationOutcome(.accepted, finding: finding, answer: answer))
         case .unchanged(let finding): .ended(OperationOutcome(.unchanged, finding: finding))
         case .superseded: .ended(OperationOutcome(.superseded))

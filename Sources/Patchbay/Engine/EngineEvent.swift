@@ -39,8 +39,8 @@ public struct OperationOutcome: Hashable, Sendable {
     }
 }
 
-/// Something that the engine tells after it is committed.
-public enum EngineEvent: Hashable, Sendable {
+/// Something that the engine tells after it is committed. Held by reference: what it tells is large, and handed on often.
+public indirect enum EngineEvent: Hashable, Sendable {
     /// An operation ended on a route.
     case ended(OperationID, provider: String, OperationOutcome)
     /// A read was answered.

@@ -29,16 +29,7 @@ extension Runner {
             guard isCurrent else { return }
             for pending in advanced { try store(pending) }
             if !endings.isEmpty {
-                let plain = endings.map { ended in
-                    let outcome = booked(ended.outcome)
-                    return PlainEnding(
-                        sequence: ended.pending.sequence,
-                        id: ended.pending.id.rawValue,
-                        term: outcome.term.rawValue,
-                        code: outcome.finding?.code ?? ""
-                    )
-                }
-                try context.store.note(plain, provider: name, at: context.date.milliseconds)
+                try context.store.note(endings.map(\.ending), provider: name, at: context.date.milliseconds)
             }
             if after != memories[memoryKey], !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey)
@@ -47,19 +38,13 @@ extension Runner {
         }
         guard isCurrent else { return false }
         memories[memoryKey] = after
-        if var window = windows.removeValue(forKey: key) {
-            for pending in advanced { window.replace(pending) }
-            for ended in endings { window.leave(ended.pending) }
-            windows[key] = window
-        }
+        windows[key]?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
         update(key) { lane in
             if !endings.isEmpty { lane.spins = 0 }
             lane.wokenInFlight = false
         }
-        context.emit(
-            meaning.incoming.map { .incoming(provider: name, $0) }
-                + endings.map { .ended($0.pending.id, provider: name, booked($0.outcome)) }
-        )
+        if !meaning.incoming.isEmpty { context.emit(meaning.incoming.map { .incoming(provider: name, $0) }) }
+        context.emit(endings.map(\.event))
         return true
     }
 
@@ -68,11 +53,11 @@ extension Runner {
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
         lane key: String
-    ) -> (endings: [(pending: Waiting, outcome: OperationOutcome)], advanced: [Waiting])? {
+    ) -> (endings: [PlainEnd], advanced: [Waiting])? {
         guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty, let lane = lanes[key] else {
             return nil
         }
-        var endings: [(pending: Waiting, outcome: OperationOutcome)] = []
+        var endings: [PlainEnd] = []
         var advanced: [Waiting] = []
         endings.reserveCapacity(verdicts.count)
         for (pending, verdict) in verdicts {
@@ -82,12 +67,29 @@ extension Runner {
             if case .underway(let step, .now) = verdict {
                 advanced.append(pending.advanced(to: step, failures: 0, refusals: 0, by: desk))
             } else if let outcome = verdict.outcome, outcome.term != .rejected {
-                endings.append((pending, outcome))
+                endings.append(end(of: pending, booked(outcome)))
             } else {
                 return nil
             }
         }
         return (endings, advanced)
+    }
+
+    /// An operation that ended plainly: what is noted of it, and what is told.
+    private struct PlainEnd {
+        let pending: Waiting
+        let ending: PlainEnding
+        let event: EngineEvent
+    }
+
+    private func end(of pending: Waiting, _ outcome: OperationOutcome) -> PlainEnd {
+        let ending = PlainEnding(
+            sequence: pending.sequence,
+            id: pending.id.rawValue,
+            term: outcome.term.rawValue,
+            code: outcome.finding?.code ?? ""
+        )
+        return PlainEnd(pending: pending, ending: ending, event: .ended(pending.id, provider: name, outcome))
     }
 
     /// Stores how far an operation got.

@@ -46,10 +46,12 @@ extension Runner {
         )
         let now = context.now
         let teachesAll = descriptor.memory == .provider && memory != before
-        for other in lanes.keys {
-            // New shared knowledge or a finished chore may let any lane go on; a free slot is taken by whoever waits.
+        // New shared knowledge or a finished chore may let any lane go on; a free slot is taken by whoever waits.
+        let others = lanes.compactMap { other, lane in
+            other != key && (teachesAll || lane.awaitsChore) ? other : nil
+        }
+        for other in [key] + others {
             update(other) { lane in
-                guard other == key || teachesAll || lane.awaitsChore else { return }
                 lane.awaitsChore = false
                 lane.want(now)
             }

@@ -74,6 +74,12 @@ extension Runner {
             views[views.startIndex + offset] = pending.view as AnyObject
         }
 
+        /// Some go on and some ended.
+        mutating func change(replacing advanced: [Waiting], leaving ended: some Sequence<Waiting>) {
+            for pending in advanced { replace(pending) }
+            for pending in ended { leave(pending) }
+        }
+
         /// Is filled, with these in this order: from what was kept before, and from what was read for it.
         mutating func fill(
             _ shown: [Int64],
@@ -108,16 +114,26 @@ extension Runner {
             views.removeFirst(count)
         }
 
+        /// Makes room behind what is kept; a slice does so at every single one otherwise.
+        private mutating func reserve(_ count: Int) {
+            sequences.reserveCapacity(sequences.count + count)
+            contacts.reserveCapacity(contacts.count + count)
+            operations.reserveCapacity(operations.count + count)
+            views.reserveCapacity(views.count + count)
+        }
+
         private mutating func append(
             _ shown: ArraySlice<Int64>,
             reading news: [Int64: Waiting],
             limit: Int
         ) {
+            reserve(shown.count)
             for sequence in shown {
-                guard let pending = news[sequence] ?? aside[sequence] else { continue }
+                let new = news[sequence]
+                guard let pending = new ?? aside[sequence] else { continue }
                 // What waited aside may bear an old credential.
-                if news[sequence] == nil { credentials = [:] }
-                aside[sequence] = nil
+                if new == nil { credentials = [:] }
+                if !aside.isEmpty { aside[sequence] = nil }
                 sequences.append(sequence)
                 contacts.append(pending.operation.contact)
                 hasGroups = hasGroups || pending.operation.group != nil

@@ -25,6 +25,23 @@ public final class Pending<Adapter: VendorAdapter>: Sendable {
     /// What the app gives for this operation's contact, now.
     public let credential: Secret?
 
+    /// A pending operation with one step or none, as it is kept.
+    package init(
+        _ operation: EngagementOperation,
+        sequence: Int64,
+        since: Instant,
+        queue: String,
+        isImmediate: Bool,
+        steps: [Adapter.Step],
+        failures: Int,
+        refusals: Int,
+        credential: Secret?
+    ) {
+        (self.operation, self.sequence, self.since, self.queue) = (operation, sequence, since, queue)
+        (self.isImmediate, self.steps, self.failures) = (isImmediate, steps, failures)
+        (self.refusals, self.credential) = (refusals, credential)
+    }
+
     /// A pending operation.
     public init(
         operation: EngagementOperation,

@@ -119,7 +119,8 @@ struct BulkRun {
         var next = first
         var skipped = headerLength
         while !surroundings.isCancelled() {
-            guard let chunk = next else {
+            // Taken out, so that nobody else holds it and it can be added to in place.
+            guard let chunk = next.take() else {
                 try cutter.finish { cut in try take(cut, &lane) }
                 while let result = lane.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), [])
@@ -134,7 +135,7 @@ struct BulkRun {
                 try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lane) }
                 skipped = 0
             } else {
-                try cutter.cut(chunk) { cut in try take(cut, &lane) }
+                try cutter.cut(consume chunk) { cut in try take(cut, &lane) }
             }
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))

@@ -1,6 +1,6 @@
 /// A value of a record, where it stands in the chunk.
 struct ValueView: BitwiseCopyable {
-    enum Kind: UInt8, BitwiseCopyable {
+    enum Kind: UInt8, BitwiseCopyable, CaseIterable {
         case string, integer, decimal, yes, no, date, time, timestamp, country
         /// `text` is the list from bracket to bracket, of strings alone.
         case choices, list

@@ -138,6 +138,16 @@ extension Bytes {
         }
     }
 
+    /// The first place from here where no digit stands.
+    @inline(__always) var endOfDigits: Bytes {
+        var place = self
+        while true {
+            let first = Block.first(Block.nonDigits(in: Block.load(place)))
+            place += first
+            if first < Block.count { return place }
+        }
+    }
+
     /// The length of the UTF-8 sequence that starts here, from 2 to 4; 0 if it is ill-formed (RFC 3629).
     var sequenceLength: Int {
         let (second, third, fourth) = (self[1], self[2], self[3])

@@ -138,16 +138,14 @@ enum Grammar {
     /// Reads a number that the model writes as it stands; no white space is before it.
     @inline(__always) static func number(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
         let start = place
-        if place.pointee == 0x2D { place += 1 }
-        let whole = place
-        while place.pointee &- 0x30 < 10 { place += 1 }
+        let whole = place.pointee == 0x2D ? place + 1 : place
+        place = whole.endOfDigits
         let digits = place - whole
         guard digits > 0, digits == 1 || whole.pointee != 0x30 else { return false }
         (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.integer, false, true)
         if place.pointee == 0x2E {
-            place += 1
-            let fraction = place
-            while place.pointee &- 0x30 < 10 { place += 1 }
+            let fraction = place + 1
+            place = fraction.endOfDigits
             guard place > fraction, place - start <= 64 else { return false }
             value.pointee.kind = .decimal
         } else {

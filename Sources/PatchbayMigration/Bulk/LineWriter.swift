@@ -105,7 +105,7 @@ struct LineWriter: BitwiseCopyable {
             case .email:
                 guard identifier.pointee.value.isBare else { return false }
                 let text = identifier.pointee.value.text
-                identifier.pointee.address = Forms.isEmail(text) ? text : .nothing
+                identifier.pointee.address = identifier.pointee.isEmail || Forms.isEmail(text) ? text : .nothing
             case .phones:
                 guard identifier.pointee.value.isBare else { return false }
                 let line = view.scratch + index &* RecordView.scratchLine

@@ -28,6 +28,8 @@ struct RecordView: BitwiseCopyable {
         var value: ValueView
         /// The value as an address, once it was checked.
         var address: Stretch
+        /// Whether the scanner found it to be an e-mail address.
+        var isEmail = false
     }
 
     struct SubscriptionView: BitwiseCopyable {

@@ -108,6 +108,7 @@ struct RowScanner: BitwiseCopyable {
                 let identifier = view.identifiers + identifiers
                 identifier.pointee.kind = step.pointee.index
                 identifier.pointee.value = value.pointee
+                identifier.pointee.isEmail = step.pointee.form == .email
                 identifiers &+= 1
             case .attribute:
                 guard let attribute = view.attribute(step.pointee.index) else { return nil }

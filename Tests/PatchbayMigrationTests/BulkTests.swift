@@ -232,6 +232,76 @@ import Testing
         #expect(again.output[..<again.used].elementsEqual(result.output[..<result.used]))
     }
 
+    /// Every kind of value and of part, so that nothing that is read is missing.
+    private static let full = [
+        #"{"identifiers":[{"kind":"email","value":"a@b.example"},{"kind":"phone","value":"+358 40 1"}],"#
+            + #""attributes":{"a":true,"b":-5,"c":{"timestamp":"2026-01-02T03:04:05Z"},"d":"x","e":["y","z"],"f":0.5},"#
+            + #""tags":["b","a"],"locale":"fi_FI","timeZone":"Europe/Helsinki"}"#,
+        #"{"identifiers":[{"kind":"email","value":"a@b.example"}],"consents":[{"purpose":"messaging","channel":"sms","#
+            + #""state":"denied","changedAt":"2026-01-02T03:04:05Z"}],"subscriptions":[{"channel":"push","topic":"t","#
+            + #""state":"subscribed","source":"s"}],"devices":[{"allowsPush":true,"pushToken":{"value":"AB","#
+            + #""service":"apns","appID":"x"},"facts":{"platform":"iOS","platformVersion":"18","model":"x","locale":"fi","#
+            + #""appVersion":"1","utcOffsetSeconds":7200,"isDaylightSaving":false}}]}"#,
+    ]
+
+    /// The same with white space around every mark.
+    private static func spaced(_ line: String) -> String {
+        var (text, isInside, isEscaped) = ("", false, false)
+        for character in line {
+            let isMark = !isInside && "{}[],:".contains(character)
+            text += isMark ? " \(character)\t" : "\(character)"
+            if character == "\"", !isEscaped { isInside.toggle() }
+            isEscaped = character == "\\" && !isEscaped
+        }
+        return text.trimmingPrefix(" ") + "\r"
+    }
+
+    @Test func `white space between the marks changes nothing, and sends no record the slow way`() throws {
+        guard var mapper = try plan(Self.settings[0]).makeMapper(behind: .init()) else { throw CancellationError() }
+        func map(_ lines: [String]) -> ChunkResult {
+            let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
+            let chunk = bytes + [UInt8](repeating: 0, count: Padding.count)
+            return mapper.map(ChunkJob(chunk: chunk, range: 0..<bytes.count), [])
+        }
+        // Every record that holds a new name costs one.
+        for _ in 0..<8 { _ = map(Self.plain + Self.full) }
+        let tight = map(Self.plain + Self.full)
+        let wide = map((Self.plain + Self.full).map(Self.spaced))
+        #expect(tight.slow == 0)
+        #expect(wide.slow == 0)
+        #expect(tight.written == 6)
+        #expect(wide.output[..<wide.used].elementsEqual(tight.output[..<tight.used]))
+        #expect(wide.notes == tight.notes)
+    }
+
+    @Test func `what is written in pieces arrives in whole blocks, from where the file stood`() throws {
+        final class Sink: ByteSink {
+            private(set) var (pieces, bytes) = ([Int](), [UInt8]())
+            func write(_ bytes: [UInt8]) {
+                pieces.append(bytes.count)
+                self.bytes += bytes
+            }
+        }
+        let sink = Sink()
+        var (blocks, all) = (Blocks(to: sink, from: 3 * Blocks.size + 1000, gathers: true), [UInt8]())
+        for count in [1, 100_000, 300_000, 0, 700_000, 5] {
+            let piece = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) }
+            all += piece
+            try blocks.write(piece[...])
+            // In between, somebody asks for what there is.
+            if count == 0 { try blocks.flush() }
+        }
+        try blocks.flush()
+        try blocks.flush()
+        #expect(sink.bytes == all)
+        #expect(Blocks.size == 262_144)
+        #expect(sink.pieces == [261_144, 138_857, 123_287, 262_144, 262_144, 52_430])
+        let pipe = Sink()
+        var passing = Blocks(to: pipe, from: 0, gathers: false)
+        try passing.write([1, 2][...])
+        #expect(pipe.pieces == [2])
+    }
+
     @Test(arguments: [1, 7, 64, 1000]) func `a source is cut as it is split, whatever the chunks`(_ chunk: Int) throws {
         var noise = ContactNoise(seed: UInt64(chunk), mutated: 50)
         let bytes = noise.file(60)

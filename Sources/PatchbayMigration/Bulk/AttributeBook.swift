@@ -3,6 +3,14 @@ import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// The forms of ``RecordForm`` without what belongs to one field.
 enum FormCode: UInt8, BitwiseCopyable {
     case plain, text, country, moment, words, wholeNumber, email, phones
@@ -51,6 +59,8 @@ struct AttributeBook: BitwiseCopyable {
     struct Entry: BitwiseCopyable {
         /// `,"name":` of its field.
         var prefix: Stretch
+        /// What is done with a value, two bits for each kind.
+        var deeds: UInt32
         var form: FormCode
         /// The words of its form.
         var words: Row<WordEntry>
@@ -60,6 +70,21 @@ struct AttributeBook: BitwiseCopyable {
         var notedKinds: UInt16
         /// Whether no other part fills the field.
         var isUsable: Bool
+
+        /// What is done with a value of that kind.
+        @inline(__always) func deed(of kind: ValueView.Kind) -> Deed {
+            Deed(rawValue: UInt8(truncatingIfNeeded: deeds &>> (2 * UInt32(kind.rawValue)) & 3)).unsafelyUnwrapped
+        }
+    }
+
+    /// What is done with a value.
+    enum Deed: UInt8, BitwiseCopyable {
+        /// It is looked at.
+        case judge
+        /// It is written as a text, or as it stands, whatever it says.
+        case quote, copy
+        /// None is this; every two bits are a deed.
+        case none
     }
 
     /// A word and the JSON that it becomes.
@@ -92,14 +117,19 @@ struct AttributeBook: BitwiseCopyable {
                     words = list.sorted { $0.key < $1.key }
                         .map { WordEntry(word: arena.text($0.key), json: arena.text($0.value.text)) }
                 }
-                return Entry(
+                var entry = Entry(
                     prefix: arena.text(",\(JSONValue.string(field).text):"),
+                    deeds: 0,
                     form: FormCode(form),
                     words: arena.make(words),
                     type: TypeCode(catalogue.entries[AttributeName(rawValue: name)]?.type),
                     notedKinds: noted,
                     isUsable: uses[field] == 1 && !layout.taken.contains(field) && !field.allSatisfy(\.isWhitespace)
                 )
+                for kind in ValueView.Kind.allCases {
+                    entry.deeds |= UInt32(entry.findDeed(of: kind).rawValue) << (2 * UInt32(kind.rawValue))
+                }
+                return entry
             }
         )
         room = arena.textSize - before
@@ -115,9 +145,25 @@ struct AttributeBook: BitwiseCopyable {
     }
 }
 
-extension ValueView {
-    private var type: TypeCode {
-        switch kind {
+extension AttributeBook.Entry {
+    /// What is done with every value of that kind, if that is the same for all of them.
+    fileprivate func findDeed(of kind: ValueView.Kind) -> AttributeBook.Deed {
+        let type: TypeCode = type == .any ? kind.code : type
+        let isKept = type == kind.code || type == .string && kind != .choices && kind != .list
+        // Of texts nothing is noted.
+        guard isUsable, isKept, type == .string || notedKinds >> UInt16(kind.rawValue) & 1 == 0 else { return .judge }
+        switch (form, type) {
+        case (.plain, .integer), (.plain, .decimal), (.plain, .boolean): return .copy
+        case (.plain, .choices), (.plain, .list), (.text, .choices), (.text, .list): return .judge
+        case (.plain, _), (.text, _), (.country, .country), (.moment, .date), (.moment, .timestamp): return .quote
+        default: return .judge
+        }
+    }
+}
+
+extension ValueView.Kind {
+    fileprivate var code: TypeCode {
+        switch self {
         case .string: .string
         case .integer: .integer
         case .decimal: .decimal
@@ -130,10 +176,12 @@ extension ValueView {
         case .list: .list
         }
     }
+}
 
+extension ValueView {
     /// Makes it a value of the catalogue's type; false where the slow way must say how.
     mutating func convert(to wanted: TypeCode) -> Bool {
-        let type = type
+        let type = kind.code
         if wanted == type { return true }
         switch (type, wanted) {
         case (.list, .choices): kind = .choices
@@ -165,6 +213,6 @@ extension ValueView {
 extension Stretch {
     /// Whether it is that text.
     func equals(_ other: StaticString) -> Bool {
-        count == other.utf8CodeUnitCount && compare(Stretch(other.utf8Start, count)) == 0
+        count == other.utf8CodeUnitCount && memcmp(start, other.utf8Start, count) == 0
     }
 }

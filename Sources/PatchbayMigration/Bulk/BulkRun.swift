@@ -12,7 +12,7 @@ struct BulkRun {
     private let notes: [FindingRow]
     private let reader: BulkPlan.Reader
     private var slow: SlowWay
-    private var output: (any ByteSink)?
+    private var output: Blocks?
     private var rejects: Rejects?
     /// Line feeds of the source before what comes next.
     private var lines = 0
@@ -67,9 +67,13 @@ struct BulkRun {
             let mapper = try plan.makeMapper(behind: header)
         else { return nil }
         var run = try BulkRun(plan, header, reader, mapper.notes)
-        (run.output, run.rejects) = (surroundings.output, surroundings.rejects)
+        run.rejects = surroundings.rejects
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
-        if let resumed { run.resume(at: resumed.place) } else { try run.write(run.slow.header[...]) }
+        if let resumed { run.resume(at: resumed.place) }
+        run.output = surroundings.output.map {
+            Blocks(to: $0, from: run.report.bytesWritten, gathers: ($0 as? OutputFile)?.isDraft ?? false)
+        }
+        if resumed == nil { try run.write(run.slow.header[...]) }
         let skipped = resumed == nil ? header.bytes.count : 0
         if workers < 2 {
             var lane = OneLane(mapper)
@@ -97,6 +101,7 @@ struct BulkRun {
 
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
+        try output?.flush()
         try rejects?.flush()
         try keeping.save(place)
     }
@@ -119,11 +124,13 @@ struct BulkRun {
         var next = first
         var skipped = headerLength
         while !surroundings.isCancelled() {
-            guard let chunk = next else {
+            // Taken out, so that nobody else holds it and it can be added to in place.
+            guard let chunk = next.take() else {
                 try cutter.finish { cut in try take(cut, &lane) }
                 while let result = lane.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), [])
                 try write(slow.footer[...])
+                try output?.flush()
                 try rejects?.flush()
                 report.isComplete = true
                 return
@@ -134,11 +141,12 @@ struct BulkRun {
                 try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lane) }
                 skipped = 0
             } else {
-                try cutter.cut(chunk) { cut in try take(cut, &lane) }
+                try cutter.cut(consume chunk) { cut in try take(cut, &lane) }
             }
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
+        try output?.flush()
         try rejects?.flush()
         try keep(isDue: true)
     }
@@ -238,7 +246,7 @@ struct BulkRun {
 
     private mutating func write(_ bytes: ArraySlice<UInt8>) throws {
         report.bytesWritten += bytes.count
-        if !bytes.isEmpty { try output?.write(bytes) }
+        try output?.write(bytes)
     }
 }
 

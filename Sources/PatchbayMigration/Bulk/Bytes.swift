@@ -10,9 +10,11 @@ import Darwin
 //
 // - A chunk is followed by `Padding.count` bytes that may be read, and its last record ends with a line feed or is
 //   followed by a zero. Both stop every scan, because no scan passes a control character. So a cursor that is moved only
-//   over bytes that were looked at stays inside the chunk, and a word read at a cursor stays inside the padding.
+//   over bytes that were looked at stays inside the chunk, and a word or block read at a cursor stays inside the padding.
 // - Before a record is written, the output has room for the longest text that it can become, and for
 //   `Padding.count` more. So nothing in between asks for room, and a copy may write up to 15 bytes too many.
+// - A cursor or pen is handed to a function by its value, and comes back by it, unless the function becomes part of its
+//   caller: a local whose address is taken lives in memory, and each step would wait for the one before.
 // - No pointer into a chunk outlives the call that lent it; every other pointer points into an arena that its plan holds.
 
 /// Where a cursor stands.
@@ -43,8 +45,28 @@ struct Stretch {
 
     /// Less than, equal to or more than zero, by bytes.
     @inline(__always) func compare(_ other: Stretch) -> Int {
+        // Most differ in their first eight bytes.
+        let (one, two) = (head, other.head)
+        if one != two { return one < two ? -1 : 1 }
         let order = memcmp(start, other.start, min(count, other.count))
         return order != 0 ? Int(order) : count - other.count
+    }
+
+    /// The first eight bytes as a number that sorts as they do; zeros fill up a shorter text, which is before a longer one.
+    @inline(__always) private var head: UInt64 {
+        count > 0 ? (Word.load(start) & Word.mask(min(8, count))).byteSwapped : 0
+    }
+
+    /// The index of the first byte of either value from `index` on; `count` or more if there is none.
+    @inline(__always) func index(of one: Int8, or other: Int8, from index: Int) -> Int {
+        var index = index
+        while index < count {
+            let block = Block.load(start + index)
+            let first = Block.first(Block.marks(of: one, in: block) .| Block.marks(of: other, in: block))
+            index &+= first
+            if first < Block.count { break }
+        }
+        return index
     }
 }
 
@@ -67,13 +89,41 @@ enum Word {
         let differences = word ^ (ones &* UInt64(byte))
         return (differences &- ones) & ~differences & highs
     }
+}
+
+/// Sixteen bytes at once, as signed numbers: what is not ASCII is below zero.
+enum Block {
+    static let count = 16
+
+    typealias Bits = SIMD16<Int8>
+
+    @inline(__always) static func load(_ place: Bytes) -> Bits {
+        UnsafeRawPointer(place).loadUnaligned(as: Bits.self)
+    }
 
     /// Marks what ends plain text in a JSON string: a quote, a backslash, a control character, what is not ASCII.
-    @inline(__always) static func stops(in word: UInt64) -> UInt64 {
-        let quote = word ^ (ones &* 0x22)
-        let backslash = word ^ (ones &* 0x5C)
-        let control = (word &- ones &* 0x20) & ~word
-        return (word | control | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash) & highs
+    @inline(__always) static func stops(in block: Bits) -> SIMDMask<Bits> {
+        (block .< all(0x20)) .| marks(of: 0x22, in: block) .| marks(of: 0x5C, in: block)
+    }
+
+    /// Marks what is no digit.
+    @inline(__always) static func nonDigits(in block: Bits) -> SIMDMask<Bits> {
+        (block .< all(0x30)) .| (block .> all(0x39))
+    }
+
+    /// Marks bytes that equal `byte`.
+    @inline(__always) static func marks(of byte: Int8, in block: Bits) -> SIMDMask<Bits> { block .== all(byte) }
+
+    // Comparing with a number instead would go byte by byte.
+    @inline(__always) private static func all(_ byte: Int8) -> Bits { Bits(repeating: byte) }
+
+    /// The index of the first mark, ``count`` if there is none.
+    @inline(__always) static func first(_ marks: SIMDMask<Bits>) -> Int {
+        let halves = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
+        let (low, high) = (UInt64(littleEndian: halves[0]), UInt64(littleEndian: halves[1]))
+        // A choice of values, because a branch would often be guessed wrong.
+        let (word, start) = low != 0 ? (low, 0) : (high, 8)
+        return start &+ word.trailingZeroBitCount &>> 3
     }
 }
 
@@ -82,9 +132,19 @@ extension Bytes {
     @inline(__always) var endOfPlainText: Bytes {
         var place = self
         while true {
-            let stops = Word.stops(in: Word.load(place))
-            if stops != 0 { return place + stops.trailingZeroBitCount &>> 3 }
-            place += 8
+            let first = Block.first(Block.stops(in: Block.load(place)))
+            place += first
+            if first < Block.count { return place }
+        }
+    }
+
+    /// The first place from here where no digit stands.
+    @inline(__always) var endOfDigits: Bytes {
+        var place = self
+        while true {
+            let first = Block.first(Block.nonDigits(in: Block.load(place)))
+            place += first
+            if first < Block.count { return place }
         }
     }
 
@@ -193,9 +253,11 @@ struct Row<Element: BitwiseCopyable>: BitwiseCopyable {
     init(start: UnsafeMutablePointer<Element>?, count: Int) { (self.start, self.count) = (start, count) }
 
     /// The value at that index, which must be below `count`.
-    @inline(__always) subscript(index: Int) -> Element {
+    @inline(__always) subscript(index: Int) -> Element { place(index).pointee }
+
+    /// Where that value stands, as long as the arena lives; `index` must be below `count`, so there is a start.
+    @inline(__always) func place(_ index: Int) -> UnsafePointer<Element> {
         assert(index >= 0 && index < count)
-        guard let start else { preconditionFailure("an empty row has no index") }
-        return start[index]
+        return UnsafePointer(start.unsafelyUnwrapped + index)
     }
 }

@@ -160,9 +160,9 @@ struct ChunkMapper: ~Copyable {
     private var isRows: Bool { if case .rows = source { true } else { false } }
 
     private static func grow(_ output: inout [UInt8], used: Int, by count: Int) {
-        // Some more than a chunk becomes, so that one step is enough for most.
-        let least = used + count + (output.isEmpty ? 224 << 10 : 512 << 10)
-        var larger = [UInt8](repeating: 0, count: max(output.count, least))
+        // Some more than a chunk of lines becomes; what grew is used again, so that it does not grow often.
+        let size = output.isEmpty ? 96 << 10 : output.count + output.count / 2
+        var larger = [UInt8](repeating: 0, count: max(size, used + count))
         larger.replaceSubrange(0..<used, with: output[0..<used])
         output = larger
     }
@@ -185,14 +185,14 @@ struct ChunkMapper: ~Copyable {
                     guard let source = source.baseAddress, let output = output.baseAddress,
                         let notes = notes.baseAddress
                     else { return stop = .room }
-                    var cursor = source + start
-                    var pen = Pen(place: output + used)
+                    let (cursor, pen) = (source + start, Pen(place: output + used))
                     let (last, limit) = (source + end, output + capacity)
-                    switch self.source {
-                    case .lines(let scanner, _): stop = run(scanner, &cursor, last, &pen, limit, notes, &counts)
-                    case .rows(let scanner, _, _): stop = run(scanner, &cursor, last, &pen, limit, notes, &counts)
-                    }
-                    (place, written) = (cursor - source, pen.place - output)
+                    let way =
+                        switch self.source {
+                        case .lines(let scanner, _): run(scanner, cursor, last, pen, limit, notes, &counts)
+                        case .rows(let scanner, _, _): run(scanner, cursor, last, pen, limit, notes, &counts)
+                        }
+                    (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
                 }
             }
         }
@@ -214,118 +214,129 @@ struct ChunkMapper: ~Copyable {
         var linesBeforeFirst: Int?
     }
 
+    /// Where a run of plain records stopped, and why.
+    private struct Way {
+        var stop = Stop.end
+        var place: Bytes
+        var pen: Pen
+    }
+
     /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
     private mutating func run(
         _ scanner: NeutralScanner,
-        _ place: inout Bytes,
+        _ start: Bytes,
         _ end: Bytes,
-        _ pen: inout Pen,
+        _ pen: Pen,
         _ limit: UnsafeMutablePointer<UInt8>,
         _ notes: UnsafeMutablePointer<Int>,
         _ counts: inout Counts
-    ) -> Stop {
+    ) -> Way {
         let plan = UnsafePointer(compiled.plan)
-        let room = plan.pointee.room + plan.pointee.attributes.room
         // Local, so that nothing of them goes through memory that others might see.
-        var (scanner, view, writer) = (scanner, view, writer)
-        var cursor = place
-        while cursor < end {
-            if cursor.pointee != 0x7B {
-                guard Self.passEmptyLine(&cursor) else { return .unusual }
-                place = cursor
-                counts.lines &+= 1
+        var (scanner, view, writer, tally) = (scanner, view, writer, counts)
+        var way = Way(place: start, pen: pen)
+        defer { counts = tally }
+        while way.place < end {
+            guard way.place.pointee == 0x7B else {
+                guard let next = Self.behindEmptyLine(way.place) else {
+                    way.stop = .unusual
+                    return way
+                }
+                way.place = next
+                tally.lines &+= 1
                 continue
             }
-            guard scanner.scan(&cursor, &view, plan.pointee.lexicon, plan.pointee.attributes.names) else {
+            guard var cursor = scanner.scan(way.place, &view, plan.pointee.lexicon, plan.pointee.attributes.names)
+            else {
                 if let stranger = scanner.takeStranger() {
                     // What is counted by rank is told before ranks change.
                     tellCounts()
                     compiled.learn(stranger.text)
                 }
-                return .unusual
+                way.stop = .unusual
+                return way
             }
-            guard cursor - place <= Self.longest else { return .unusual }
-            Grammar.space(&cursor)
+            if cursor.pointee != 0x0A { Grammar.space(&cursor) }
             let hasEnd = cursor < end
-            guard !hasEnd || cursor.pointee == 0x0A else { return .unusual }
-            guard limit - pen.place > room + LinePlan.factor * (cursor - place) else { return .room }
-            guard counter?.hasRoom ?? true else { return .counted }
-            guard counter?.admits(view) ?? true, Self.write(view, &writer, plan, &pen, notes, &counts) else {
-                return .unusual
-            }
+            way.stop = .unusual
+            guard cursor - way.place <= Self.longest, !hasEnd || cursor.pointee == 0x0A else { return way }
+            way.stop = .room
+            guard limit - way.pen.place > plan.pointee.room(for: view, of: cursor - way.place) else { return way }
+            way.stop = .counted
+            guard counter?.hasRoom ?? true else { return way }
+            way.stop = .unusual
+            guard counter?.admits(view) ?? true,
+                let next = Self.write(view, &writer, plan, way.pen, notes, &tally)
+            else { return way }
             counter?.note(view, plan.pointee.lexicon)
             if hasEnd {
-                counts.lines &+= 1
+                tally.lines &+= 1
                 cursor += 1
             }
-            place = cursor
+            (way.place, way.pen, way.stop) = (cursor, next, .end)
         }
-        return .end
+        return way
     }
 
     /// The same for rows.
     private mutating func run(
         _ scanner: RowScanner,
-        _ place: inout Bytes,
+        _ start: Bytes,
         _ end: Bytes,
-        _ pen: inout Pen,
+        _ pen: Pen,
         _ limit: UnsafeMutablePointer<UInt8>,
         _ notes: UnsafeMutablePointer<Int>,
         _ counts: inout Counts
-    ) -> Stop {
+    ) -> Way {
         let plan = UnsafePointer(compiled.plan)
-        let room = plan.pointee.room + plan.pointee.attributes.room
-        var (view, writer) = (view, writer)
-        var cursor = place
-        while cursor < end {
-            if cursor.pointee == 0x0A || cursor.pointee == 0x0D, Self.passEmptyLine(&cursor) {
-                place = cursor
-                counts.lines &+= 1
+        var (view, writer, tally) = (view, writer, counts)
+        var way = Way(place: start, pen: pen)
+        defer { counts = tally }
+        while way.place < end {
+            if way.place.pointee <= 0x0D, let next = Self.behindEmptyLine(way.place) {
+                way.place = next
+                tally.lines &+= 1
                 continue
             }
-            var lines = 1
-            guard scanner.scan(&cursor, end, &view, &lines), cursor - place <= RowScanner.longest else {
-                return .unusual
+            way.stop = .unusual
+            guard let row = scanner.scan(way.place, end, &view), row.end - way.place <= RowScanner.longest else {
+                return way
             }
-            guard limit - pen.place > room + LinePlan.factor * (cursor - place) else { return .room }
-            guard counter?.hasRoom ?? true else { return .counted }
-            guard counter?.admits(view) ?? true, Self.write(view, &writer, plan, &pen, notes, &counts) else {
-                return .unusual
-            }
+            way.stop = .room
+            guard limit - way.pen.place > plan.pointee.room(for: view, of: row.end - way.place) else { return way }
+            way.stop = .counted
+            guard counter?.hasRoom ?? true else { return way }
+            way.stop = .unusual
+            guard counter?.admits(view) ?? true,
+                let next = Self.write(view, &writer, plan, way.pen, notes, &tally)
+            else { return way }
             counter?.note(view, plan.pointee.lexicon)
-            counts.lines &+= lines
-            place = cursor
+            tally.lines &+= row.lines
+            (way.place, way.pen, way.stop) = (row.end, next, .end)
         }
-        return .end
+        return way
     }
 
-    /// Passes a line without any byte, which is no record.
-    @inline(__always) private static func passEmptyLine(_ cursor: inout Bytes) -> Bool {
-        var place = cursor
-        if place.pointee == 0x0D { place += 1 }
-        guard place.pointee == 0x0A else { return false }
-        cursor = place + 1
-        return true
+    /// The place behind a line without any byte, which is no record; nil where something else stands.
+    @inline(__always) private static func behindEmptyLine(_ start: Bytes) -> Bytes? {
+        let place = start.pointee == 0x0D ? start + 1 : start
+        return place.pointee == 0x0A ? place + 1 : nil
     }
 
     @inline(__always) private static func write(
         _ view: RecordView,
         _ writer: inout LineWriter,
         _ plan: UnsafePointer<LinePlan>,
-        _ pen: inout Pen,
+        _ pen: Pen,
         _ notes: UnsafeMutablePointer<Int>,
         _ counts: inout Counts
-    ) -> Bool {
-        let start = pen.place
-        guard !view.mayContradict, writer.write(view, plan, &pen) else {
-            pen.place = start
-            return false
-        }
+    ) -> Pen? {
+        guard !view.mayContradict, let next = writer.write(view, plan, pen) else { return nil }
         for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
         if writer.noteCount > 0 { counts.withFindings &+= 1 }
         if counts.records == 0 { counts.linesBeforeFirst = counts.lines }
         counts.records &+= 1
-        return true
+        return next
     }
 
     // MARK: The slow way

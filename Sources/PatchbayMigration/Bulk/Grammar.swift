@@ -5,15 +5,29 @@ enum Grammar {
     /// What follows.
     enum Way { case on, end, bad }
 
+    // White space is looked for only where something else than what must come stands: mostly there is none.
+
+    /// Whether that byte comes next; then the cursor stands on it.
+    @inline(__always) static func comes(_ byte: UInt8, _ place: inout Bytes) -> Bool {
+        if place.pointee == byte { return true }
+        space(&place)
+        return place.pointee == byte
+    }
+
+    /// Passes white space.
     @inline(__always) static func space(_ place: inout Bytes) {
-        while place.pointee <= 0x20, place.pointee == 0x20 || place.pointee == 0x09 || place.pointee == 0x0D {
-            place += 1
-        }
+        if place.pointee <= 0x20 { place = behindSpace(place) }
+    }
+
+    @inline(never) private static func behindSpace(_ start: Bytes) -> Bytes {
+        var place = start
+        while place.pointee == 0x20 || place.pointee == 0x09 || place.pointee == 0x0D { place += 1 }
+        return place
     }
 
     /// Passes an opening bracket; whether the container goes on or ends at once.
     @inline(__always) static func open(_ place: inout Bytes, _ bracket: UInt8) -> Way {
-        guard place.pointee == bracket else { return .bad }
+        guard comes(bracket, &place) else { return .bad }
         place += 1
         space(&place)
         // Both closing brackets are two above their opening ones.
@@ -26,97 +40,119 @@ enum Grammar {
     @inline(__always) static func next(_ place: inout Bytes, _ bracket: UInt8) -> Way {
         space(&place)
         let byte = place.pointee
-        guard byte == 0x2C else {
-            guard byte == bracket &+ 2 else { return .bad }
-            place += 1
-            return .end
-        }
         place += 1
-        space(&place)
-        return .on
+        return byte == 0x2C ? .on : byte == bracket &+ 2 ? .end : .bad
     }
 
     /// Passes a member's name and colon: the name's index; -1 if it is none of the table's, or one that was seen before.
     @inline(__always) static func name(
         _ place: inout Bytes,
         _ table: KeyTable,
-        after previous: Int,
         _ seen: inout UInt64
     ) -> Int {
-        guard place.pointee == 0x22 else { return -1 }
+        guard comes(0x22, &place) else { return -1 }
         place += 1
-        let index = table.find(&place, after: previous)
+        let index = table.find(&place)
         guard index >= 0, seen & (1 &<< UInt64(index)) == 0, colon(&place) else { return -1 }
         seen |= 1 &<< UInt64(index)
         return index
     }
 
     @inline(__always) static func colon(_ place: inout Bytes) -> Bool {
-        space(&place)
-        guard place.pointee == 0x3A else { return false }
+        guard comes(0x3A, &place) else { return false }
         place += 1
-        space(&place)
         return true
     }
 
     /// Reads a string from its opening quote; false for one that can't be copied as it stands.
-    @inline(__always) static func string(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
-        guard place.pointee == 0x22 else { return false }
-        place += 1
-        let start = place
-        place = place.endOfPlainText
-        (value.kind, value.isEscaped, value.isASCII) = (.string, false, true)
+    @inline(__always) static func string(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
+        guard comes(0x22, &place) else { return false }
+        let start = place + 1
+        place = start.endOfPlainText
+        (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.string, false, true)
         if place.pointee != 0x22 {
-            guard rest(&place, &value) else { return false }
+            let rest = rest(place)
+            guard let end = rest.end else { return false }
+            (place, value.pointee.isEscaped, value.pointee.isASCII) = (end, rest.isEscaped, rest.isASCII)
         }
-        value.text = Stretch(start, place - start)
+        value.pointee.text = Stretch(start, place - start)
         place += 1
         return true
     }
 
-    /// Goes on in a string behind its first escape or beyond ASCII, to the closing quote.
-    @inline(never) private static func rest(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+    /// What a string holds behind its first escape or beyond ASCII, and its closing quote.
+    private struct Rest {
+        var end: Bytes?
+        var isEscaped = false
+        var isASCII = true
+    }
+
+    @inline(never) private static func rest(_ start: Bytes) -> Rest {
+        var (rest, place) = (Rest(), start)
         while true {
             switch place.pointee {
-            case 0x22: return true
+            case 0x22:
+                rest.end = place
+                return rest
             case 0x5C:
                 // The other escapes are written otherwise than they are read.
                 switch place[1] {
                 case 0x22, 0x5C, 0x62, 0x66, 0x6E, 0x72, 0x74: place += 2
-                default: return false
+                default: return Rest()
                 }
-                value.isEscaped = true
+                rest.isEscaped = true
             case 0x80...:
                 let length = place.sequenceLength
-                guard length > 0 else { return false }
+                guard length > 0 else { return Rest() }
                 place += length
-                value.isASCII = false
-            default: return false
+                rest.isASCII = false
+            default: return Rest()
             }
             place = place.endOfPlainText
         }
     }
 
-    /// Reads a number that the model writes as it stands.
-    @inline(__always) static func number(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+    /// Passes a string that is only looked at, and gives its text; nil for one that is anything but bare.
+    @inline(__always) static func bare(_ place: inout Bytes) -> Stretch? {
+        guard comes(0x22, &place) else { return nil }
+        let start = place + 1
+        let end = start.endOfPlainText
+        guard end.pointee == 0x22 else { return nil }
+        place = end + 1
+        return Stretch(start, end - start)
+    }
+
+    /// Passes a string, and gives its text as it stands; nil for one that can't be copied so.
+    @inline(__always) static func pass(_ place: inout Bytes) -> Stretch? {
+        guard comes(0x22, &place) else { return nil }
+        let start = place + 1
+        var end = start.endOfPlainText
+        if end.pointee != 0x22 {
+            guard let found = rest(end).end else { return nil }
+            end = found
+        }
+        place = end + 1
+        return Stretch(start, end - start)
+    }
+
+    /// Reads a number that the model writes as it stands; no white space is before it.
+    @inline(__always) static func number(_ place: inout Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bool {
         let start = place
-        if place.pointee == 0x2D { place += 1 }
-        let whole = place
-        while place.pointee &- 0x30 < 10 { place += 1 }
+        let whole = place.pointee == 0x2D ? place + 1 : place
+        place = whole.endOfDigits
         let digits = place - whole
         guard digits > 0, digits == 1 || whole.pointee != 0x30 else { return false }
-        (value.kind, value.isEscaped, value.isASCII) = (.integer, false, true)
+        (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.integer, false, true)
         if place.pointee == 0x2E {
-            place += 1
-            let fraction = place
-            while place.pointee &- 0x30 < 10 { place += 1 }
+            let fraction = place + 1
+            place = fraction.endOfDigits
             guard place > fraction, place - start <= 64 else { return false }
-            value.kind = .decimal
+            value.pointee.kind = .decimal
         } else {
             // Nineteen digits may not fit; minus zero is written without its sign.
             guard digits <= 18, whole == start || whole.pointee != 0x30 else { return false }
         }
-        value.text = Stretch(start, place - start)
+        value.pointee.text = Stretch(start, place - start)
         return place.pointee | 0x20 != 0x65
     }
 
@@ -128,21 +164,25 @@ enum Grammar {
         return true
     }
 
-    @inline(__always) static func flag(_ place: inout Bytes) -> Bool { word(&place, "true") || word(&place, "false") }
+    @inline(__always) static func flag(_ place: inout Bytes) -> Bool {
+        word(&place, "true") || word(&place, "false")
+    }
 
-    /// Reads a list of strings; the text is the whole list.
-    static func strings(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+    /// Reads a list of strings, whose text is the whole list; where it ends, nil if it is anything else.
+    static func strings(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
+        var place = start
+        space(&place)
         let start = place
         var (isEscaped, isASCII) = (false, true)
         var way = open(&place, 0x5B)
         while way == .on {
-            guard string(&place, &value) else { return false }
-            (isEscaped, isASCII) = (isEscaped || value.isEscaped, isASCII && value.isASCII)
+            guard string(&place, value) else { return nil }
+            (isEscaped, isASCII) = (isEscaped || value.pointee.isEscaped, isASCII && value.pointee.isASCII)
             way = next(&place, 0x5B)
         }
-        (value.kind, value.isEscaped, value.isASCII) = (.list, isEscaped, isASCII)
-        value.text = Stretch(start, place - start)
-        return way == .end
+        (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.list, isEscaped, isASCII)
+        value.pointee.text = Stretch(start, place - start)
+        return way == .end ? place : nil
     }
 }
 
@@ -163,15 +203,27 @@ enum Forms {
     @inline(__always) static func isDate(_ text: Stretch) -> Bool { text.count == 10 && startsWithDate(text) }
 
     @inline(__always) private static func startsWithDate(_ text: Stretch) -> Bool {
-        let start = text.start
-        guard start[4] == 0x2D, start[7] == 0x2D, let year = digits(start, 4), let month = digits(start + 5, 2),
-            let day = digits(start + 8, 2), month > 0, month <= 12, day > 0
-        else { return false }
+        // `YYYY-MM-` and `YY-MM-DD`, less the zeros and the lines: digits are below ten then, and lines are zero.
+        let front = Word.load(text.start) ^ 0x2D30_302D_3030_3030
+        let back = Word.load(text.start + 2) ^ 0x3030_2D30_302D_3030
+        let (frontLimits, backLimits) = (0x7F76_767F_7676_7676 as UInt64, 0x7676_7F76_767F_7676 as UInt64)
+        // A sum reaches the next byte only where its own is marked already.
+        let marks = (front &+ frontLimits) | front | (back &+ backLimits) | back
+        guard marks & Word.highs == 0 else { return false }
+        func digit(_ index: Int) -> Int { Int(truncatingIfNeeded: back &>> UInt64(8 &* index) & 15) }
+        let (month, day) = (digit(3) &* 10 &+ digit(4), digit(6) &* 10 &+ digit(7))
+        guard month > 0, month <= 12, day > 0 else { return false }
         if day <= 28 { return true }
-        let isLeap = year & 3 == 0 && (year % 100 != 0 || year % 400 == 0)
-        // Bits of the months with 31 days.
-        let last = month == 2 ? (isLeap ? 29 : 28) : (0b1_0101_1010_1010 &>> month & 1 == 1 ? 31 : 30)
-        return day <= last
+        return day <= lastDay(of: month, text)
+    }
+
+    @inline(never) private static func lastDay(of month: Int, _ text: Stretch) -> Int {
+        guard month == 2 else {
+            // Bits of the months with 31 days.
+            return 0b1_0101_1010_1010 &>> month & 1 == 1 ? 31 : 30
+        }
+        let year = digits(text.start, 4) ?? 0
+        return year & 3 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     }
 
     /// Whether it is an instant in UTC as the model writes it: no offset, no leap second, no zero at the end.
@@ -221,24 +273,28 @@ enum Forms {
 
     /// Whether it is an e-mail address: something, one @, something, no space. The text is bare.
     @inline(__always) static func isEmail(_ text: Stretch) -> Bool {
-        guard text.count >= 3, text[0] != 0x40, text[text.count - 1] != 0x40 else { return false }
-        var (ats, index) = (0, 0)
-        while index < text.count {
-            var word = Word.load(text.start + index)
-            if text.count - index < 8 { word |= ~Word.mask(text.count - index) }
-            // Exact for every byte, unlike Word.marks: no sum here carries into the next byte.
-            let lows = ~Word.highs
-            let at = word ^ (Word.ones &* 0x40)
-            let space = word ^ (Word.ones &* 0x20)
-            ats &+= (~(((at & lows) &+ lows) | at) & Word.highs).nonzeroBitCount
-            guard ~(((space & lows) &+ lows) | space) & Word.highs == 0 else { return false }
-            index += 8
-        }
-        return ats == 1
+        let at = text.index(of: 0x40, or: 0x20, from: 0)
+        guard at > 0, at < text.count &- 1, text[at] == 0x40 else { return false }
+        return text.index(of: 0x40, or: 0x20, from: at &+ 1) >= text.count
     }
 
-    /// Writes a phone number without its other signs; its length, or 0 if it is none. The text is bare.
-    @inline(__always) static func phone(_ text: Stretch, to line: UnsafeMutablePointer<UInt8>) -> Int {
+    /// How many digits a text has that has nothing else but perhaps a plus before them; -1 for any other, and for more than
+    /// 16 bytes. The text is bare.
+    @inline(__always) static func plainDigits(_ text: Stretch) -> Int {
+        guard text.count > 0, text.count <= Block.count else { return -1 }
+        let signs = text[0] == 0x2B ? 1 : 0
+        let first = Block.first(Block.nonDigits(in: Block.load(text.start + signs)))
+        return first &+ signs >= text.count ? text.count &- signs : -1
+    }
+
+    /// A phone number without its other signs, which are taken out in `line`; empty if it is none. The text is bare.
+    @inline(__always) static func phone(_ text: Stretch, _ line: UnsafeMutablePointer<UInt8>) -> Stretch {
+        let digits = plainDigits(text)
+        if digits >= 5, digits <= 15 { return text }
+        return Stretch(Bytes(line), cleaned(text, line))
+    }
+
+    @inline(never) private static func cleaned(_ text: Stretch, _ line: UnsafeMutablePointer<UInt8>) -> Int {
         guard text.count <= 64 else { return 0 }
         var (count, digits) = (0, 0)
         for index in 0..<text.count {

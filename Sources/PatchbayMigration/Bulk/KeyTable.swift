@@ -1,4 +1,4 @@
-/// Names that stand in quotes in a text: found by a guess of their order, else by a hash.
+/// Names that stand in quotes in a text: found by their first bytes, or by a hash of them all where two begin alike.
 ///
 /// A name of more than ``longest`` bytes is not entered, and one that stands in the text with an escape or beyond ASCII is
 /// not found; both leave the record to the slow way.
@@ -15,23 +15,50 @@ struct KeyTable: BitwiseCopyable {
 
     /// How many names were given; a name's index is its place among them.
     let count: Int
-    // `patterns` has `count` elements. `guesses` has `count + 1`, each below `count` or -1. `slots` has `slotMask + 1`,
-    // a power of two, each below `count` or -1; at least one is -1, so that every search ends.
+    // `patterns` has `count + 1` elements, of which the last fits no text. `guesses` has `1 << guessBits`, each at most
+    // `count`. `slots` has `slotMask + 1`, a power of two, each below `count` or -1; at least one is -1, so that every
+    // search ends.
     private let patterns: UnsafeMutablePointer<Pattern>
-    private let guesses: UnsafeMutablePointer<Int>
+    private let guesses: UnsafeMutablePointer<UInt16>
+    private let guessShift: UInt64
+    private let multiplier: UInt64
+    /// The first bytes that every name has, with its quote; at most eight.
+    private let guessMask: UInt64
     private let slots: UnsafeMutablePointer<Int>
     private let slotMask: Int
 
     init(_ names: [String], in arena: Arena) {
         count = names.count
-        patterns = arena.make(count, of: Pattern())
-        guesses = arena.make(count + 1, of: -1)
-        for index in 0..<count { guesses[index] = index }
+        patterns = arena.make(count + 1, of: Pattern())
+        patterns[count].words.0 = 1
+        let shortest = names.map(\.utf8.count).filter { $0 > 0 }.min() ?? Self.longest
+        let mask = Word.mask(min(8, shortest + 1))
+        var bits: UInt64 = 3
+        while 1 << bits < 4 * count { bits += 1 }
+        (guessMask, guessShift) = (mask, 64 - bits)
+        multiplier = Self.multiplier(for: Set(names.map { Self.head(of: $0) & mask }), shift: 64 - bits)
+        guesses = arena.make(1 << bits, of: UInt16(truncatingIfNeeded: count))
         var size = 8
         while size < 4 * count { size *= 2 }
         slotMask = size - 1
         slots = arena.make(size, of: -1)
         for (index, name) in names.enumerated() { enter(name, at: index) }
+    }
+
+    /// The first eight bytes of a name with its quote.
+    private static func head(of name: String) -> UInt64 {
+        zip(0..<8, Array(name.utf8) + [0x22]).reduce(0) { $0 | UInt64($1.1) << UInt64(8 * $1.0) }
+    }
+
+    /// The odd number among some that brings the fewest words to one place.
+    private static func multiplier(for words: Set<UInt64>, shift: UInt64) -> UInt64 {
+        let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
+        var (best, most) = (golden, 0)
+        for odd in stride(from: 1 as UInt64, to: 64, by: 2) where most < words.count {
+            let places = Set(words.map { ($0 &* (golden &* odd)) >> shift }).count
+            if places > most { (best, most) = (golden &* odd, places) }
+        }
+        return best
     }
 
     private func enter(_ name: String, at index: Int) {
@@ -57,7 +84,12 @@ struct KeyTable: BitwiseCopyable {
             var slot = Self.hash(start, bytes.count) & slotMask
             while slots[slot] >= 0 { slot = (slot + 1) & slotMask }
             slots[slot] = index
+            guesses[guess(of: pattern.words.0)] = UInt16(truncatingIfNeeded: index)
         }
+    }
+
+    @inline(__always) private func guess(of word: UInt64) -> Int {
+        Int(truncatingIfNeeded: ((word & guessMask) &* multiplier) &>> guessShift)
     }
 
     @inline(__always) private static func hash(_ start: Bytes, _ count: Int) -> Int {
@@ -67,49 +99,43 @@ struct KeyTable: BitwiseCopyable {
         return Int(truncatingIfNeeded: (mixed ^ mixed &>> 29) & 0x7FFF_FFFF)
     }
 
-    /// Whether the text goes on with that name and its closing quote; then the cursor is behind them.
-    @inline(__always) func take(_ index: Int, _ place: inout Bytes) -> Bool {
+    /// The length of the name, with its closing quote, if the text goes on with that; zero if not.
+    @inline(__always) private func length(of index: Int, at place: Bytes) -> Int {
         let pattern = patterns + index
-        guard Word.load(place) & pattern.pointee.masks.0 == pattern.pointee.words.0 else { return false }
+        // Most names have no more than two words: they are looked at without a branch.
+        let first = (Word.load(place) & pattern.pointee.masks.0) ^ pattern.pointee.words.0
+        let second = (Word.load(place + 8) & pattern.pointee.masks.1) ^ pattern.pointee.words.1
+        guard first | second == 0 else { return 0 }
         let count = pattern.pointee.count
-        if count > 8 {
-            guard Word.load(place + 8) & pattern.pointee.masks.1 == pattern.pointee.words.1 else { return false }
-            if count > 16 {
-                guard Word.load(place + 16) & pattern.pointee.masks.2 == pattern.pointee.words.2,
-                    Word.load(place + 24) & pattern.pointee.masks.3 == pattern.pointee.words.3
-                else { return false }
-            }
+        if count > 16 {
+            guard Word.load(place + 16) & pattern.pointee.masks.2 == pattern.pointee.words.2,
+                Word.load(place + 24) & pattern.pointee.masks.3 == pattern.pointee.words.3
+            else { return 0 }
         }
-        place += count
-        return count > 0
+        return count
     }
 
     /// The index of the name that stands behind an opening quote, -1 if none of these does.
     ///
-    /// If one does, the cursor is behind its closing quote. `previous` is the index of the name before it, -1 for the
-    /// first: what followed it is tried first, then those that come after it in the table.
-    @inline(__always) func find(_ place: inout Bytes, after previous: Int) -> Int {
-        let guess = guesses[previous &+ 1]
-        if guess >= 0, take(guess, &place) { return guess }
-        return search(&place, after: previous)
+    /// If one does, the cursor is behind its closing quote.
+    @inline(__always) func find(_ place: inout Bytes) -> Int {
+        var index = Int(guesses[guess(of: Word.load(place))])
+        var length = length(of: index, at: place)
+        if length == 0 {
+            index = search(place)
+            guard index >= 0 else { return -1 }
+            length = patterns[index].count
+        }
+        place += length
+        return index
     }
 
-    @inline(never) private func search(_ place: inout Bytes, after previous: Int) -> Int {
-        var near = previous &+ 1
-        let last = min(count, near &+ 4)
-        while near < last {
-            if take(near, &place) { return near }
-            near &+= 1
-        }
+    @inline(never) private func search(_ place: Bytes) -> Int {
         let end = place.endOfPlainText
-        let length = end - place
-        guard end.pointee == 0x22, (1...Self.longest).contains(length) else { return -1 }
-        var slot = Self.hash(place, length) & slotMask
+        guard end.pointee == 0x22, (1...Self.longest).contains(end - place) else { return -1 }
+        var slot = Self.hash(place, end - place) & slotMask
         while slots[slot] >= 0 {
-            if take(slots[slot], &place) {
-                guesses[previous + 1] = slots[slot]
-                return slots[slot]
-            }
+            if length(of: slots[slot], at: place) > 0 { return slots[slot] }
             slot = (slot + 1) & slotMask
         }
         return -1

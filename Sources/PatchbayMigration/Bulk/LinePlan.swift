@@ -68,10 +68,17 @@ struct LinePlan: BitwiseCopyable {
     let elsewhere: Int
     let unfit: Int
     let converted: Int
-    /// Bytes that a record may need beyond those of its own and of the attributes' names.
-    let room: Int
+    /// Bytes of the layout's texts.
+    let textSize: Int
     /// How often a byte of a record may stand in the output.
     static let factor = 16
+
+    /// Bytes that a record of `count` bytes may become: every text of the layout may stand once for each device of each
+    /// subscription.
+    @inline(__always) func room(for view: RecordView, of count: Int) -> Int {
+        let times = 1 &+ view.subscriptionCount &* max(1, view.deviceCount)
+        return 4096 &+ attributes.room &+ textSize &* times &+ Self.factor &* count
+    }
 }
 
 /// A plan with what it points to and what it was made from.
@@ -114,8 +121,7 @@ final class CompiledPlan {
             elsewhere: compiler.elsewhere,
             unfit: compiler.unfit,
             converted: compiler.converted,
-            // Every text of the layout may stand once for each device of each subscription.
-            room: 4096 + arena.textSize * (1 + RecordView.subscriptionLimit * RecordView.deviceLimit)
+            textSize: arena.textSize
         )
         self.plan = arena.make(1, of: plan)
     }

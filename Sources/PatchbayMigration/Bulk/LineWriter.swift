@@ -24,43 +24,58 @@ struct LineWriter: BitwiseCopyable {
         return true
     }
 
-    /// Writes the record and its line end.
-    @inline(__always) mutating func write(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ pen: inout Pen) -> Bool
-    {
+    /// Writes the record and its line end, and gives the pen behind them.
+    @inline(__always) mutating func write(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
         noteCount = 0
-        guard check(view, plan) else { return false }
-        var depth = 0
+        guard check(view, plan) else { return nil }
+        var (pen, depth) = (start, 0)
         for index in 0..<plan.pointee.steps.count {
-            let step = plan.pointee.steps[index]
-            switch step.work {
-            case .text: pen.put(step.text)
+            let step = plan.pointee.steps.place(index)
+            let next: Pen?
+            switch step.pointee.work {
+            case .text:
+                pen.put(step.pointee.text)
+                continue
             case .open:
-                guard depth < Self.depthLimit else { return false }
-                if step.text.count > 0 { pen.put(step.text) }
+                guard depth < Self.depthLimit else { return nil }
+                if step.pointee.text.count > 0 { pen.put(step.pointee.text) }
                 marks[depth] = pen.place
                 depth &+= 1
+                continue
             case .close:
                 depth &-= 1
                 Self.close(marks[depth], 0x7B, &pen)
-            case .key: guard key(step, view, &pen) else { return false }
-            case .identifiers: guard identifiers(view, plan, &pen) else { return false }
-            case .attributes: guard attributes(view, plan, &pen) else { return false }
+                continue
             case .timeZone:
                 guard view.hasTimeZone else { continue }
-                pen.put(step.text)
+                pen.put(step.pointee.text)
                 pen.quote(view.timeZone)
-            case .tags: tags(step, view, &pen)
-            case .subscriptions: guard subscriptions(step, view, plan, &pen) else { return false }
-            case .noteLocale: guard !view.hasLocale || note(step.index) else { return false }
-            case .noteTags: guard view.tagCount == 0 || note(step.index) else { return false }
-            case .noteConsents:
-                for consent in 0..<view.consentCount
-                where view.consents[consent].state != plan.pointee.lexicon.pointee.unanswered {
-                    guard note(step.index) else { return false }
-                }
+                continue
+            case .key: next = key(step, view, pen)
+            case .identifiers: next = identifiers(view, plan, pen)
+            case .attributes: next = attributes(view, plan, pen)
+            case .tags: next = tags(step, view, pen)
+            case .subscriptions: next = subscriptions(step, view, plan, pen)
+            case .noteLocale: next = !view.hasLocale || note(step.pointee.index) ? pen : nil
+            case .noteTags: next = view.tagCount == 0 || note(step.pointee.index) ? pen : nil
+            case .noteConsents: next = noteConsents(step, view, plan) ? pen : nil
             }
+            guard let next else { return nil }
+            pen = next
         }
         pen.put(0x0A)
+        return pen
+    }
+
+    private mutating func noteConsents(
+        _ step: UnsafePointer<LinePlan.Step>,
+        _ view: RecordView,
+        _ plan: UnsafePointer<LinePlan>
+    ) -> Bool {
+        for consent in 0..<view.consentCount
+        where view.consents[consent].state != plan.pointee.lexicon.pointee.unanswered {
+            guard note(step.pointee.index) else { return false }
+        }
         return true
     }
 
@@ -86,16 +101,15 @@ struct LineWriter: BitwiseCopyable {
             guard kind >= 0 else { continue }
             guard seen & (1 &<< UInt64(kind)) == 0, kind < 64 else { return false }
             seen |= 1 &<< UInt64(kind)
-            switch plan.pointee.kinds[kind].address {
+            switch plan.pointee.kinds.place(kind).pointee.address {
             case .email:
                 guard identifier.pointee.value.isBare else { return false }
                 let text = identifier.pointee.value.text
-                identifier.pointee.address = Forms.isEmail(text) ? text : .nothing
+                identifier.pointee.address = identifier.pointee.isEmail || Forms.isEmail(text) ? text : .nothing
             case .phones:
                 guard identifier.pointee.value.isBare else { return false }
                 let line = view.scratch + index &* RecordView.scratchLine
-                let count = Forms.phone(identifier.pointee.value.text, to: line)
-                identifier.pointee.address = Stretch(Bytes(line), count)
+                identifier.pointee.address = Forms.phone(identifier.pointee.value.text, line)
             default: break
             }
         }
@@ -111,50 +125,54 @@ struct LineWriter: BitwiseCopyable {
         return nil
     }
 
-    private static func text(of identifier: RecordView.IdentifierView, _ form: FormCode) -> Stretch {
-        form == .email || form == .phones ? identifier.address : identifier.value.text
+    @inline(__always) private static func text(
+        of identifier: UnsafeMutablePointer<RecordView.IdentifierView>,
+        _ form: FormCode
+    ) -> Stretch {
+        form == .email || form == .phones ? identifier.pointee.address : identifier.pointee.value.text
     }
 
-    @inline(__always) private func key(_ step: LinePlan.Step, _ view: RecordView, _ pen: inout Pen) -> Bool {
-        guard let identifier = first(step.index, view) else { return false }
-        let text = Self.text(of: identifier.pointee, step.form)
-        guard text.count > 0 else { return false }
-        pen.put(step.text)
+    @inline(__always) private func key(_ step: UnsafePointer<LinePlan.Step>, _ view: RecordView, _ start: Pen) -> Pen? {
+        guard let identifier = first(step.pointee.index, view) else { return nil }
+        let text = Self.text(of: identifier, step.pointee.form)
+        guard text.count > 0 else { return nil }
+        var pen = start
+        pen.put(step.pointee.text)
         pen.quote(text)
-        return true
+        return pen
     }
 
     @inline(__always) private mutating func identifiers(
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>,
-        _ pen: inout Pen
-    ) -> Bool {
+        _ start: Pen
+    ) -> Pen? {
+        var pen = start
         for index in 0..<view.identifierCount {
             let identifier = view.identifiers + index
-            guard identifier.pointee.kind >= 0, plan.pointee.kinds[identifier.pointee.kind].prefix.count > 0 else {
-                guard note(plan.pointee.elsewhere) else { return false }
+            let kind = identifier.pointee.kind
+            guard kind >= 0, plan.pointee.kinds.place(kind).pointee.prefix.count > 0 else {
+                guard note(plan.pointee.elsewhere) else { return nil }
                 continue
             }
-            let kind = plan.pointee.kinds[identifier.pointee.kind]
-            guard kind.isUsable else { return false }
-            let text = Self.text(of: identifier.pointee, kind.form)
-            switch kind.form {
-            case .plain, .text:
-                pen.put(kind.prefix)
-                pen.quote(text)
+            let row = plan.pointee.kinds.place(kind)
+            guard row.pointee.isUsable else { return nil }
+            let text = Self.text(of: identifier, row.pointee.form)
+            switch row.pointee.form {
+            case .plain, .text: break
             case .email, .phones:
                 guard text.count > 0 else {
-                    guard note(plan.pointee.unfit) else { return false }
+                    guard note(plan.pointee.unfit) else { return nil }
                     continue
                 }
-                pen.put(kind.prefix)
-                if kind.form == .phones { pen.put(0x5B) }
-                pen.quote(text)
-                if kind.form == .phones { pen.put(0x5D) }
-            default: return false
+            default: return nil
             }
+            pen.put(row.pointee.prefix)
+            if row.pointee.form == .phones { pen.put(0x5B) }
+            pen.quote(text)
+            if row.pointee.form == .phones { pen.put(0x5D) }
         }
-        return true
+        return pen
     }
 
     // MARK: Attributes
@@ -162,24 +180,47 @@ struct LineWriter: BitwiseCopyable {
     @inline(__always) private mutating func attributes(
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>,
-        _ pen: inout Pen
-    ) -> Bool {
+        _ start: Pen
+    ) -> Pen? {
+        let entries = plan.pointee.attributes.entries
+        var pen = start
         for word in 0..<RecordView.presentWords {
             var bits = view.present[word]
             while bits != 0 {
                 let rank = word &* 64 &+ bits.trailingZeroBitCount
                 bits &= bits &- 1
-                let (entry, value) = (plan.pointee.attributes.entries[rank], view.attributes + rank)
-                guard entry.isUsable else { return false }
-                if entry.type != .any, !value.pointee.convert(to: entry.type) { return false }
-                if entry.notedKinds &>> UInt16(value.pointee.kind.rawValue) & 1 == 1 {
-                    guard note(plan.pointee.converted) else { return false }
+                let (entry, value) = (entries.place(rank), view.attributes + rank)
+                switch entry.pointee.deed(of: value.pointee.kind) {
+                case .quote:
+                    pen.put(entry.pointee.prefix)
+                    pen.quote(value.pointee.text)
+                case .copy:
+                    pen.put(entry.pointee.prefix)
+                    pen.put(value.pointee.text)
+                case .judge, .none:
+                    guard let next = judge(value, entry, plan, pen) else { return nil }
+                    pen = next
                 }
-                pen.put(entry.prefix)
-                guard Self.put(value.pointee, entry, &pen) else { return false }
             }
         }
-        return true
+        return pen
+    }
+
+    /// Writes an attribute that must be looked at.
+    @inline(never) private mutating func judge(
+        _ value: UnsafeMutablePointer<ValueView>,
+        _ entry: UnsafePointer<AttributeBook.Entry>,
+        _ plan: UnsafePointer<LinePlan>,
+        _ start: Pen
+    ) -> Pen? {
+        guard entry.pointee.isUsable else { return nil }
+        if entry.pointee.type != .any, !value.pointee.convert(to: entry.pointee.type) { return nil }
+        if entry.pointee.notedKinds &>> UInt16(value.pointee.kind.rawValue) & 1 == 1 {
+            guard note(plan.pointee.converted) else { return nil }
+        }
+        var pen = start
+        pen.put(entry.pointee.prefix)
+        return Self.put(value.pointee, entry.pointee, &pen) ? pen : nil
     }
 
     @inline(__always) private static func put(
@@ -243,6 +284,7 @@ struct LineWriter: BitwiseCopyable {
         var way = Grammar.open(&place, 0x5B)
         while way == .on {
             if pen.place != mark { pen.put(0x2C) }
+            Grammar.space(&place)
             let start = place
             place += 1
             while true {
@@ -257,100 +299,122 @@ struct LineWriter: BitwiseCopyable {
         pen.put(0x5D)
     }
 
-    @inline(__always) private func tags(_ step: LinePlan.Step, _ view: RecordView, _ pen: inout Pen) {
-        guard view.tagCount > 0 else { return }
-        pen.put(step.text)
-        pen.put(0x5B)
+    @inline(__always) private func tags(_ step: UnsafePointer<LinePlan.Step>, _ view: RecordView, _ start: Pen) -> Pen {
+        guard view.tagCount > 0 else { return start }
+        var pen = start
+        pen.put(step.pointee.text)
+        let mark = pen.place
         for index in 0..<view.tagCount {
-            if index > 0 { pen.put(0x2C) }
+            pen.put(0x2C)
             pen.quote(view.tags[index])
         }
-        pen.put(0x5D)
+        Self.close(mark, 0x5B, &pen)
+        return pen
     }
 
     // MARK: Subscriptions
 
     private mutating func subscriptions(
-        _ step: LinePlan.Step,
+        _ step: UnsafePointer<LinePlan.Step>,
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>,
-        _ pen: inout Pen
-    ) -> Bool {
-        let start = pen.place
-        pen.put(step.text)
+        _ start: Pen
+    ) -> Pen? {
+        var pen = start
+        pen.put(step.pointee.text)
         let mark = pen.place
         var reachesDevices = false
         for index in 0..<view.subscriptionCount {
+            let subscription = view.subscriptions + index
             // Two words on one subscription are for the slow way, which takes the one that allows less.
-            for other in 0..<index where view.subscriptions[other].isAbout(the: view.subscriptions[index]) {
-                return false
+            for other in 0..<index where view.subscriptions[other].isAbout(the: subscription.pointee) { return nil }
+            // Two unknown channels may be the same one.
+            guard subscription.pointee.channel >= 0 || view.consentCount == 0,
+                let next = self.subscription(subscription, view, plan, pen)
+            else { return nil }
+            if next.place != pen.place,
+                plan.pointee.subscriptions.addresses.place(subscription.pointee.channel).pointee.way == .devices
+            {
+                reachesDevices = true
             }
-            guard self.subscription(view.subscriptions[index], view, plan, &reachesDevices, &pen) else { return false }
+            pen = next
         }
-        if pen.place == mark { pen.place = start } else { Self.close(mark, 0x5B, &pen) }
-        return devices(view, plan, reachesDevices)
+        if pen.place == mark { pen = start } else { Self.close(mark, 0x5B, &pen) }
+        guard view.deviceCount == 0 || devices(view, plan, reachesDevices) else { return nil }
+        return pen
     }
 
-    private mutating func subscription(
-        _ subscription: RecordView.SubscriptionView,
+    @inline(__always) private mutating func subscription(
+        _ subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
         _ view: RecordView,
         _ plan: UnsafePointer<LinePlan>,
-        _ reachesDevices: inout Bool,
-        _ pen: inout Pen
-    ) -> Bool {
-        // Two unknown channels may be the same one.
-        guard subscription.channel >= 0 || view.consentCount == 0 else { return false }
-        var state = subscription.state
-        if state != plan.pointee.lexicon.pointee.unsubscribed, isDenied(subscription.channel, view, plan) {
-            guard note(plan.pointee.subscriptions.denied) else { return false }
-            state = plan.pointee.lexicon.pointee.unsubscribed
+        _ start: Pen
+    ) -> Pen? {
+        let (lexicon, channel) = (plan.pointee.lexicon, subscription.pointee.channel)
+        var state = subscription.pointee.state
+        if view.consentCount > 0, state != lexicon.pointee.unsubscribed, isDenied(channel, view, plan) {
+            guard note(plan.pointee.subscriptions.denied) else { return nil }
+            state = lexicon.pointee.unsubscribed
         }
-        guard state != plan.pointee.lexicon.pointee.unknownState else {
-            return note(plan.pointee.subscriptions.unknown)
-        }
+        guard state != lexicon.pointee.unknownState else { return noted(plan.pointee.subscriptions.unknown, start) }
+        let topic = subscription.pointee.topic
         let resource =
-            subscription.topic == Lexicon.none
-            ? plan.pointee.subscriptions.resource
-            : subscription.topic >= 0 ? plan.pointee.subscriptions.topics[subscription.topic] : .nothing
-        guard resource.count > 0 else { return note(plan.pointee.subscriptions.unnamed) }
-        guard subscription.channel >= 0 else { return note(plan.pointee.subscriptions.unreachable) }
-        let address = plan.pointee.subscriptions.addresses[subscription.channel]
-        let before = pen.place
-        switch address.way {
+            topic == Lexicon.none
+            ? plan.pointee.subscriptions.resource : topic >= 0 ? plan.pointee.subscriptions.topics[topic] : .nothing
+        guard resource.count > 0 else { return noted(plan.pointee.subscriptions.unnamed, start) }
+        guard channel >= 0 else { return noted(plan.pointee.subscriptions.unreachable, start) }
+        let address = plan.pointee.subscriptions.addresses.place(channel)
+        var pen = start
+        switch address.pointee.way {
         case .none: break
         case .identifier:
-            guard let identifier = first(address.kind, view) else { break }
-            let text = Self.text(of: identifier.pointee, address.form)
+            guard let identifier = first(address.pointee.kind, view) else { break }
+            let text = Self.text(of: identifier, address.pointee.form)
             guard text.count > 0 else { break }
-            pen.put(address.opening)
+            pen.put(address.pointee.opening)
             pen.put(resource)
-            pen.put(address.member)
+            pen.put(address.pointee.member)
             pen.quote(text)
             pen.put(plan.pointee.subscriptions.closings[state])
         case .devices:
-            for index in 0..<view.deviceCount where view.devices[index].hasToken {
-                let device = view.devices[index]
-                guard device.token.text.count > 0, device.token.text[0] > 0x20 else { return false }
-                let provider = Self.provider(of: device, plan)
-                guard provider.count > 0 else { continue }
-                reachesDevices = true
-                pen.put(address.opening)
-                pen.put(resource)
-                pen.put(provider)
-                pen.put(0x22)
-                let token = pen.place
-                pen.put(device.token.text)
-                // Tokens of the first service are hexadecimal text in lower case.
-                if device.service == 0 { Self.lower(token, device.token.text.count) }
-                pen.put(0x22)
-                pen.put(plan.pointee.subscriptions.closings[state])
-            }
+            guard let next = toDevices(address, resource, state, view, plan, pen) else { return nil }
+            pen = next
         }
-        guard pen.place != before else { return note(plan.pointee.subscriptions.unreachable) }
-        for _ in 0..<subscription.details {
-            guard note(plan.pointee.subscriptions.detail) else { return false }
+        guard pen.place != start.place else { return noted(plan.pointee.subscriptions.unreachable, start) }
+        for _ in 0..<subscription.pointee.details {
+            guard note(plan.pointee.subscriptions.detail) else { return nil }
         }
-        return true
+        return pen
+    }
+
+    private mutating func noted(_ index: Int, _ pen: Pen) -> Pen? { note(index) ? pen : nil }
+
+    private func toDevices(
+        _ address: UnsafePointer<LinePlan.Address>,
+        _ resource: Stretch,
+        _ state: Int,
+        _ view: RecordView,
+        _ plan: UnsafePointer<LinePlan>,
+        _ start: Pen
+    ) -> Pen? {
+        var pen = start
+        for index in 0..<view.deviceCount where view.devices[index].hasToken {
+            let device = view.devices[index]
+            guard device.token.text.count > 0, device.token.text[0] > 0x20 else { return nil }
+            let provider = Self.provider(of: device, plan)
+            guard provider.count > 0 else { continue }
+            pen.put(address.pointee.opening)
+            pen.put(resource)
+            pen.put(provider)
+            pen.put(0x22)
+            let token = pen.place
+            pen.put(device.token.text)
+            // Tokens of the first service are hexadecimal text in lower case.
+            if device.service == 0 { Self.lower(token, device.token.text.count) }
+            pen.put(0x22)
+            pen.put(plan.pointee.subscriptions.closings[state])
+        }
+        return pen
     }
 
     private static func lower(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) {

@@ -49,260 +49,250 @@ struct NeutralScanner: BitwiseCopyable {
     /// That name, as long as the chunk is lent.
     mutating func takeStranger() -> Stretch? { stranger.take() }
 
-    /// Reads the object at the cursor; afterwards the cursor is behind it.
+    /// Reads the object at the cursor, and gives the place behind it; nil for one that is not plain.
     @inline(__always) mutating func scan(
-        _ place: inout Bytes,
+        _ start: Bytes,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>,
         _ names: KeyTable
-    ) -> Bool {
+    ) -> Bytes? {
         view.clear()
-        var (part, seen) = (-1, 0 as UInt64)
+        var (place, seen) = (start, 0 as UInt64)
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
-            part = Grammar.name(&place, tables.pointee.parts, after: part, &seen)
-            let isPlain =
+            let part = Grammar.name(&place, tables.pointee.parts, &seen)
+            let end: Bytes? =
                 switch part {
-                case 0: identifiers(&place, &view, lexicon)
-                case 1: attributes(&place, &view, names)
-                case 2: tags(&place, &view)
-                case 3: subscriptions(&place, &view, lexicon)
-                case 4: consents(&place, &view, lexicon)
-                case 5: devices(&place, &view, lexicon)
-                case 6: locale(&place, &view)
-                case 7: timeZone(&place, &view)
-                default: false
+                case 0: identifiers(place, &view, lexicon)
+                case 1: attributes(place, &view, names)
+                case 2: tags(place, &view)
+                case 3: subscriptions(place, &view, lexicon)
+                case 4: consents(place, &view, lexicon)
+                case 5: devices(place, &view, lexicon)
+                case 6: locale(place, &view)
+                case 7: timeZone(place, &view)
+                default: nil
                 }
-            guard isPlain else { return false }
+            guard let end else { return nil }
+            place = end
             way = Grammar.next(&place, 0x7B)
         }
-        return way == .end
+        return way == .end ? place : nil
     }
 
     // MARK: Parts
 
     @inline(__always) private func identifiers(
-        _ place: inout Bytes,
+        _ start: Bytes,
         _ view: inout RecordView,
         _ lexicon: UnsafePointer<Lexicon>
-    ) -> Bool {
-        var kind = -1
+    ) -> Bytes? {
+        let members = tables.pointee.identifierMembers
+        var (place, count) = (start, 0)
         var way = Grammar.open(&place, 0x5B)
         while way == .on {
-            guard view.identifierCount < RecordView.identifierLimit else { return false }
-            let identifier = view.identifiers + view.identifierCount
-            var (member, seen) = (-1, 0 as UInt64)
+            guard count < RecordView.identifierLimit else { return nil }
+            let identifier = view.identifiers + count
+            var seen: UInt64 = 0
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                member = Grammar.name(&place, tables.pointee.identifierMembers, after: member, &seen)
-                if member == 0 {
-                    guard Self.word(&place, lexicon.pointee.kinds, after: kind, &kind) else { return false }
-                } else {
-                    guard member == 1, Grammar.string(&place, &identifier.pointee.value) else { return false }
+                switch Grammar.name(&place, members, &seen) {
+                case 0:
+                    guard let kind = Self.word(&place, lexicon.pointee.kinds) else { return nil }
+                    identifier.pointee.kind = kind
+                case 1: guard Grammar.string(&place, &identifier.pointee.value) else { return nil }
+                default: return nil
                 }
                 inner = Grammar.next(&place, 0x7B)
             }
-            guard inner == .end, seen == 3 else { return false }
-            identifier.pointee.kind = kind
-            view.identifierCount += 1
+            guard inner == .end, seen == 3 else { return nil }
+            count &+= 1
             way = Grammar.next(&place, 0x5B)
         }
-        return way == .end
+        view.identifierCount = count
+        return way == .end ? place : nil
     }
 
     @inline(__always) private mutating func attributes(
-        _ place: inout Bytes,
+        _ start: Bytes,
         _ view: inout RecordView,
         _ names: KeyTable
-    ) -> Bool {
-        var rank = -1
+    ) -> Bytes? {
+        var place = start
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
-            guard place.pointee == 0x22 else { return false }
+            guard Grammar.comes(0x22, &place) else { return nil }
             place += 1
             let name = place
-            rank = names.find(&place, after: rank)
+            let rank = names.find(&place)
             guard rank >= 0 else {
                 stranger = Stretch(name, name.endOfPlainText - name)
-                return false
+                return nil
             }
-            guard Grammar.colon(&place), let value = view.attribute(rank), self.value(&place, &value.pointee) else {
-                return false
+            guard Grammar.colon(&place), let value = view.attribute(rank) else { return nil }
+            switch place.pointee {
+            case 0x22: guard Grammar.string(&place, value) else { return nil }
+            case 0x2D, 0x30...0x39: guard Grammar.number(&place, value) else { return nil }
+            default:
+                guard let end = unusual(place, value) else { return nil }
+                place = end
             }
             way = Grammar.next(&place, 0x7B)
         }
-        return way == .end
+        return way == .end ? place : nil
     }
 
-    @inline(__always) private func value(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
+    /// Reads a value that is neither a string nor a number, or has white space before it.
+    private func unusual(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
+        var place = start
+        Grammar.space(&place)
+        let start = place
         switch place.pointee {
-        case 0x22: return Grammar.string(&place, &value)
-        case 0x2D, 0x30...0x39: return Grammar.number(&place, &value)
-        case 0x7B: return typed(&place, &value)
-        case 0x5B: return Grammar.strings(&place, &value)
+        case 0x22: return Grammar.string(&place, value) ? place : nil
+        case 0x2D, 0x30...0x39: return Grammar.number(&place, value) ? place : nil
+        case 0x7B: return typed(place, value)
+        case 0x5B: return Grammar.strings(place, value)
         case 0x74, 0x66:
-            let start = place
-            (value.kind, value.isEscaped, value.isASCII) = (place.pointee == 0x74 ? .yes : .no, false, true)
-            guard Grammar.flag(&place) else { return false }
-            value.text = Stretch(start, place - start)
-            return true
-        default: return false
+            let kind: ValueView.Kind = place.pointee == 0x74 ? .yes : .no
+            (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (kind, false, true)
+            guard Grammar.flag(&place) else { return nil }
+            value.pointee.text = Stretch(start, place - start)
+            return place
+        default: return nil
         }
     }
 
     /// An object with one member that names the type.
-    @inline(__always) private func typed(_ place: inout Bytes, _ value: inout ValueView) -> Bool {
-        var seen: UInt64 = 0
-        guard Grammar.open(&place, 0x7B) == .on else { return false }
-        let type = Grammar.name(&place, tables.pointee.types, after: -1, &seen)
-        guard type >= 0 else { return false }
+    @inline(__always) private func typed(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
+        var (place, seen) = (start, 0 as UInt64)
+        guard Grammar.open(&place, 0x7B) == .on else { return nil }
+        let type = Grammar.name(&place, tables.pointee.types, &seen)
+        guard type >= 0 else { return nil }
         if type == 4 {
-            guard Grammar.strings(&place, &value) else { return false }
+            guard let end = Grammar.strings(place, value) else { return nil }
+            place = end
+            value.pointee.kind = .choices
         } else {
-            guard Grammar.string(&place, &value), value.isBare else { return false }
-            let fits =
+            guard let text = Grammar.bare(&place) else { return nil }
+            let (kind, fits): (ValueView.Kind, Bool) =
                 switch type {
-                case 0: Forms.isDate(value.text)
-                case 1: Forms.isCountry(value.text)
-                case 2: Forms.isTimestamp(value.text)
-                default: Forms.isTime(value.text)
+                case 0: (.date, Forms.isDate(text))
+                case 1: (.country, Forms.isCountry(text))
+                case 2: (.timestamp, Forms.isTimestamp(text))
+                default: (.time, Forms.isTime(text))
                 }
-            guard fits else { return false }
+            guard fits else { return nil }
+            value.pointee = ValueView(kind: kind, isEscaped: false, isASCII: true, text: text)
         }
-        value.kind =
-            switch type {
-            case 0: .date
-            case 1: .country
-            case 2: .timestamp
-            case 3: .time
-            default: .choices
-            }
-        return Grammar.next(&place, 0x7B) == .end
+        return Grammar.next(&place, 0x7B) == .end ? place : nil
     }
 
-    @inline(__always) private func tags(_ place: inout Bytes, _ view: inout RecordView) -> Bool {
+    @inline(__always) private func tags(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
+        var place = start
         var way = Grammar.open(&place, 0x5B)
-        var value = RecordView.blank
         while way == .on {
             // Tags are a set whose order and equality are those of text; beyond ASCII that is not the bytes'.
-            guard view.tagCount < RecordView.tagLimit, Grammar.string(&place, &value), value.isBare,
-                value.text.count > 0
-            else { return false }
-            guard view.insert(tag: value.text) else { return false }
+            guard view.tagCount < RecordView.tagLimit, let tag = Grammar.bare(&place), tag.count > 0,
+                view.insert(tag: tag)
+            else { return nil }
             way = Grammar.next(&place, 0x5B)
         }
-        return way == .end
+        return way == .end ? place : nil
     }
 
-    private func subscriptions(_ place: inout Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>)
-        -> Bool
-    {
-        var channel = -1
-        var value = RecordView.blank
+    private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+        let members = tables.pointee.details
+        var (place, count) = (start, 0)
         var way = Grammar.open(&place, 0x5B)
         while way == .on {
-            guard view.subscriptionCount < RecordView.subscriptionLimit else { return false }
-            let subscription = view.subscriptions + view.subscriptionCount
-            subscription.pointee = .init(channel: -1, topic: Lexicon.none, state: -1, details: 0)
-            var (member, seen) = (-1, 0 as UInt64)
+            guard count < RecordView.subscriptionLimit else { return nil }
+            var subscription = RecordView.SubscriptionView(channel: -1, topic: Lexicon.none, state: -1, details: 0)
+            var seen: UInt64 = 0
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                member = Grammar.name(&place, tables.pointee.details, after: member, &seen)
-                switch member {
+                switch Grammar.name(&place, members, &seen) {
                 case 0:
-                    guard Self.word(&place, lexicon.pointee.channels, after: channel, &channel) else { return false }
-                    subscription.pointee.channel = channel
+                    guard let channel = Self.word(&place, lexicon.pointee.channels) else { return nil }
+                    subscription.channel = channel
                 case 1:
-                    guard
-                        Self.word(
-                            &place,
-                            lexicon.pointee.topics,
-                            after: -1,
-                            &subscription.pointee.topic,
-                            mayBeEmpty: true
-                        )
-                    else { return false }
+                    guard let topic = Self.word(&place, lexicon.pointee.topics, mayBeEmpty: true) else { return nil }
+                    subscription.topic = topic
                 case 2:
-                    guard Self.closed(&place, lexicon.pointee.subscriptionStates, &subscription.pointee.state) else {
-                        return false
-                    }
+                    guard let state = Self.closed(&place, lexicon.pointee.subscriptionStates) else { return nil }
+                    subscription.state = state
                 case 3:
-                    guard Grammar.string(&place, &value), value.isBare, Forms.isTimestamp(value.text) else {
-                        return false
-                    }
-                    subscription.pointee.details += 1
+                    guard let text = Grammar.bare(&place), Forms.isTimestamp(text) else { return nil }
+                    subscription.details += 1
                 case 4, 5:
-                    guard Grammar.string(&place, &value) else { return false }
-                    subscription.pointee.details += 1
-                default: return false
+                    guard Grammar.pass(&place) != nil else { return nil }
+                    subscription.details += 1
+                default: return nil
                 }
                 inner = Grammar.next(&place, 0x7B)
             }
-            guard inner == .end, seen & 5 == 5 else { return false }
-            view.subscriptionCount += 1
+            guard inner == .end, seen & 5 == 5 else { return nil }
+            view.subscriptions[count] = subscription
+            count &+= 1
             way = Grammar.next(&place, 0x5B)
         }
-        return way == .end
+        view.subscriptionCount = count
+        return way == .end ? place : nil
     }
 
-    private func consents(_ place: inout Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
-        var purpose = -1
-        var value = RecordView.blank
+    private func consents(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+        let members = tables.pointee.consentMembers
+        var (place, count) = (start, 0)
         var way = Grammar.open(&place, 0x5B)
         while way == .on {
-            guard view.consentCount < RecordView.consentLimit else { return false }
-            let consent = view.consents + view.consentCount
-            consent.pointee = .init(purpose: -1, channel: Lexicon.none, state: -1)
-            var (member, seen) = (-1, 0 as UInt64)
+            guard count < RecordView.consentLimit else { return nil }
+            var consent = RecordView.ConsentView(purpose: -1, channel: Lexicon.none, state: -1)
+            var seen: UInt64 = 0
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                member = Grammar.name(&place, tables.pointee.consentMembers, after: member, &seen)
-                switch member {
+                switch Grammar.name(&place, members, &seen) {
                 case 0:
-                    guard Self.word(&place, lexicon.pointee.purposes, after: purpose, &purpose) else { return false }
-                    consent.pointee.purpose = purpose
+                    guard let purpose = Self.word(&place, lexicon.pointee.purposes) else { return nil }
+                    consent.purpose = purpose
                 case 1:
-                    guard Self.word(&place, lexicon.pointee.channels, after: -1, &consent.pointee.channel) else {
-                        return false
-                    }
+                    guard let channel = Self.word(&place, lexicon.pointee.channels) else { return nil }
+                    consent.channel = channel
                 case 2:
-                    guard Self.closed(&place, lexicon.pointee.consentStates, &consent.pointee.state) else {
-                        return false
-                    }
-                case 3:
-                    guard Grammar.string(&place, &value), value.isBare, Forms.isTimestamp(value.text) else {
-                        return false
-                    }
-                default: return false
+                    guard let state = Self.closed(&place, lexicon.pointee.consentStates) else { return nil }
+                    consent.state = state
+                case 3: guard let text = Grammar.bare(&place), Forms.isTimestamp(text) else { return nil }
+                default: return nil
                 }
                 inner = Grammar.next(&place, 0x7B)
             }
-            guard inner == .end, seen & 5 == 5 else { return false }
-            view.consentCount += 1
+            guard inner == .end, seen & 5 == 5 else { return nil }
+            view.consents[count] = consent
+            count &+= 1
             way = Grammar.next(&place, 0x5B)
         }
-        return way == .end
+        view.consentCount = count
+        return way == .end ? place : nil
     }
 
-    private func locale(_ place: inout Bytes, _ view: inout RecordView) -> Bool {
-        var value = RecordView.blank
+    @inline(__always) private func locale(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
+        var place = start
         view.hasLocale = true
-        return Grammar.string(&place, &value)
+        return Grammar.pass(&place) == nil ? nil : place
     }
 
-    private func timeZone(_ place: inout Bytes, _ view: inout RecordView) -> Bool {
-        var value = RecordView.blank
-        guard Grammar.string(&place, &value) else { return false }
-        (view.hasTimeZone, view.timeZone) = (true, value.text)
-        return true
+    @inline(__always) private func timeZone(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
+        var place = start
+        guard let text = Grammar.pass(&place) else { return nil }
+        (view.hasTimeZone, view.timeZone) = (true, text)
+        return place
     }
 
     // MARK: Devices
 
-    private func devices(_ place: inout Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
+    private func devices(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+        var place = start
         var way = Grammar.open(&place, 0x5B)
         while way == .on {
-            guard view.deviceCount < RecordView.deviceLimit else { return false }
+            guard view.deviceCount < RecordView.deviceLimit else { return nil }
             let device = view.devices + view.deviceCount
             device.pointee = .init(
                 token: RecordView.blank,
@@ -311,78 +301,88 @@ struct NeutralScanner: BitwiseCopyable {
                 service: 0,
                 family: -1
             )
-            var (member, seen) = (-1, 0 as UInt64)
+            var seen: UInt64 = 0
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                member = Grammar.name(&place, tables.pointee.facilities, after: member, &seen)
-                let isPlain =
-                    switch member {
-                    // A permission that is not the usual one has no place in most targets; the slow way says so.
-                    case 0...3: (place.pointee == UInt8(ascii: "t")) == (member == 0) && Grammar.flag(&place)
-                    case 4: token(&place, &device.pointee, lexicon)
-                    case 5: facts(&place, &device.pointee, lexicon)
-                    default: false
+                let member = Grammar.name(&place, tables.pointee.facilities, &seen)
+                switch member {
+                // A permission that is not the usual one has no place in most targets; the slow way says so.
+                case 0...3:
+                    Grammar.space(&place)
+                    guard (place.pointee == UInt8(ascii: "t")) == (member == 0), Grammar.flag(&place) else {
+                        return nil
                     }
-                guard isPlain else { return false }
+                case 4, 5:
+                    let end = member == 4 ? token(place, device, lexicon) : facts(place, device, lexicon)
+                    guard let end else { return nil }
+                    place = end
+                default: return nil
+                }
                 inner = Grammar.next(&place, 0x7B)
             }
-            guard inner == .end else { return false }
+            guard inner == .end else { return nil }
             view.deviceCount += 1
             way = Grammar.next(&place, 0x5B)
         }
-        return way == .end
+        return way == .end ? place : nil
     }
 
     private func token(
-        _ place: inout Bytes,
-        _ device: inout RecordView.DeviceView,
+        _ start: Bytes,
+        _ device: UnsafeMutablePointer<RecordView.DeviceView>,
         _ lexicon: UnsafePointer<Lexicon>
-    ) -> Bool {
-        var value = device.token
-        var (member, seen) = (-1, 0 as UInt64)
+    ) -> Bytes? {
+        var (place, seen) = (start, 0 as UInt64)
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
-            member = Grammar.name(&place, tables.pointee.tokenMembers, after: member, &seen)
-            let isPlain =
-                switch member {
-                case 0: Grammar.string(&place, &device.token) && device.token.isBare
-                case 1: Self.word(&place, lexicon.pointee.services, after: -1, &device.service)
-                case 2: Self.closed(&place, tables.pointee.environments, &device.environment)
-                case 3: Grammar.string(&place, &value)
-                default: false
-                }
-            guard isPlain else { return false }
-            if member == 3 { device.hasAppID = true }
-            way = Grammar.next(&place, 0x7B)
-        }
-        device.hasToken = true
-        return way == .end && seen & 1 == 1
-    }
-
-    private func facts(
-        _ place: inout Bytes,
-        _ device: inout RecordView.DeviceView,
-        _ lexicon: UnsafePointer<Lexicon>
-    ) -> Bool {
-        var value = device.token
-        var (member, seen, platform) = (-1, 0 as UInt64, -1)
-        var way = Grammar.open(&place, 0x7B)
-        while way == .on {
-            member = Grammar.name(&place, tables.pointee.facts, after: member, &seen)
-            switch member {
+            switch Grammar.name(&place, tables.pointee.tokenMembers, &seen) {
             case 0:
-                guard Self.closed(&place, lexicon.pointee.platforms, &platform) else { return false }
-                device.family = lexicon.pointee.familyOfPlatform[platform]
-            case 1...8: guard Grammar.string(&place, &value) else { return false }
-            case 9: guard Grammar.number(&place, &value), value.kind == .integer else { return false }
-            case 10, 11: guard Grammar.flag(&place) else { return false }
-            default: return false
+                guard let text = Grammar.bare(&place) else { return nil }
+                device.pointee.token.text = text
+            case 1:
+                guard let service = Self.word(&place, lexicon.pointee.services) else { return nil }
+                device.pointee.service = service
+            case 2:
+                guard let environment = Self.closed(&place, tables.pointee.environments) else { return nil }
+                device.pointee.environment = environment
+            case 3:
+                guard Grammar.pass(&place) != nil else { return nil }
+                device.pointee.hasAppID = true
+            default: return nil
             }
             way = Grammar.next(&place, 0x7B)
         }
-        device.hasFacts = true
+        device.pointee.hasToken = true
+        return way == .end && seen & 1 == 1 ? place : nil
+    }
+
+    private func facts(
+        _ start: Bytes,
+        _ device: UnsafeMutablePointer<RecordView.DeviceView>,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bytes? {
+        var (place, seen) = (start, 0 as UInt64)
+        var value = device.pointee.token
+        var way = Grammar.open(&place, 0x7B)
+        while way == .on {
+            switch Grammar.name(&place, tables.pointee.facts, &seen) {
+            case 0:
+                guard let platform = Self.closed(&place, lexicon.pointee.platforms) else { return nil }
+                device.pointee.family = lexicon.pointee.familyOfPlatform[platform]
+            case 1...8: guard Grammar.pass(&place) != nil else { return nil }
+            case 9:
+                Grammar.space(&place)
+                guard Grammar.number(&place, &value), value.kind == .integer else { return nil }
+            case 10, 11:
+                Grammar.space(&place)
+                guard Grammar.flag(&place) else { return nil }
+            default: return nil
+            }
+            way = Grammar.next(&place, 0x7B)
+        }
+        device.pointee.hasFacts = true
         // The first five must be there.
-        return way == .end && seen & 0b11111 == 0b11111
+        return way == .end && seen & 0b11111 == 0b11111 ? place : nil
     }
 
     // MARK: Words
@@ -391,30 +391,24 @@ struct NeutralScanner: BitwiseCopyable {
     @inline(__always) private static func word(
         _ place: inout Bytes,
         _ table: KeyTable,
-        after previous: Int,
-        _ index: inout Int,
         mayBeEmpty: Bool = false
-    ) -> Bool {
-        guard place.pointee == 0x22 else { return false }
+    ) -> Int? {
+        guard Grammar.comes(0x22, &place) else { return nil }
         place += 1
-        index = table.find(&place, after: previous)
-        if index >= 0 { return true }
+        let index = table.find(&place)
+        if index >= 0 { return index }
         // A word beyond ASCII may be equal to one of the table's in the eyes of text, so it is for the slow way.
         let end = place.endOfPlainText
-        guard end.pointee == 0x22, end > place || mayBeEmpty else { return false }
+        guard end.pointee == 0x22, end > place || mayBeEmpty else { return nil }
         place = end + 1
-        return true
+        return Lexicon.unknown
     }
 
     /// Reads a word of a closed set.
-    @inline(__always) private static func closed(
-        _ place: inout Bytes,
-        _ table: KeyTable,
-        _ index: inout Int
-    ) -> Bool {
-        guard place.pointee == 0x22 else { return false }
+    @inline(__always) private static func closed(_ place: inout Bytes, _ table: KeyTable) -> Int? {
+        guard Grammar.comes(0x22, &place) else { return nil }
         place += 1
-        index = table.find(&place, after: -1)
-        return index >= 0
+        let index = table.find(&place)
+        return index >= 0 ? index : nil
     }
 }

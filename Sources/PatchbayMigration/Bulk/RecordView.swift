@@ -1,6 +1,6 @@
 /// A value of a record, where it stands in the chunk.
 struct ValueView: BitwiseCopyable {
-    enum Kind: UInt8, BitwiseCopyable {
+    enum Kind: UInt8, BitwiseCopyable, CaseIterable {
         case string, integer, decimal, yes, no, date, time, timestamp, country
         /// `text` is the list from bracket to bracket, of strings alone.
         case choices, list
@@ -28,6 +28,8 @@ struct RecordView: BitwiseCopyable {
         var value: ValueView
         /// The value as an address, once it was checked.
         var address: Stretch
+        /// Whether the scanner found it to be an e-mail address.
+        var isEmail = false
     }
 
     struct SubscriptionView: BitwiseCopyable {

@@ -82,242 +82,255 @@ struct RowScanner: BitwiseCopyable {
     }
 
     /// The longest row that goes the fast way.
-    static let longest = 64 << 10
+    static let longest = 16 << 10
 
-    /// Reads the row at the cursor; afterwards the cursor is behind its line end, or at `end` if it has none.
-    ///
-    /// `lines` counts the line feeds inside its fields. `end` is behind a line feed or before the padding.
-    @inline(__always) func scan(
-        _ place: inout Bytes,
-        _ end: Bytes,
-        _ view: inout RecordView,
-        _ lines: inout Int
-    ) -> Bool {
-        view.clear()
-        guard split(&place, end, &lines) else { return false }
-        for index in 0..<steps.count {
-            let step = steps[index]
-            let value = fields + step.column
-            guard value.pointee.text.count > 0 else {
-                if step.isRequired { return false }
-                continue
-            }
-            switch step.work {
-            case .identifier:
-                guard Self.fits(value.pointee, step.form), view.identifierCount < RecordView.identifierLimit else {
-                    return false
-                }
-                view.identifiers[view.identifierCount].kind = step.index
-                view.identifiers[view.identifierCount].value = value.pointee
-                view.identifierCount += 1
-            case .attribute:
-                guard let attribute = view.attribute(step.index) else { return false }
-                attribute.pointee = value.pointee
-                guard attribute.pointee.convert(to: step.type) else { return false }
-            case .locale: view.hasLocale = true
-            case .timeZone:
-                guard memchr(value.pointee.text.start, 0x2F, value.pointee.text.count) != nil else { return false }
-                (view.hasTimeZone, view.timeZone) = (true, value.pointee.text)
-            case .unusual: return false
-            }
-        }
-        return true
+    /// Where a row ends: behind its line end, or at the end if it has none; and its line feeds, with that.
+    struct Extent {
+        var end: Bytes
+        var lines: Int
     }
 
-    @inline(__always) private static func fits(_ value: ValueView, _ form: Form) -> Bool {
-        switch form {
-        case .any: return true
-        case .email:
-            guard value.isBare, value.text.count <= 254, Forms.isEmail(value.text) else { return false }
-            var (place, last) = (value.text.start, value.text.start + value.text.count)
-            while place.pointee != 0x40 { place += 1 }
-            place += 1
-            // Every label of the host has a letter, and there are two.
-            var labels = 1
-            guard place.pointee != 0x2E, last[-1] != 0x2E else { return false }
-            while place < last {
-                if place.pointee == 0x2E {
-                    guard place[1] != 0x2E else { return false }
-                    labels += 1
-                }
-                place += 1
+    /// Reads the row at the cursor; nil for one that is not plain. `end` is behind a line feed or before the padding.
+    @inline(__always) func scan(_ place: Bytes, _ end: Bytes, _ view: inout RecordView) -> Extent? {
+        view.clear()
+        guard let extent = split(place, end) else { return nil }
+        var identifiers = 0
+        for index in 0..<steps.count {
+            let step = steps.place(index)
+            let value = fields + step.pointee.column
+            guard value.pointee.text.count > 0 else {
+                if step.pointee.isRequired { return nil }
+                continue
             }
-            last = place
-            return labels > 1
-        case .phone:
-            guard value.isBare else { return false }
-            var digits = 0
-            for index in 0..<value.text.count {
-                switch value.text[index] {
-                case 0x30...0x39: digits += 1
-                case 0x2B, 0x2D, 0x28, 0x29, 0x2E, 0x20: break
-                default: return false
-                }
+            switch step.pointee.work {
+            case .identifier:
+                guard identifiers < RecordView.identifierLimit, Self.fits(value, step.pointee.form) else { return nil }
+                let identifier = view.identifiers + identifiers
+                identifier.pointee.kind = step.pointee.index
+                identifier.pointee.value = value.pointee
+                identifier.pointee.isEmail = step.pointee.form == .email
+                identifiers &+= 1
+            case .attribute:
+                guard let attribute = view.attribute(step.pointee.index) else { return nil }
+                attribute.pointee = value.pointee
+                let type = step.pointee.type
+                guard type == .string || attribute.pointee.convert(to: type) else { return nil }
+            case .locale: view.hasLocale = true
+            case .timeZone:
+                guard memchr(value.pointee.text.start, 0x2F, value.pointee.text.count) != nil else { return nil }
+                (view.hasTimeZone, view.timeZone) = (true, value.pointee.text)
+            case .unusual: return nil
             }
-            return (4...15).contains(digits)
         }
+        view.identifierCount = identifiers
+        return extent
+    }
+
+    @inline(__always) private static func fits(_ value: UnsafeMutablePointer<ValueView>, _ form: Form) -> Bool {
+        switch form {
+        case .any: true
+        case .email: value.pointee.isBare && isEmail(value.pointee.text)
+        case .phone: value.pointee.isBare && isPhone(value.pointee.text)
+        }
+    }
+
+    /// Whether it is an address whose host has two labels at least, and none without a letter.
+    @inline(__always) private static func isEmail(_ text: Stretch) -> Bool {
+        guard text.count <= 254, Forms.isEmail(text) else { return false }
+        var (start, dots) = (text.index(of: 0x40, or: 0x40, from: 0) &+ 1, 0)
+        while true {
+            let dot = text.index(of: 0x2E, or: 0x2E, from: start)
+            if dot >= text.count { return dots > 0 && start < text.count }
+            guard dot > start else { return false }
+            dots &+= 1
+            start = dot &+ 1
+        }
+    }
+
+    @inline(__always) private static func isPhone(_ text: Stretch) -> Bool {
+        let digits = Forms.plainDigits(text)
+        return digits >= 0 ? (4...15).contains(digits) : hasDigits(text)
+    }
+
+    @inline(never) private static func hasDigits(_ text: Stretch) -> Bool {
+        var digits = 0
+        for index in 0..<text.count {
+            switch text[index] {
+            case 0x30...0x39: digits += 1
+            case 0x2B, 0x2D, 0x28, 0x29, 0x2E, 0x20: break
+            default: return false
+            }
+        }
+        return (4...15).contains(digits)
     }
 
     // MARK: Splitting
 
-    @inline(__always) private func split(_ place: inout Bytes, _ end: Bytes, _ lines: inout Int) -> Bool {
-        let limit = place + Self.longest
-        var pen = Pen(place: scratch)
-        var column = 0
-        while column < columnCount {
+    /// How far a row was split.
+    private struct Cut {
+        /// The end of a field, or behind its quote; nil for one that is not plain.
+        var place: Bytes?
+        /// Behind what was written to the scratch.
+        var pen: Pen
+        /// Line feeds in the field.
+        var lines = 0
+
+        /// The same with what finishing the field gave: nil is for a field that is not plain.
+        @inline(__always) func finished(by pen: Pen?) -> Cut {
+            var cut = self
+            if let pen { cut.pen = pen } else { cut.place = nil }
+            return cut
+        }
+    }
+
+    @inline(__always) private func split(_ start: Bytes, _ end: Bytes) -> Extent? {
+        let limit = min(end, start + Self.longest)
+        var (place, pen, lines, column) = (start, Pen(place: scratch), 1, 0)
+        while true {
             let field = fields + column
-            if hasQuotes, place.pointee == quote {
-                guard quoted(&place, min(end, limit), field, &pen, &lines) else { return false }
-            } else {
-                guard bare(&place, min(end, limit), field, &pen) else { return false }
-            }
+            let cut =
+                hasQuotes && place.pointee == quote
+                ? quoted(place, limit, field, pen) : bare(place, limit, field, pen)
+            guard let next = cut.place else { return nil }
+            (place, pen, lines) = (next, cut.pen, lines &+ cut.lines)
             column &+= 1
             if place.pointee == delimiter, place < end {
+                guard column < columnCount else { return nil }
                 place += 1
                 continue
             }
             if place < end, place.pointee == 0x0D {
                 // One without a line feed is a fault behind a quote.
-                guard place[1] == 0x0A, place + 1 < end else { return false }
+                guard place[1] == 0x0A, place + 1 < end else { return nil }
                 place += 1
             }
-            guard place >= end || place.pointee == 0x0A else { return false }
-            if place < end { place += 1 }
-            return column == columnCount
+            guard place >= end || place.pointee == 0x0A, column == columnCount else { return nil }
+            return Extent(end: place < end ? place + 1 : place, lines: lines)
         }
-        return false
     }
 
-    /// Marks what ends plain text in a field: what ends it in JSON, and the delimiter.
-    @inline(__always) private func plainEnd(_ place: Bytes) -> Bytes {
-        var place = place
+    /// The first place from here that ends plain text in a field: what ends it in JSON, or the delimiter.
+    @inline(__always) private func plainEnd(_ start: Bytes) -> Bytes {
+        let delimiter = Int8(truncatingIfNeeded: delimiter)
+        var place = start
         while true {
-            let word = Word.load(place)
-            // The lower mark of the two is exact, because each one's lowest is.
-            let stops = Word.stops(in: word) | Word.marks(of: delimiter, in: word)
-            if stops != 0 { return place + stops.trailingZeroBitCount &>> 3 }
-            place += 8
+            let block = Block.load(place)
+            let first = Block.first(Block.stops(in: block) .| Block.marks(of: delimiter, in: block))
+            place += first
+            if first < Block.count { return place }
         }
     }
 
     @inline(__always) private func bare(
-        _ place: inout Bytes,
+        _ start: Bytes,
         _ limit: Bytes,
         _ field: UnsafeMutablePointer<ValueView>,
-        _ pen: inout Pen
-    ) -> Bool {
-        let start = place
-        place = plainEnd(place)
+        _ pen: Pen
+    ) -> Cut {
+        var place = plainEnd(start)
         (field.pointee.kind, field.pointee.isEscaped, field.pointee.isASCII) = (.string, false, true)
-        if place.pointee != delimiter {
-            guard bareRest(&place, limit, field) else { return false }
-        }
         // A return before the line feed belongs to the line end.
+        let byte = place.pointee
+        if byte != delimiter, byte != 0x0A, byte != 0x0D || place[1] != 0x0A {
+            guard let end = bareRest(place, limit, field) else { return Cut(place: nil, pen: pen) }
+            place = end
+        }
         field.pointee.text = Stretch(start, place - start)
-        return finish(field, &pen)
+        return Cut(place: place, pen: pen).finished(by: finish(field, pen))
     }
 
     @inline(never) private func bareRest(
-        _ place: inout Bytes,
+        _ start: Bytes,
         _ limit: Bytes,
         _ field: UnsafeMutablePointer<ValueView>
-    ) -> Bool {
+    ) -> Bytes? {
+        var place = start
         while place < limit {
             let byte = place.pointee
-            if byte == delimiter || byte == 0x0A || byte == 0x0D && place[1] == 0x0A { return true }
+            if byte == delimiter || byte == 0x0A || byte == 0x0D && place[1] == 0x0A { return place }
             if byte >= 0x80 {
                 let length = place.sequenceLength
-                guard length > 0 else { return false }
+                guard length > 0 else { return nil }
                 place += length
                 field.pointee.isASCII = false
             } else {
-                if byte == 0 || byte == unusual { return false }
+                if byte == 0 || byte == unusual { return nil }
                 if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
                 place += 1
             }
             place = plainEnd(place)
         }
-        return place == limit
+        return place == limit ? place : nil
     }
 
-    @inline(__always) private func quoted(
-        _ place: inout Bytes,
+    private func quoted(
+        _ start: Bytes,
         _ limit: Bytes,
         _ field: UnsafeMutablePointer<ValueView>,
-        _ pen: inout Pen,
-        _ lines: inout Int
-    ) -> Bool {
-        place += 1
-        let start = place
-        if quote == 0x22 { place = place.endOfPlainText }
+        _ pen: Pen
+    ) -> Cut {
+        let text = start + 1
+        var cut = Cut(place: nil, pen: pen)
+        var place = quote == 0x22 ? text.endOfPlainText : text
         (field.pointee.kind, field.pointee.isEscaped, field.pointee.isASCII) = (.string, false, true)
         var hasDoubled = false
         if place >= limit || place.pointee != quote || quote != 0x22 || place[1] == quote {
-            guard quotedRest(&place, limit, field, &hasDoubled, &lines) else { return false }
+            while true {
+                guard place < limit else { return cut }
+                let byte = place.pointee
+                if byte == quote {
+                    guard place + 1 < limit, place[1] == quote else { break }
+                    hasDoubled = true
+                    if quote == 0x22 { field.pointee.isEscaped = true }
+                    place += 2
+                } else if byte >= 0x80 {
+                    let length = place.sequenceLength
+                    guard length > 0 else { return cut }
+                    place += length
+                    field.pointee.isASCII = false
+                } else {
+                    if byte == 0x0A { cut.lines += 1 }
+                    if byte == 0 || byte == unusual { return cut }
+                    if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
+                    place += 1
+                }
+                if quote == 0x22 { place = place.endOfPlainText }
+            }
         }
-        field.pointee.text = Stretch(start, place - start)
+        field.pointee.text = Stretch(text, place - text)
         place += 1
         // Behind the quote stands the delimiter or the line end, or it is a fault.
         guard place.pointee == delimiter || place.pointee == 0x0A || place.pointee == 0x0D || place == limit else {
-            return false
+            return cut
         }
-        if hasDoubled { single(field, &pen) }
-        return finish(field, &pen)
-    }
-
-    @inline(never) private func quotedRest(
-        _ place: inout Bytes,
-        _ limit: Bytes,
-        _ field: UnsafeMutablePointer<ValueView>,
-        _ hasDoubled: inout Bool,
-        _ lines: inout Int
-    ) -> Bool {
-        while place < limit {
-            let byte = place.pointee
-            if byte == quote {
-                guard place + 1 < limit, place[1] == quote else { return true }
-                hasDoubled = true
-                if quote == 0x22 { field.pointee.isEscaped = true }
-                place += 2
-            } else if byte >= 0x80 {
-                let length = place.sequenceLength
-                guard length > 0 else { return false }
-                place += length
-                field.pointee.isASCII = false
-            } else {
-                if byte == 0x0A { lines += 1 }
-                if byte == 0 || byte == unusual { return false }
-                if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
-                place += 1
-            }
-            if quote == 0x22 { place = place.endOfPlainText }
-        }
-        return false
+        if hasDoubled { cut.pen = single(field, cut.pen) }
+        cut.place = place
+        return cut.finished(by: finish(field, cut.pen))
     }
 
     /// Takes every other quote out. A row's fields fit the scratch, because each byte of the row is written there at most
     /// once here and at most six times in ``finish(_:_:)``, and rows are bounded; so it holds seven times the row.
-    private func single(_ field: UnsafeMutablePointer<ValueView>, _ pen: inout Pen) {
+    private func single(_ field: UnsafeMutablePointer<ValueView>, _ start: Pen) -> Pen {
         let text = field.pointee.text
-        let start = pen.place
-        var index = 0
+        var (pen, index) = (start, 0)
         while index < text.count {
             pen.put(text[index])
             index += text[index] == quote ? 2 : 1
         }
-        field.pointee.text = Stretch(Bytes(start), pen.place - start)
+        field.pointee.text = Stretch(Bytes(start.place), pen.place - start.place)
+        return pen
     }
 
-    /// Takes white space off both ends, and writes a text that needs escapes as JSON writes it.
-    @inline(__always) private func finish(_ field: UnsafeMutablePointer<ValueView>, _ pen: inout Pen) -> Bool {
+    /// Takes white space off both ends, and writes a text that needs escapes as JSON writes it; nil where nobody here can
+    /// tell.
+    @inline(__always) private func finish(_ field: UnsafeMutablePointer<ValueView>, _ pen: Pen) -> Pen? {
         let text = field.pointee.text
-        guard text.count > 0 else { return true }
-        let (first, last) = (text[0], text[text.count - 1])
+        guard text.count > 0 else { return pen }
+        let (first, last) = (text[0], text[text.count &- 1])
         if first &- 0x21 >= 0x5E || last &- 0x21 >= 0x5E {
-            guard trim(field) else { return false }
+            guard trim(field) else { return nil }
         }
-        if field.pointee.isEscaped { escape(field, &pen) }
-        return true
+        return field.pointee.isEscaped ? escape(field, pen) : pen
     }
 
     /// Takes blanks off; false where beyond ASCII nobody here can tell white space.
@@ -340,9 +353,9 @@ struct RowScanner: BitwiseCopyable {
         return index == count - 1 || !isBlank(start[index])
     }
 
-    private func escape(_ field: UnsafeMutablePointer<ValueView>, _ pen: inout Pen) {
+    @inline(never) private func escape(_ field: UnsafeMutablePointer<ValueView>, _ start: Pen) -> Pen {
         let text = field.pointee.text
-        let start = pen.place
+        var pen = start
         for index in 0..<text.count {
             let byte = text[index]
             guard byte < 0x20 || byte == 0x22 || byte == 0x5C else {
@@ -365,6 +378,7 @@ struct RowScanner: BitwiseCopyable {
                 }
             }
         }
-        field.pointee.text = Stretch(Bytes(start), pen.place - start)
+        field.pointee.text = Stretch(Bytes(start.place), pen.place - start.place)
+        return pen
     }
 }

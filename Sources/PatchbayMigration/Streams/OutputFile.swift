@@ -99,6 +99,9 @@ public final class OutputFile: ByteSink {
         (count, hastened) = (length ?? 0, length ?? 0)
     }
 
+    /// Whether nobody sees the bytes before they are complete.
+    var isDraft: Bool { draft != nil }
+
     /// Where an unfinished file stands that can be gone on with.
     static func draft(of target: String) -> String { "\(target).partial" }
 

@@ -53,7 +53,7 @@ struct CRC32 {
     }
 
     /// Eight bytes at once: each has a table for its distance from the end of the word.
-    private static func step(_ state: UInt32, _ word: UInt64, _ tables: UnsafePointer<UInt32>) -> UInt32 {
+    private static func step(_ state: UInt32, _ word: UInt64, _ tables: [UInt32]) -> UInt32 {
         let word = word ^ UInt64(state)
         func entry(_ place: UInt64) -> UInt32 {
             tables[Int(truncatingIfNeeded: (7 &- place) &<< 8 | word &>> (8 &* place) & 0xFF)]
@@ -62,10 +62,7 @@ struct CRC32 {
     }
 
     /// The table of one byte, then those of a byte that so many others follow, 256 entries each.
-    ///
-    /// Made once, never changed and never let go: whoever has the pointer may read 2,048 entries at any time. As an array it
-    /// would be asked for, and its bounds looked at, for every field of every row.
-    nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
+    private static let tables: [UInt32] = {
         var tables: [UInt32] = (0..<256).map { (index: UInt32) -> UInt32 in
             (0..<8).reduce(index) { rest, _ in rest & 1 == 1 ? 0xEDB8_8320 ^ (rest >> 1) : rest >> 1 }
         }
@@ -73,9 +70,7 @@ struct CRC32 {
             let before = tables[entry - 256]
             tables.append(tables[Int(before & 0xFF)] ^ (before >> 8))
         }
-        let room = UnsafeMutablePointer<UInt32>.allocate(capacity: tables.count)
-        room.initialize(from: tables, count: tables.count)
-        return UnsafePointer(room)
+        return tables
     }()
 }
 

@@ -57,18 +57,29 @@ extension RuleEvidence {
         {"rule":"acoustic/E11","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
         {"rule":"acoustic/E12","test":"PatchbayAcousticTests.EventTests/`events wait for the interval, a flush or a full request`()"}
         {"rule":"acoustic/F1","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F2","test":"PatchbayAcousticTests.MapFileTests/`a map file may be of one byte a character, if it says so`()"}
         {"rule":"acoustic/F2","test":"PatchbayAcousticTests.RecordTests/`a file of one byte a character has no other characters`()"}
         {"rule":"acoustic/F2","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F3","test":"PatchbayAcousticTests.MapFileTests/`columns are named by their places, whatever the header line says`()"}
         {"rule":"acoustic/F3","test":"PatchbayAcousticTests.RecordTests/`a file of one byte a character has no other characters`()"}
         {"rule":"acoustic/F3","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F4","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F5","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F6","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F7","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F8","test":"PatchbayAcousticTests.MapFileTests/`a file of opt-outs, or of people who get nothing, is a no in each row`(_:_:)"}
+        {"rule":"acoustic/F8","test":"PatchbayAcousticTests.MapFileTests/`what a person wants is read, even where an import leaves it out`()"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`an export tells who opted out`()"}
+        {"rule":"acoustic/F9","test":"PatchbayAcousticTests.MapFileTests/`a file of opt-outs, or of people who get nothing, is a no in each row`(_:_:)"}
         {"rule":"acoustic/F9","test":"PatchbayAcousticTests.RecordTests/`who opted out goes into a file of opt-outs alone`()"}
+        {"rule":"acoustic/F10","test":"PatchbayAcousticTests.MapFileTests/`what a person wants is read, even where an import leaves it out`()"}
         {"rule":"acoustic/F10","test":"PatchbayAcousticTests.RecordTests/`the map file names every column by its place`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`a map file is read as it was written, and its file as one with a header`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`columns are named by their places, whatever the header line says`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`every problem of a map file is told at once, with its line and a remedy`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`what is no map file is refused with its place`(_:_:)"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`what settings say counts more, and types come from columns that are made`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`the map file names every column by its place`()"}
         {"rule":"acoustic/F12","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}

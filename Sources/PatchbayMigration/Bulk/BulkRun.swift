@@ -6,7 +6,7 @@ import PatchbayModel
 /// One run of a migration whose records have nothing to do with each other: chunks are mapped on several threads, and
 /// written in order. Where both formats are known as data, most records go the fast way there.
 ///
-/// Reading, writing and telling stay on the calling thread; with one worker the mapping does too.
+/// Reading, writing and telling stay on the calling thread, which maps, too, while it would wait.
 struct BulkRun {
     private var report = MigrationReport()
     private let notes: [FindingRow]
@@ -79,7 +79,7 @@ struct BulkRun {
             var lane = OneLane(mapper)
             try run.go(first, skipped, &source, surroundings, &lane)
         } else {
-            var lane = ManyLanes(plan, header, workers: workers)
+            var lane = ManyLanes(plan, header, mapper, workers: workers)
             defer { lane.close() }
             try run.go(first, skipped, &source, surroundings, &lane)
         }
@@ -271,7 +271,7 @@ private struct OneLane: Lane, ~Copyable {
     mutating func next(isLast: Bool) -> ChunkResult? { result.take() }
 }
 
-/// Threads of their own.
+/// The calling thread and others beside it.
 private struct ManyLanes: Lane, ~Copyable {
     private struct Task: Sendable {
         let job: ChunkJob
@@ -279,14 +279,16 @@ private struct ManyLanes: Lane, ~Copyable {
     }
 
     private let ring: WorkRing<Task, ChunkResult>
+    private var mapper: ChunkMapper
     private let limit: Int
     private var submitted = 0
     private var taken = 0
 
-    init(_ plan: BulkPlan, _ header: BulkPlan.Header, workers: Int) {
-        // One job for each thread, one that waits for the first of them that is done, and one that is written.
-        limit = workers + 2
-        ring = WorkRing(workers: workers) { ring in
+    init(_ plan: BulkPlan, _ header: BulkPlan.Header, _ mapper: consuming ChunkMapper, workers: Int) {
+        self.mapper = mapper
+        // One job for each thread, and so many that wait that none is without while this one reads, maps and writes.
+        limit = 2 * workers + 2
+        ring = WorkRing(workers: workers - 1) { ring in
             // It was made once already before any thread began, so it can be made.
             guard let made = try? plan.makeMapper(behind: header) else { return }
             var mapper = made
@@ -308,6 +310,11 @@ private struct ManyLanes: Lane, ~Copyable {
     mutating func next(isLast: Bool) -> ChunkResult? {
         guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
         defer { taken += 1 }
-        return ring.wait(for: taken)
+        return ring.wait(for: taken) { next in
+            var next = next
+            var output: [UInt8] = []
+            swap(&output, &next.output)
+            return mapper.map(next.job, consume output)
+        }
     }
 }

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Threads that turn jobs into results, which are given back in the order of the jobs.
+/// Threads that turn jobs into results, the caller's among them; results are given back in the order of the jobs.
 ///
 /// How many jobs are under way is for the caller to bound: that bounds the memory.
 final class WorkRing<Job: Sendable, Output: Sendable>: Sendable {
@@ -17,7 +17,7 @@ final class WorkRing<Job: Sendable, Output: Sendable>: Sendable {
     private let workers: Int
     private let ended = DispatchGroup()
 
-    /// Starts that many threads; each makes its own worker and runs it to the end.
+    /// Starts that many threads beside the caller's; each makes its own worker and runs it to the end.
     ///
     /// - Parameters:
     ///   - workers: how many.
@@ -38,11 +38,18 @@ final class WorkRing<Job: Sendable, Output: Sendable>: Sendable {
         hasWork.signal()
     }
 
-    /// Waits for the result of that job.
-    func wait(for number: Int) -> Output {
+    /// Waits for the result of that job, and works meanwhile: whoever waits asleep has to be woken, and costs more than a job.
+    func wait(for number: Int, working work: (Job) -> Output) -> Output {
         while true {
             if let output = state.withLock({ $0.outputs.removeValue(forKey: number) }) { return output }
-            hasOutput.wait()
+            if hasWork.wait(timeout: .now()) == .success {
+                guard let next = first() else { continue }
+                let output = work(next.job)
+                if next.number == number { return output }
+                state.withLock { $0.outputs[next.number] = output }
+            } else {
+                hasOutput.wait()
+            }
         }
     }
 
@@ -61,7 +68,11 @@ final class WorkRing<Job: Sendable, Output: Sendable>: Sendable {
     /// The next job; nil when no more come.
     func take() -> (number: Int, job: Job)? {
         hasWork.wait()
-        return state.withLock { state in state.jobs.isEmpty ? nil : state.jobs.removeFirst() }
+        return first()
+    }
+
+    private func first() -> (number: Int, job: Job)? {
+        state.withLock { state in state.jobs.isEmpty ? nil : state.jobs.removeFirst() }
     }
 
     /// Hands a result in.

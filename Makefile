@@ -44,7 +44,7 @@ goldens: tools ## rewrites the goldens; read the diff before you commit it
 	@if [ -n "$${CI:-}" ]; then echo 'make goldens is for people: CI compares, it never writes.' >&2; exit 2; fi
 	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'Patchbay($(VENDORS))Tests'
 	UPDATE_GOLDENS=1 swift test --disable-xctest --filter 'RepositoryTests.WireSchemaTests'
-	UPDATE_GOLDENS=1 swift test --disable-xctest --package-path Examples/ToyVendor --scratch-path .build/examples --disable-index-store -Xswiftc -gnone
+	UPDATE_GOLDENS=1 swift test --disable-xctest --package-path Examples/ToyVendor --scratch-path .build/examples
 	git status --short -- 'Adapters/*/Goldens' 'Examples/*/Goldens'
 
 rules: tools ## refreshes the list of what shows each rule, from a test run

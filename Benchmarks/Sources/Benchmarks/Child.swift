@@ -3,8 +3,33 @@ import Foundation
 /// Another process: for memory that is nobody else's, and for the time that a start takes.
 enum Child {
     /// This program with other words; what it says.
-    static func ours(_ arguments: [String]) throws -> String {
-        try run([CommandLine.arguments[0]] + arguments).output
+    static func ours(_ arguments: [String]) throws -> String { try output(of: [CommandLine.arguments[0]] + arguments) }
+
+    /// What a program says that a small process starts: a child begins with the peak memory of the process that starts it.
+    private static func output(of words: [String]) throws -> String {
+        let script = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
+        return try run([python(), "-c", script] + words).output
+    }
+
+    /// The most memory that a program has held, in MiB, as a process that is small itself hears of it.
+    static func peakMemory(of words: [String]) throws -> Double {
+        let script = """
+            import resource, subprocess, sys
+            subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+            """
+        let peak = Double(try run([python(), "-c", script] + words).output.filter { !$0.isWhitespace })
+        #if canImport(Darwin)
+        return (peak ?? 0) / 1_048_576
+        #else
+        return (peak ?? 0) / 1024
+        #endif
+    }
+
+    /// The interpreter itself: what stands first on the path may be a script that looks for it.
+    static func python() throws -> String {
+        try run(["/usr/bin/env", "python3", "-c", "import sys; print(sys.executable)"]).output
+            .filter { !$0.isNewline }
     }
 
     /// Runs a program to its end and gives what it said and how long it took, in milliseconds.

@@ -225,7 +225,7 @@ extension Scenes {
             } else {
                 words = [CommandLine.arguments[0], "migrate", String(workers), source, output, "\(output).rejects"]
             }
-            let peak = try Self.peakMemory(words)
+            let peak = try Child.peakMemory(of: words)
             guard FileManager.default.fileExists(atPath: output) else {
                 throw WrongResult("\(words.joined(separator: " ")) wrote nothing.")
             }
@@ -237,23 +237,5 @@ extension Scenes {
                 isReached: peak <= 32
             )
         }
-    }
-
-    /// The most memory that a program has held, in MiB, as a process that is small itself hears of it: a child begins with
-    /// the peak of the process that starts it.
-    private static func peakMemory(_ words: [String]) throws -> Double {
-        let script = """
-            import resource, subprocess, sys
-            subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-            """
-        let peak = Double(
-            try Child.run(["/usr/bin/env", "python3", "-c", script] + words).output.filter { !$0.isWhitespace }
-        )
-        #if canImport(Darwin)
-        return (peak ?? 0) / 1_048_576
-        #else
-        return (peak ?? 0) / 1024
-        #endif
     }
 }

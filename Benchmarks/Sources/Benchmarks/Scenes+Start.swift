@@ -19,7 +19,7 @@ extension Scenes {
             return Spread(try (0..<21).map { _ in try Child.run(words).milliseconds }).median
         }
         let python = try milliseconds([
-            "/usr/bin/env", "python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", configuration,
+            Child.python(), "-c", "import json, sys; json.load(open(sys.argv[1]))", configuration,
         ])
         report.add("", "python3 that loads 5 kB of JSON, start to end", "\(python.short) ms")
         let starts = [

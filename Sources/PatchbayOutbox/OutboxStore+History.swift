@@ -1,3 +1,5 @@
+import PatchbayJSON
+
 /// How operations ended, as far back as `historyLimit` goes.
 ///
 /// One ending by itself is a row of `history`. Endings that are carried out together and are alike share a row of `chapter`:
@@ -118,15 +120,20 @@ extension OutboxStore {
     package func endings(behind number: Int64, limit: Int) throws(OutboxError) -> [Ending] {
         try carryOutEndingsNow()
         var endings = try remembered(behind: number, limit: limit)
-        for place in endings.indices where endings[place].entry.term == "rejected" {
-            let reject = try soundRows(
-                .reject,
-                where: "provider = ?1 AND id = ?2",
-                order: "number DESC LIMIT 1",
-                .text(endings[place].entry.provider),
-                .text(endings[place].entry.id)
-            ) { row in row.blob(11) }
-            endings[place].finding = reject.first
+        let rejected = endings.indices.filter { endings[$0].entry.term == "rejected" }
+        guard !rejected.isEmpty else { return endings }
+        // One walk for all of them: rejects are found by their number, and there may be as many as endings.
+        let ids = JSONValue.array(rejected.map { .string(endings[$0].entry.id) }).text
+        var findings: [String: [String: [UInt8]]] = [:]
+        let rejects = try soundRows(
+            .reject,
+            where: "id IN (SELECT value FROM json_each(?1))",
+            order: "number",
+            .text(ids)
+        ) { row in (provider: row.text(1), id: row.text(3), finding: row.blob(11)) }
+        for reject in rejects { findings[reject.provider, default: [:]][reject.id] = reject.finding }
+        for place in rejected {
+            endings[place].finding = findings[endings[place].entry.provider]?[endings[place].entry.id]
         }
         return endings
     }

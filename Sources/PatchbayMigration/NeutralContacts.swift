@@ -54,33 +54,8 @@ enum NeutralContacts {
     )
 
     /// Reads a contact from each line; empty lines are passed over.
-    struct Reader: RecordReader {
-        private var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
-        private var number = 0
-
-        mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
-            lines.append(bytes)
-            try drain(record)
-        }
-
-        mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
-            lines.finish()
-            try drain(record)
-        }
-
-        private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
-            while let line = lines.next() {
-                switch line {
-                case .success(let line) where line.bytes.isEmpty: continue
-                case .success(let line):
-                    number += 1
-                    try record(self.record(Array(line.bytes), number: number, line: line.number))
-                case .failure(let fault):
-                    number += 1
-                    try record(overlong(length: fault.length, number: number, line: fault.number))
-                }
-            }
-        }
+    struct Reader: LineReader {
+        var lines = RecordLines(maximumLength: NeutralContacts.longestLine)
 
         private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 

@@ -95,25 +95,13 @@ extension OutboxStore {
     /// How operations ended, newest first.
     package func history(provider: String?, limit: Int) throws(OutboxError) -> [HistoryEntry] {
         try carryOutEndingsNow()
-        let isMeant = "(?1 IS NULL OR provider = ?1)"
-        let order = "number DESC LIMIT ?2"
-        let single = try soundRows(
-            .history,
-            where: isMeant,
-            order: order,
+        let found = try endings(
+            where: "(?1 IS NULL OR provider = ?1)",
+            order: "number DESC LIMIT ?2",
             .optional(provider),
-            .integer(limit),
-            make: Ending.init(row:)
+            .integer(limit)
         )
-        let many = try soundRows(
-            .chapter,
-            where: isMeant,
-            order: order,
-            .optional(provider),
-            .integer(limit),
-            make: Ending.chapter
-        )
-        return (single + many.joined()).sorted { $0.number > $1.number }.prefix(limit).map(\.entry)
+        return found.sorted { $0.number > $1.number }.prefix(limit).map(\.entry)
     }
 
     /// How operations ended behind that number, oldest first, with the finding where a reject is kept.
@@ -140,24 +128,20 @@ extension OutboxStore {
 
     /// What the history holds behind a number, oldest first; at most so many.
     func remembered(behind number: Int64, limit: Int) throws(OutboxError) -> [Ending] {
-        let single = try soundRows(
-            .history,
-            where: "number > ?1",
-            order: "number LIMIT ?2",
-            .integer(number),
-            .integer(limit),
-            make: Ending.init(row:)
-        )
-        let many = try soundRows(
-            .chapter,
-            where: "number > ?1",
-            order: "number LIMIT ?2",
-            .integer(number),
-            .integer(limit),
-            make: Ending.chapter
-        )
-        let all = single + many.joined().filter { $0.number > number }
-        return Array(all.sorted { $0.number < $1.number }.prefix(limit))
+        let found = try endings(where: "number > ?1", order: "number LIMIT ?2", .integer(number), .integer(limit))
+        return Array(found.filter { $0.number > number }.sorted { $0.number < $1.number }.prefix(limit))
+    }
+
+    /// What rows of both kinds hold, those of one by itself first.
+    private func endings(
+        where condition: String,
+        order: String,
+        _ first: SQLValue,
+        _ second: SQLValue
+    ) throws(OutboxError) -> [Ending] {
+        let single = try soundRows(.history, where: condition, order: order, first, second, make: Ending.init(row:))
+        let many = try soundRows(.chapter, where: condition, order: order, first, second, make: Ending.chapter)
+        return single + many.joined()
     }
 }
 

@@ -3,39 +3,14 @@ import PatchbayJSON
 import PatchbayModel
 
 /// Reads profiles, one JSON object a line; empty lines are passed over.
-struct ProfileReader: RecordReader {
+struct ProfileReader: LineReader {
     /// The longest line that is read, in bytes without its end.
     private static let longestLine = 16 << 20
 
     let settings: ImportSettings
-    private var lines = LineSplitter(maximumLength: longestLine)
-    private var number = 0
+    var lines = RecordLines(maximumLength: longestLine)
 
     init(settings: ImportSettings) { self.settings = settings }
-
-    mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
-        lines.append(bytes)
-        try drain(record)
-    }
-
-    mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
-        lines.finish()
-        try drain(record)
-    }
-
-    private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
-        while let line = lines.next() {
-            switch line {
-            case .success(let line) where line.bytes.isEmpty: continue
-            case .success(let line):
-                number += 1
-                try record(self.record(Array(line.bytes), number: number, line: line.number))
-            case .failure(let fault):
-                number += 1
-                try record(overlong(length: fault.length, number: number, line: fault.number))
-            }
-        }
-    }
 
     func overlong(length: Int, number: Int, line: Int) -> SourceRecord {
         let detail = "line \(line), \(length) bytes, the limit is \(Self.longestLine)"

@@ -276,6 +276,13 @@ private struct ManyLanes: Lane, ~Copyable {
     private struct Task: Sendable {
         let job: ChunkJob
         var output: [UInt8]
+
+        /// Maps the job into its output, which nobody else holds then: it is filled in place.
+        mutating func mapped(by mapper: inout ChunkMapper) -> ChunkResult {
+            var output: [UInt8] = []
+            swap(&output, &self.output)
+            return mapper.map(job, consume output)
+        }
     }
 
     private let ring: WorkRing<Task, ChunkResult>
@@ -292,11 +299,7 @@ private struct ManyLanes: Lane, ~Copyable {
             // It was made once already before any thread began, so it can be made.
             guard let made = try? plan.makeMapper(behind: header) else { return }
             var mapper = made
-            while var next = ring.take() {
-                var output: [UInt8] = []
-                swap(&output, &next.job.output)
-                ring.give(next.number, mapper.map(next.job.job, consume output))
-            }
+            while var next = ring.take() { ring.give(next.number, next.job.mapped(by: &mapper)) }
         }
     }
 
@@ -310,11 +313,6 @@ private struct ManyLanes: Lane, ~Copyable {
     mutating func next(isLast: Bool) -> ChunkResult? {
         guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
         defer { taken += 1 }
-        return ring.wait(for: taken) { next in
-            var next = next
-            var output: [UInt8] = []
-            swap(&output, &next.output)
-            return mapper.map(next.job, consume output)
-        }
+        return ring.wait(for: taken) { next in next.mapped(by: &mapper) }
     }
 }

@@ -39,12 +39,12 @@ final class WorkRing<Job: Sendable, Output: Sendable>: Sendable {
     }
 
     /// Waits for the result of that job, and works meanwhile: whoever waits asleep has to be woken, and costs more than a job.
-    func wait(for number: Int, working work: (Job) -> Output) -> Output {
+    func wait(for number: Int, working work: (inout Job) -> Output) -> Output {
         while true {
             if let output = state.withLock({ $0.outputs.removeValue(forKey: number) }) { return output }
             if hasWork.wait(timeout: .now()) == .success {
-                guard let next = first() else { continue }
-                let output = work(next.job)
+                guard var next = first() else { continue }
+                let output = work(&next.job)
                 if next.number == number { return output }
                 state.withLock { $0.outputs[next.number] = output }
             } else {

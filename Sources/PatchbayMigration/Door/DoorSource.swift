@@ -152,37 +152,21 @@ struct LinePlaces {
 }
 
 /// Reads lines within a source, each alone; empty ones are passed over.
-private struct LinesBehind: ContactReader {
-    private var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
+private struct LinesBehind: LineReader {
+    var lines: RecordLines
     private let reader: any RecordReader
-    private var number: Int
-    private let line: Int
 
     init(reader: any RecordReader, number: Int, line: Int) {
-        (self.reader, self.number, self.line) = (reader, number, line)
+        lines = RecordLines(maximumLength: NeutralContacts.longestLine, after: number - 1, line - 1)
+        self.reader = reader
     }
 
-    mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
-        lines.append(bytes)
-        try drain(record)
+    func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord {
+        reader.record(bytes, number: number, line: line)
     }
 
-    mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
-        lines.finish()
-        try drain(record)
-    }
-
-    private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
-        while let found = lines.next() {
-            switch found {
-            case .success(let found) where found.bytes.isEmpty: continue
-            case .success(let found):
-                try record(reader.record(Array(found.bytes), number: number, line: line + found.number - 1))
-            case .failure(let fault):
-                try record(reader.overlong(length: fault.length, number: number, line: line + fault.number - 1))
-            }
-            number += 1
-        }
+    func overlong(length: Int, number: Int, line: Int) -> SourceRecord {
+        reader.overlong(length: length, number: number, line: line)
     }
 }
 

@@ -23,10 +23,10 @@ struct TargetNoes {
 
 extension Contact {
     /// Whether the person wants nothing of it, now or ever.
-    func saysNo(to key: Subscription.Key) -> Bool {
-        switch subscriptions.mostProtectiveState(of: key) {
-        case .unsubscribed, .suspended: true
-        case .subscribed, .unknown, nil: false
-        }
-    }
+    func saysNo(to key: Subscription.Key) -> Bool { subscriptions.mostProtectiveState(of: key)?.isNo ?? false }
+}
+
+extension Subscription.State {
+    /// Whether the person wants nothing, now or ever.
+    var isNo: Bool { self == .unsubscribed || self == .suspended }
 }

@@ -1,0 +1,62 @@
+import PatchbayJSON
+
+/// The records of a file that has one a line, numbered; empty lines are passed over.
+public struct RecordLines: Sendable {
+    private var lines: LineSplitter
+    private var records: Int
+    private let linesBefore: Int
+
+    /// Lines of a file, or of a part of one.
+    ///
+    /// - Parameters:
+    ///   - maximumLength: the longest line that is read, in bytes without its end.
+    ///   - records: how many records stand before the first of these.
+    ///   - lines: how many lines do.
+    public init(maximumLength: Int, after records: Int = 0, _ lines: Int = 0) {
+        (self.lines, self.records, linesBefore) = (LineSplitter(maximumLength: maximumLength), records, lines)
+    }
+
+    fileprivate mutating func append(_ bytes: [UInt8]) { lines.append(bytes) }
+
+    fileprivate mutating func finish() { lines.finish() }
+
+    /// The next line that holds a record, with the record's number.
+    fileprivate mutating func next() -> (number: Int, line: Int, found: Result<[UInt8], LineSplitter.TooLong>)? {
+        while let line = lines.next() {
+            if case .success(let line) = line, line.bytes.isEmpty { continue }
+            records += 1
+            switch line {
+            case .success(let line): return (records, linesBefore + line.number, .success(Array(line.bytes)))
+            case .failure(let fault): return (records, linesBefore + fault.number, .failure(fault))
+            }
+        }
+        return nil
+    }
+}
+
+/// A reader of records that stand in a line each.
+public protocol LineReader: RecordReader {
+    /// The lines as they come in.
+    var lines: RecordLines { get set }
+}
+
+extension LineReader {
+    public mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
+        lines.append(bytes)
+        try drain(record)
+    }
+
+    public mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
+        lines.finish()
+        try drain(record)
+    }
+
+    private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
+        while let (number, line, found) = lines.next() {
+            switch found {
+            case .success(let bytes): try record(self.record(bytes, number: number, line: line))
+            case .failure(let fault): try record(overlong(length: fault.length, number: number, line: line))
+            }
+        }
+    }
+}

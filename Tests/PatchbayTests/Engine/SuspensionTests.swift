@@ -33,19 +33,14 @@ import Testing
         }
     }
 
-    /// The kernel's locks on the file and what stands beside it; nil where the system does not tell.
-    ///
-    /// The table is told in pieces while other tests lock and unlock: what one reading misses another sees.
+    /// The locks that this process holds on the file and what stands beside it; nil where the system does not tell.
     private func locks() throws -> Int? {
-        let inodes = [path, path + "-wal", path + "-shm"].compactMap {
-            try? FileManager.default.attributesOfItem(atPath: $0)[.systemFileNumber] as? Int
-        }
-        let counts = (0..<5).compactMap { _ in
-            (try? String(contentsOfFile: "/proc/locks", encoding: .utf8))?.split(separator: "\n").count { line in
-                inodes.contains { line.contains(":\($0) ") }
-            }
-        }
-        return counts.max()
+        let (files, notes) = ("/proc/self/fd/", "/proc/self/fdinfo/")
+        guard let open = try? FileManager.default.contentsOfDirectory(atPath: files) else { return nil }
+        return open.filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: files + $0))?.hasPrefix(path) == true
+        }.compactMap { try? String(contentsOfFile: notes + $0, encoding: .utf8) }
+            .reduce(0) { $0 + $1.split(separator: "\n").count { $0.hasPrefix("lock:") } }
     }
 
     @Test func `suspended it leaves no lock, captures wait, and waking stores and delivers them`() async throws {

@@ -88,8 +88,13 @@ actor DeliveryLoop {
         }
     }
 
-    /// Somebody waits for a capture to be on the disk. Called from any thread; returns at once.
-    nonisolated func hurry() { executor.call(.store, at: .now()) }
+    /// A heap of captures waits. Called from any thread; returns at once.
+    nonisolated private func hurry() { executor.call(.store, at: .now()) }
+
+    /// Somebody waits for a capture to be on the disk: who has nothing else to do brings it there, if the loop rests.
+    nonisolated func store() {
+        if !executor.doNow(.store) { hurry() }
+    }
 
     private func run(_ errand: LoopExecutor.Errand) {
         switch errand {

@@ -34,7 +34,7 @@ public final class EngagementClient: Sendable {
     let current: Mutex<Current>
     private let relay: EventRelay
     /// One for all receipts: somebody waits for the disk.
-    private let hurry: @Sendable () -> Void
+    private let store: @Sendable () -> Void
 
     /// Who and where the operations are about, unless an operation says otherwise.
     struct Current {
@@ -95,7 +95,7 @@ public final class EngagementClient: Sendable {
                 return try Engine(store: store, plan: plan, host: host, limits: limits, credentials: credentials)
             }
         )
-        hurry = { [weak loop] in loop?.hurry() }
+        store = { [weak loop] in loop?.store() }
         relay.connect { [weak self] events, areElsewhere in
             if areElsewhere { self?.receiveFromOthers(events) } else { self?.receive(events) }
         }
@@ -126,7 +126,7 @@ public final class EngagementClient: Sendable {
     private func capture(_ operation: consuming EngagementOperation, hasNewID: Bool) throws(CaptureError) -> Receipt {
         let isPush = operation.action.isPush
         let providers = audience.withLock { $0.providers(isPush: isPush) }
-        let receipt = Receipt(id: operation.id, providers: providers, hurry: hurry)
+        let receipt = Receipt(id: operation.id, providers: providers, store: store)
         let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
         loop.noteCaptures(try buffer.append(CaptureBuffer.Entry(capture: capture, receipt: receipt)))
         return receipt

@@ -1,10 +1,18 @@
 import Dispatch
 import Synchronization
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Runs an actor's jobs one after the other, those of tasks that prefer it, and its errands when they are due.
 ///
-/// The thread that does it keeps the time itself and stays a while when there is nothing to do: between a capture and the disk
-/// stands one thread that has to wake, and no other that has to wake it.
+/// The thread that does it keeps the time itself and stays a while when there is nothing to do. A caller who would wait for an
+/// errand does it in the thread's place while that one rests: between a capture and the disk nobody has to wake.
 final class LoopExecutor: SerialExecutor, TaskExecutor {
     /// What the loop does at a time that was asked for.
     enum Errand {
@@ -26,9 +34,13 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
     /// Asks for an errand at a time, or earlier if it was asked for earlier. Called from any thread.
     func call(_ errand: Errand, at time: DispatchTime) { line.call(errand, at: time.uptimeNanoseconds) }
 
+    /// Does an errand on the calling thread if the loop rests and nothing else is due; says whether it did. It may block for as
+    /// long as the disk takes.
+    func doNow(_ errand: Errand) -> Bool { line.doNow(errand) }
+
     func enqueue(_ job: consuming ExecutorJob) { line.add(Line.Job(job: UnownedJob(job), executor: self)) }
 
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(line.queue)) }
+    func checkIsolated() { precondition(line.isHere, "This must run on the loop, and runs elsewhere.") }
 }
 
 /// What waits for the thread of a ``LoopExecutor``.
@@ -64,8 +76,12 @@ private final class Line: Sendable {
         var hadPlacing = false
         /// Whether a thread is at work, or is to come.
         var isAtWork = false
+        /// Whether it has come.
+        var hasCome = false
         /// Until when the thread sleeps; nil while it does not.
         var sleepsUntil: UInt64?
+        /// Whether a caller does an errand in the thread's place.
+        var isLent = false
         /// When the thread leaves; nil while there is something to do.
         var leavesAt: UInt64?
         var run: (@Sendable (LoopExecutor.Errand) -> Void)?
@@ -74,10 +90,17 @@ private final class Line: Sendable {
     static let never = UInt64.max
     /// So long the thread stays when there is nothing to do, in nanoseconds.
     static let patience: UInt64 = 10_000_000
+    /// So long it sleeps at a time meanwhile: who asks for an errand that much later need not wake it.
+    static let nap: UInt64 = 2_000_000
 
-    let queue: DispatchQueue
+    private let queue: DispatchQueue
     private let state = Mutex(State())
     private let alarm = Alarm()
+    /// The thread that runs the jobs and errands now; 0 for none.
+    private let holder = Atomic<UInt>(0)
+
+    /// Whether the calling thread is the one that runs them.
+    var isHere: Bool { holder.load(ordering: .relaxed) == Thread.currentNumber }
 
     init(_ queue: DispatchQueue) { self.queue = queue }
 
@@ -110,38 +133,117 @@ private final class Line: Sendable {
 
     /// Changes what waits; `change` gives the time at which the thread must look at it.
     private func wake(_ change: (inout State) -> UInt64) {
-        let (isAlone, isAsleep) = state.withLock { state in
-            let time = change(&state)
-            guard state.isAtWork else {
-                state.isAtWork = true
-                return (true, false)
+        begin(
+            state.withLock { state in
+                let time = change(&state)
+                return state.isLent ? .no : state.call(at: time)
             }
-            guard let end = state.sleepsUntil, time < end else { return (false, false) }
-            state.sleepsUntil = nil
-            return (false, true)
+        )
+    }
+
+    private func begin(_ need: State.Need) {
+        switch need {
+        case .no: break
+        case .thread: queue.async { self.work() }
+        case .alarm: alarm.ring()
         }
-        if isAlone { queue.async { self.work() } }
-        if isAsleep { alarm.ring() }
+    }
+
+    func doNow(_ errand: LoopExecutor.Errand) -> Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard let run = state.withLock({ $0.lend(now, errand) }) else { return false }
+        holder.store(Thread.currentNumber, ordering: .relaxed)
+        run(errand)
+        holder.store(0, ordering: .relaxed)
+        begin(state.withLock { $0.giveBack() })
+        return true
     }
 
     private func work() {
-        let run = state.withLock { $0.run }
+        let run = state.withLock { state in
+            state.hasCome = true
+            return state.run
+        }
         while true {
             let now = DispatchTime.now().uptimeNanoseconds
-            switch state.withLock({ $0.next(now) }) {
+            let step = state.withLock { $0.next(now) }
+            switch step {
+            case .sleep(let time):
+                alarm.wait(until: time)
+                continue
+            case .leave: return
+            case .job, .errand: break
+            }
+            holder.store(Thread.currentNumber, ordering: .relaxed)
+            switch step {
             case .job(let job): job.run()
             case .errand(let errand): run?(errand)
-            case .sleep(let time): alarm.wait(until: time)
-            case .leave: return
+            case .sleep, .leave: break
             }
+            holder.store(0, ordering: .relaxed)
         }
     }
 }
 
+/// The calling thread's number in this process.
+private enum Thread {
+    static var currentNumber: UInt {
+        #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+        #else
+        UInt(pthread_self())
+        #endif
+    }
+}
+
 extension Line.State {
+    /// What it takes that the thread looks at what waits.
+    fileprivate enum Need {
+        case no, thread, alarm
+    }
+
+    /// Something waits from a time on.
+    fileprivate mutating func call(at time: UInt64) -> Need {
+        guard isAtWork else {
+            isAtWork = true
+            return .thread
+        }
+        guard let end = sleepsUntil, time < end else { return .no }
+        sleepsUntil = nil
+        return .alarm
+    }
+
+    /// Lends the thread's place to a caller, for one errand; nil if the thread is busy, or something else is due.
+    fileprivate mutating func lend(
+        _ now: UInt64,
+        _ errand: LoopExecutor.Errand
+    ) -> (@Sendable (LoopExecutor.Errand) -> Void)? {
+        let rests = !isAtWork || !hasCome || sleepsUntil != nil
+        let other = errand == .store ? placing : storing
+        guard rests, !isLent, firstJob == jobs.count, other > now, let run else { return nil }
+        isLent = true
+        switch errand {
+        case .store: storing = Line.never
+        case .place: placing = Line.never
+        }
+        return run
+    }
+
+    /// The caller has done the errand: what came meanwhile is for the thread.
+    fileprivate mutating func giveBack() -> Need {
+        isLent = false
+        let next = firstJob < jobs.count ? 0 : min(storing, placing)
+        if next == Line.never, sleepsUntil != Line.never { return .no }
+        return call(at: next == Line.never ? 0 : next)
+    }
+
     /// Captures first, because somebody may wait for them; but of what is due nothing comes twice before all has come once.
     fileprivate mutating func next(_ now: UInt64) -> Line.Step {
         sleepsUntil = nil
+        if isLent {
+            sleepsUntil = Line.never
+            return .sleep(until: Line.never)
+        }
         guard let step = due(now) else { return rest(now) }
         leavesAt = nil
         return step
@@ -166,11 +268,13 @@ extension Line.State {
         leavesAt = end
         let time = min(storing, placing)
         if time == Line.never, now >= end {
-            (isAtWork, leavesAt) = (false, nil)
+            (isAtWork, hasCome, leavesAt) = (false, false, nil)
             return .leave
         }
-        sleepsUntil = time == Line.never ? end : time
-        return .sleep(until: sleepsUntil ?? now)
+        let isLong = time != Line.never && time > now + Line.patience
+        let wakes = isLong ? time : min(time, now + Line.nap)
+        sleepsUntil = wakes
+        return .sleep(until: wakes)
     }
 
     private mutating func store() -> Line.Step {

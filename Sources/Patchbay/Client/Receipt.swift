@@ -18,11 +18,11 @@ public final class Receipt: Sendable {
         var end: CaptureError?
     }
 
-    /// Tells whoever stores captures that somebody waits.
-    private let hurry: @Sendable () -> Void
+    /// Stores what was captured, or tells whoever does that somebody waits.
+    private let store: @Sendable () -> Void
 
-    init(id: OperationID, providers: Set<String>, hurry: @escaping @Sendable () -> Void = {}) {
-        (self.id, self.providers, self.hurry) = (id, providers, hurry)
+    init(id: OperationID, providers: Set<String>, store: @escaping @Sendable () -> Void = {}) {
+        (self.id, self.providers, self.store) = (id, providers, store)
     }
 
     /// Returns once the operation is on the disk.
@@ -30,13 +30,15 @@ public final class Receipt: Sendable {
     /// - Throws: ``CaptureError`` if it could not be stored, or if the client was closed before; `CancellationError` if the
     ///   caller's task is cancelled, which changes nothing for the operation.
     public func durable() async throws {
-        let (waiting, isOpen) = state.withLock { state in
-            (state.awaitsDurability.made(), state.durability == nil && state.end == nil)
-        }
-        if isOpen { hurry() }
-        try await waiting.value(for: true) {
-            state.withLock { state in state.durability ?? state.end.map { .failure($0) } }
-        }
+        if atDisk == nil, !Task.isCancelled { store() }
+        if let known = atDisk { return try known.get() }
+        let waiting = state.withLock { $0.awaitsDurability.made() }
+        try await waiting.value(for: true) { atDisk }
+    }
+
+    /// What is known of the disk; nil while that is nothing.
+    private var atDisk: Result<Void, any Error>? {
+        state.withLock { $0.durability ?? $0.end.map { .failure($0) } }
     }
 
     /// Returns what became of the operation on a provider's route, with the vendor's answer if it has one.

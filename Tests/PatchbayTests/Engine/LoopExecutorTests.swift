@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import PatchbayModel
 import Synchronization
 import Testing
@@ -59,6 +60,73 @@ import Testing
             executor.begin { _ in continuation.resume() }
             executor.call(.store, at: .now() + .seconds(3600))
             executor.call(.store, at: .now())
+        }
+    }
+
+    @Test func `who waits does the errand in place of a thread that rests, and jobs that come meanwhile run behind it`()
+        async
+    {
+        let executor = LoopExecutor(label: "test")
+        let worker = Worker(executor)
+        let order = Shared<[String]>([])
+        let jobs = Shared<[Task<Void, Never>]>([])
+        executor.begin { errand in
+            // The errand is isolated to the actor, whichever thread does it.
+            worker.assumeIsolated { $0.done.append(0) }
+            guard errand == .store else { return }
+            let job = Task {
+                await worker.note(1)
+                order.value.withLock { $0.append("job") }
+            }
+            jobs.value.withLock { $0.append(job) }
+            // Time enough for the job to come in between, if it could.
+            Thread.sleep(forTimeInterval: 0.02)
+            order.value.withLock { $0.append("errand") }
+        }
+        // Before a thread was ever needed, and while one stays behind its work.
+        for _ in 0..<5 {
+            while !executor.doNow(.store) { await Task.yield() }
+            for job in jobs.value.withLock(\.self) { await job.value }
+        }
+        #expect(order.value.withLock(\.self) == (0..<5).flatMap { _ in ["errand", "job"] })
+        #expect(await worker.done == (0..<5).flatMap { _ in [0, 1] })
+    }
+
+    @Test func `nobody does an errand in place of a thread that is at work, or has other work to do`() async {
+        let executor = LoopExecutor(label: "test")
+        let (isAtWork, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let count = Shared(0)
+        executor.begin { errand in
+            count.value.withLock { $0 += 1 }
+            guard errand == .store else { return }
+            isAtWork.signal()
+            mayEnd.wait()
+        }
+        executor.call(.store, at: .now())
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isAtWork.wait()
+                #expect(!executor.doNow(.place))
+                executor.call(.place, at: .now())
+                mayEnd.signal()
+                continuation.resume()
+            }
+        }
+        while count.value.withLock(\.self) < 2 { await Task.yield() }
+        while !executor.doNow(.place) { await Task.yield() }
+        #expect(count.value.withLock(\.self) == 3)
+    }
+
+    @Test func `what was asked for while an errand was lent is done by the thread`() async {
+        let executor = LoopExecutor(label: "test")
+        await withCheckedContinuation { continuation in
+            executor.begin { [weak executor] errand in
+                switch errand {
+                case .store: executor?.call(.place, at: .now() + .milliseconds(3))
+                case .place: continuation.resume()
+                }
+            }
+            #expect(executor.doNow(.store))
         }
     }
 

@@ -15,7 +15,8 @@ import FoundationNetworking
 /// Headers that the system adds where a request has none (`Host`, `Content-Length`, `Accept` …) stay its business, and
 /// it unpacks a compressed reply.
 ///
-/// On Linux each request has a connection of its own. There a reused connection that the server has closed makes the
+/// On Linux each request keeps one processor busy until its answer is there: the system goes on asking whether its socket can
+/// be written to. And each has a connection of its own. There a reused connection that the server has closed makes the
 /// system send a request without a body a second time, unseen, and lets one with a body wait until its time is over;
 /// both would break the promise that ``send(_:timeout:)`` sends once.
 public final class URLSessionTransport: Transport {
@@ -66,10 +67,11 @@ public final class URLSessionTransport: Transport {
         guard let url = URL(string: request.url) else { return .failed(TransportFailure(.badURL)) }
         let task = task(for: urlRequest(request, to: url, timeout: timeout))
         exchanges.expect(task, upTo: request.replyLimit)
-        let deadline = Task { [exchanges] in
-            try await Task.sleep(for: timeout)
-            exchanges.end(task, with: .timedOut)
-        }
+        // No task: the pool may be busy for longer than that.
+        let deadline = DispatchSource.makeTimerSource(queue: threads)
+        deadline.setEventHandler { [exchanges] in exchanges.end(task, with: .timedOut) }
+        deadline.schedule(deadline: .now() + timeout / .seconds(1))
+        deadline.activate()
         defer { deadline.cancel() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { exchanges.start(task, $0) }

@@ -64,8 +64,9 @@ public struct AdapterDescriptor: Sendable {
     public var findings: [FindingRow]
     /// Codes of findings with which `plan` may reject an operation that `examine` let pass: reasons of state.
     public var reasonsOfState: [String]
-    /// The fields of each wire record.
-    public var fields: [FieldTableSummary]
+    /// The fields of each wire record: for documentation and proofs, made when they are asked for.
+    public var fields: [FieldTableSummary] { makeFields() }
+    private let makeFields: @Sendable () -> [FieldTableSummary]
     /// What the vendor's answers mean.
     public var replies: ReplyTable
 
@@ -86,7 +87,7 @@ public struct AdapterDescriptor: Sendable {
         rules: [Rule],
         findings: [FindingRow],
         reasonsOfState: [String] = [],
-        fields: [FieldTableSummary] = [],
+        fields: @autoclosure @escaping @Sendable () -> [FieldTableSummary] = [],
         replies: ReplyTable
     ) {
         (self.id, self.title, self.door, self.memory) = (id, title, door, memory)
@@ -94,7 +95,7 @@ public struct AdapterDescriptor: Sendable {
         self.rate = rate
         (self.usesCredentials, self.timeout, self.capabilities) = (usesCredentials, timeout, capabilities)
         (self.limits, self.rules, self.findings) = (limits, rules, findings)
-        (self.reasonsOfState, self.fields, self.replies) = (reasonsOfState, fields, replies)
+        (self.reasonsOfState, self.makeFields, self.replies) = (reasonsOfState, fields, replies)
     }
 }
 

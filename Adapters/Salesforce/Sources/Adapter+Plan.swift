@@ -46,7 +46,10 @@ extension SalesforceDevice {
         if memory.acceptedAs == settings.sentAs, record.saysTheSame(as: accepted) {
             RuleID.salesforce("S6").fire()
             let verdicts = pending.map { ($0.id, Verdict<Self>.unchanged(unsentFinding($0, memory: memory))) }
-            return .settle(Dictionary(verdicts) { first, _ in first })
+            // A yes while the device forbids push says nothing now, and counts once the device permits it.
+            var told = memory
+            told.registration = state
+            return .settle(Dictionary(verdicts) { first, _ in first }, remembering: told == memory ? nil : told)
         }
         RuleID.salesforce("S5").fire()
         let (due, reason) = dueTime(of: pending, memory: memory, at: moment)

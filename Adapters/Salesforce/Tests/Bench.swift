@@ -134,9 +134,10 @@ struct Bench {
 
     /// Ends what the plan settles without a request.
     mutating func settle(at seconds: Int) throws {
-        guard case .settle(let verdicts, _) = plan(at: seconds) else {
+        guard case .settle(let verdicts, let remembered) = plan(at: seconds) else {
             throw Surprise("nothing is settled at \(seconds): \(plan(at: seconds))")
         }
+        if let remembered { memory = remembered }
         apply(verdicts)
     }
 

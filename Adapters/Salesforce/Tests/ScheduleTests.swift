@@ -110,6 +110,20 @@ import Testing
         #expect(ids.map { bench.ending($0) } == actions.map { _ in "unchanged" })
     }
 
+    @Test(.shows("salesforce/S6", "salesforce/W7"))
+    func `what shows nowhere yet is remembered: a yes counts once the device permits it`() throws {
+        var bench = try Bench.registered()
+        var device = Device.sample
+        device.allowsPush = false
+        for action in [Action.push(.unsubscribed), .registerDevice(device)] { bench.capture(action, at: 0) }
+        #expect(try bench.exchange(at: 60).json?["push_Enabled"] == false)
+        let yes = bench.capture(.push(.subscribed), at: 100)
+        try bench.settle(at: 100)
+        #expect(bench.ending(yes) == "unchanged")
+        bench.capture(.registerDevice(.sample), at: 200)
+        #expect(try bench.exchange(at: 260).json?["push_Enabled"] == true)
+    }
+
     @Test(.shows("salesforce/S6")) func `a tag added and removed while the first request waits sends nothing`() throws {
         var bench = try Bench.registered()
         bench.capture(.add("sports"), at: 10)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Patchbay
 
-@Suite("The thread that stores", .timeLimit(.minutes(1))) struct LoopExecutorTests {
+@Suite("The thread that stores", .endsAtAll) struct LoopExecutorTests {
     /// What a test and the errands both touch.
     private final class Shared<Value: Sendable>: Sendable {
         let value: Mutex<Value>

@@ -3,7 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Testing
 
-@Suite("The client takes another configuration", .timeLimit(.minutes(1))) struct ReconfigureTests {
+@Suite("The client takes another configuration", .endsAtAll) struct ReconfigureTests {
     private func client(_ plan: RoutingPlan, _ transport: ScriptedTransport) async throws -> EngagementClient {
         try await EngagementClient(
             outbox: .memory,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Patchbay
 
-@Suite("Several processes on one outbox", .timeLimit(.minutes(1))) struct SharedOutboxTests {
+@Suite("Several processes on one outbox", .endsAtAll) struct SharedOutboxTests {
     private func newFile() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite").path
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchbayOutbox
 
-@Suite("A client that the system suspends", .timeLimit(.minutes(1))) struct SuspensionTests {
+@Suite("A client that the system suspends", .endsAtAll) struct SuspensionTests {
     private let path = FileManager.default.temporaryDirectory
         .appendingPathComponent("patchbay-\(UUID().uuidString).sqlite").path
 

@@ -1394,6 +1394,7 @@ extension RuleEvidence {
         {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) system-facts"}
         {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ScheduleTests/`a tag added and removed while the first request waits sends nothing`()"}
         {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ScheduleTests/`what changes nothing is settled without a request`(_:)"}
+        {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.ScheduleTests/`what shows nowhere yet is remembered: a yes counts once the device permits it`()"}
         {"rule":"salesforce/S6","test":"PatchbaySalesforceTests.WireTests/`what changes by itself is no change`()"}
         {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) change-in-an-outage"}
         {"rule":"salesforce/S7","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) interrupted"}
@@ -1541,6 +1542,7 @@ extension RuleEvidence {
         {"rule":"salesforce/W6","test":"PatchbaySalesforceTests.TagTests/`the push subscription is one switch`(state:isOn:hasToken:)"}
         {"rule":"salesforce/W6","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W6","test":"PatchbaySalesforceTests.WireTests/`an unknown token is left out`()"}
+        {"rule":"salesforce/W7","test":"PatchbaySalesforceTests.ScheduleTests/`what shows nowhere yet is remembered: a yes counts once the device permits it`()"}
         {"rule":"salesforce/W7","test":"PatchbaySalesforceTests.TagTests/`the push subscription is one switch`(state:isOn:hasToken:)"}
         {"rule":"salesforce/W7","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}
         {"rule":"salesforce/W8","test":"PatchbaySalesforceTests.WireTests/`a registration is one whole record`()"}

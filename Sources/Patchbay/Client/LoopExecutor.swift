@@ -152,9 +152,7 @@ private final class Line: Sendable {
     func doNow(_ errand: LoopExecutor.Errand) -> Bool {
         let now = DispatchTime.now().uptimeNanoseconds
         guard let run = state.withLock({ $0.lend(now, errand) }) else { return false }
-        holder.store(Thread.currentNumber, ordering: .relaxed)
-        run(errand)
-        holder.store(0, ordering: .relaxed)
+        hold { run(errand) }
         begin(state.withLock { $0.giveBack() })
         return true
     }
@@ -166,32 +164,30 @@ private final class Line: Sendable {
         }
         while true {
             let now = DispatchTime.now().uptimeNanoseconds
-            let step = state.withLock { $0.next(now) }
-            switch step {
-            case .sleep(let time):
-                alarm.wait(until: time)
-                continue
+            switch state.withLock({ $0.next(now) }) {
+            case .job(let job): hold { job.run() }
+            case .errand(let errand): hold { run?(errand) }
+            case .sleep(let time): alarm.wait(until: time)
             case .leave: return
-            case .job, .errand: break
             }
-            holder.store(Thread.currentNumber, ordering: .relaxed)
-            switch step {
-            case .job(let job): job.run()
-            case .errand(let errand): run?(errand)
-            case .sleep, .leave: break
-            }
-            holder.store(0, ordering: .relaxed)
         }
+    }
+
+    /// Does something as the one thread that may.
+    private func hold(_ body: () -> Void) {
+        holder.store(Thread.currentNumber, ordering: .relaxed)
+        body()
+        holder.store(0, ordering: .relaxed)
     }
 }
 
 /// The calling thread's number in this process.
 private enum Thread {
     static var currentNumber: UInt {
-        #if canImport(Darwin)
-        UInt(bitPattern: pthread_self())
-        #else
+        #if canImport(Glibc)
         UInt(pthread_self())
+        #else
+        UInt(bitPattern: pthread_self())
         #endif
     }
 }

@@ -37,6 +37,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
     public let exemptions: [Exemption]
     let cache = DriveCache()
+    private let preparations = PreparationCache<Adapter>()
     /// The vendor's other side; nil where the vendor is played by answers alone.
     let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
@@ -237,16 +238,22 @@ extension AdapterHarness: ConformanceSubject {
     }
 
     func drive(turns: [Turn], _ script: Script) -> Drive {
-        var engine = MiniEngine(
-            adapter,
-            credential: credential,
-            vendor: makeVendor(),
-            belief: belief,
-            script: script
-        )
-        if script.isPrepared { engine.prepare(preparation) }
+        var engine = engine(script)
         for turn in turns { engine.deliver(turn.operations, requests: turn.requests) }
         return engine.drive
+    }
+
+    /// An engine before a vendor that knows what happened before, if the script says so.
+    func engine(_ script: Script) -> MiniEngine<Adapter> {
+        let make = {
+            MiniEngine(adapter, credential: credential, vendor: makeVendor(), belief: belief, script: script)
+        }
+        guard script.isPrepared else { return make() }
+        return preparations.engine(script) {
+            var engine = make()
+            engine.prepare(preparation)
+            return engine
+        }
     }
 
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played {

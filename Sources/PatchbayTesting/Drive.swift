@@ -13,11 +13,11 @@ struct Call: Sendable {
 }
 
 /// How the vendor and the clock behave while a sample is driven.
-struct Script {
+struct Script: Sendable {
     /// The vendor's answer; nil lets the accepting vendor answer.
-    var answer: (Call) -> Outcome? = { _ in nil }
+    var answer: @Sendable (Call) -> Outcome? = { _ in nil }
     /// Whether the vendor works although its answer is replaced.
-    var isProcessed: (Call) -> Bool = { _ in false }
+    var isProcessed: @Sendable (Call) -> Bool = { _ in false }
     /// The wall clock against the engine's timeline, from the start.
     var dateShift: Duration = .zero
     /// Whether the caller asked to send at once.

@@ -1,3 +1,4 @@
+import PatchbayAdapterKit
 import Synchronization
 
 /// Drives that several checks look at, each done once per harness.
@@ -10,5 +11,25 @@ final class DriveCache: Sendable {
         let drive = make()
         drives.withLock { $0[name] = drive }
         return drive
+    }
+}
+
+/// What happened before a drive, played once for all drives that begin with it.
+final class PreparationCache<Adapter: VendorAdapter>: Sendable {
+    /// What a preparation depends on.
+    private struct Key: Hashable {
+        let dateShift: Duration
+        let keepsDescriptions: Bool
+    }
+
+    private let engines = Mutex<[Key: MiniEngine<Adapter>]>([:])
+
+    /// An engine behind the preparation, made now if nobody did it before.
+    func engine(_ script: Script, _ make: () -> MiniEngine<Adapter>) -> MiniEngine<Adapter> {
+        let key = Key(dateShift: script.dateShift, keepsDescriptions: script.keepsDescriptions)
+        if let known = engines.withLock({ $0[key] }) { return known.following(script) }
+        let engine = make()
+        engines.withLock { $0[key] = engine }
+        return engine
     }
 }

@@ -25,7 +25,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
 
     private let adapter: Adapter
     private let credential: Secret?
-    private let script: Script
+    private var script: Script
     private var vendor: any PlayedVendor
     private let belief: Belief<Adapter>?
     private let descriptor = Adapter.descriptor
@@ -64,12 +64,20 @@ struct MiniEngine<Adapter: VendorAdapter> {
 
     // MARK: Driving
 
-    /// Delivers what happened before; its requests are forgotten, its breaches are not.
+    /// Delivers what happened before; its requests are forgotten, its breaches are not. Of the script it follows the clock,
+    /// and whether descriptions are kept.
     mutating func prepare(_ operations: [EngagementOperation]) {
         isPreparing = true
         deliver(operations)
         isPreparing = false
         (drive.operations, drive.sent, drive.waits) = ([], [], [])
+    }
+
+    /// The same engine, to go on by another script.
+    func following(_ script: Script) -> MiniEngine {
+        var engine = self
+        engine.script = script
+        return engine
     }
 
     /// Captures the operations together and goes on until nothing can be done.

@@ -2,7 +2,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 
 /// A vendor in the middle of a play: it has state.
-protocol PlayedVendor {
+protocol PlayedVendor: Sendable {
     mutating func respond(to request: WireRequest, endpoint: String, now: Instant) -> WireResponse
     /// What it remembers; nil for a vendor without memory.
     var memory: (any Sendable)? { get }

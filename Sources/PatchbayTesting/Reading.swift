@@ -31,8 +31,7 @@ extension AdapterHarness {
         of operations: [EngagementOperation],
         _ script: Script
     ) -> [Reading] {
-        var engine = MiniEngine(adapter, credential: credential, vendor: makeVendor(), script: script)
-        if script.isPrepared { engine.prepare(preparation) }
+        var engine = engine(script)
         engine.deliver(operations)
         guard let (exchange, memory) = engine.exchanges.dropFirst(number).first else { return [] }
         let carried = Set(exchange.operations.map(\.id))

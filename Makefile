@@ -94,9 +94,9 @@ sanitize: tools ## the test suite under the thread and the address sanitizer: SU
 	@.ci/sanitize thread '$(SUITES)'
 	@.ci/sanitize address '$(SUITES)'
 
-bench: tools ## measures, in a package of its own, beside the disk and plain SQLite; writes Benchmarks/RESULTS.md
-	@# A plan made before a file of ours went away names it still, and SwiftPM does not look again.
+bench: ## measures, in a package of its own, beside the disk and plain SQLite; writes Benchmarks/RESULTS.md
 	@.ci/setup static
+	@# A plan made before a file of ours went away names it still, and SwiftPM does not look again.
 	@rm -f .build/static/release.yaml Benchmarks/.build/release.yaml
 	swift build -c release --static-swift-stdlib --scratch-path .build/static --product patchbay
 	PATCHBAY_STATIC="$(CURDIR)/.build/static/release/patchbay" PATCHBAY_RESULTS="$(CURDIR)/Benchmarks/RESULTS.md" \

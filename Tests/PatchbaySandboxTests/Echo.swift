@@ -22,9 +22,11 @@ struct Echo: VendorSimulator {
         bytes.withUnsafeBytes { bytes in
             let words = bytes.count / 8
             var sum: UInt64 = 0
-            for word in 0..<words { sum = sum &* 31 &+ bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self) }
+            for word in 0..<words {
+                sum = sum &* 31 &+ UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self))
+            }
             for byte in bytes[(8 * words)...] { sum = sum &* 31 &+ UInt64(byte) }
-            return Int64(sum & 0xFFFF_FFFF)
+            return Int64(bitPattern: sum)
         }
     }
 

@@ -75,7 +75,7 @@ import Testing
         let body = (0..<1_000).reduce(into: [UInt8]()) { $0 += Array("\($1)".utf8) + block }
         let connection = try Connection(port: server.port)
         let whole = try connection.exchange("POST", "/echo", body: body).json
-        #expect(whole["bytes"]?.integer == Int64(body.count) && whole["sum"]?.integer == Echo.sum(of: body))
+        #expect(whole["bytes"]?.integer == 10_002_890 && whole["sum"]?.integer == -1_944_621_831_621_682_013)
     }
 
     @Test func `a body in chunks arrives whole`() throws {

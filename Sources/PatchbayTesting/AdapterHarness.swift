@@ -37,7 +37,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
     public let exemptions: [Exemption]
     let cache = DriveCache()
-    private let preparations = PreparationCache<Adapter>()
+    /// Engines behind the preparation, which is played once for all drives that begin with it.
+    private let preparations = OnceCache<Script.Preparation, MiniEngine<Adapter>>()
     /// The vendor's other side; nil where the vendor is played by answers alone.
     let simulatorType: (any VendorSimulator.Type)?
     let makeVendor: @Sendable () -> any PlayedVendor
@@ -187,12 +188,12 @@ extension ConformanceSubject {
 
     /// A sample before a vendor that behaves so; done once, however many checks ask.
     func drive(_ sample: Sample, before play: Play) -> Drive {
-        cache.drive("\(sample.name) \(play.name)") { drive(sample) { play.set(&$0, refusal) } }
+        cache.value("\(sample.name) \(play.name)") { drive(sample) { play.set(&$0, refusal) } }
     }
 
     func drive(_ sample: Sample, before play: Play, isPrepared: Bool) -> Drive {
         guard isPrepared == sample.startsAfresh else { return drive(sample, before: play) }
-        return cache.drive("\(sample.name) \(play.name) \(isPrepared)") {
+        return cache.value("\(sample.name) \(play.name) \(isPrepared)") {
             drive(sample) { script in
                 play.set(&script, refusal)
                 script.isPrepared = isPrepared
@@ -249,11 +250,12 @@ extension AdapterHarness: ConformanceSubject {
             MiniEngine(adapter, credential: credential, vendor: makeVendor(), belief: belief, script: script)
         }
         guard script.isPrepared else { return make() }
-        return preparations.engine(script) {
+        let prepared = preparations.value(script.preparation) {
             var engine = make()
             engine.prepare(preparation)
             return engine
         }
+        return prepared.following(script)
     }
 
     func play(_ scenario: Scenario, cutting cut: ScenarioRun.Cut?) throws -> Stage.Played {

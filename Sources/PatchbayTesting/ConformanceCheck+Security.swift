@@ -60,7 +60,7 @@ extension ConformanceCheck {
         let secrets = subject.secrets.filter { $0.utf8.count >= 4 }
         return subject.representatives.flatMap { sample in
             ([Play.accepting, .refusing] + Play.failing).flatMap { play -> [Problem] in
-                let drive = subject.cache.drive("\(sample.name) \(play.name), told in full") {
+                let drive = subject.cache.value("\(sample.name) \(play.name), told in full") {
                     subject.drive(sample) {
                         play.set(&$0, subject.refusal)
                         $0.keepsDescriptions = true

@@ -28,6 +28,14 @@ struct Script: Sendable {
     var keepsDescriptions = false
     /// Whether the harness registers and logs in first.
     var isPrepared = true
+
+    /// What a preparation depends on.
+    struct Preparation: Hashable {
+        let dateShift: Duration
+        let keepsDescriptions: Bool
+    }
+
+    var preparation: Preparation { Preparation(dateShift: dateShift, keepsDescriptions: keepsDescriptions) }
 }
 
 /// Operations captured together, and how many requests may leave before the next turn; nil is until nothing can be done.

@@ -123,7 +123,7 @@ struct ReplyGoldens {
     }
 
     private func drive(_ reply: Case, at endpoint: String, on occasion: Occasion) -> Drive {
-        subject.cache.drive("reply \(endpoint) \(reply.name)") {
+        subject.cache.value("reply \(endpoint) \(reply.name)") {
             subject.drive(occasion.sample) { script in
                 occasion.play.set(&script, subject.refusal)
                 script.isPrepared = occasion.isPrepared

@@ -107,8 +107,8 @@ private enum Shop: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// A folder with a source, and what a migration makes of it.
-private struct Bench {
+/// A folder with a source, and what a migration makes of it; it goes away with the bench.
+private final class Bench: Sendable {
     let folder: String
     let target: DoorTarget
     let migration: Migration
@@ -119,6 +119,8 @@ private struct Bench {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try write(contacts)
     }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     func write(_ contacts: [Contact]) throws {
         try Data(contacts.flatMap { $0.jsonBytes + [0x0A] }).write(to: URL(filePath: path("in")))

@@ -15,6 +15,8 @@ struct SilentTransport: Transport {
 }
 
 @Suite("Nobody waits for ever", .endsAtAll) struct ClientLifeTests {
+    private let folder = TemporaryFolder()
+
     private func client(
         _ outbox: EngagementClient.Outbox = .memory,
         _ transport: any Transport = SilentTransport(),
@@ -99,8 +101,7 @@ struct SilentTransport: Transport {
     }
 
     @Test func `a client that nobody holds closes by itself, and its file is free`() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
-            .path
+        let path = folder.outbox
         var client: EngagementClient? = try await client(.file(path))
         let receipt = try #require(try client?.track("a"))
         try await receipt.durable()
@@ -115,8 +116,7 @@ struct SilentTransport: Transport {
     }
 
     @Test func `captures that can't be stored are told, and later ones work`() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
-            .path
+        let path = folder.outbox
         let client = try await client(.file(path), ScriptedTransport())
         try await client.track("before").durable()
         while try await client.accounts().first?.pending != 0 { await client.idle() }
@@ -144,8 +144,7 @@ struct SilentTransport: Transport {
     }
 
     @Test func `many tasks capture, ask, flush and close, and the books balance`() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
-            .path
+        let path = folder.outbox
         var durable: Set<OperationID> = []
         for _ in 0..<5 {
             let client = try await client(

@@ -31,16 +31,14 @@ final class ScriptedTransport: Transport {
 }
 
 @Suite("The client") struct ClientTests {
+    private let folder = TemporaryFolder()
+
     private func client(
         _ outbox: EngagementClient.Outbox = .memory,
         _ transport: ScriptedTransport = ScriptedTransport(),
         plan: RoutingPlan = .probe()
     ) async throws -> EngagementClient {
         try await EngagementClient(outbox: outbox, subject: "installation-1", plan: plan, transport: transport)
-    }
-
-    private func temporaryFile() -> String {
-        FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite").path
     }
 
     @Test func `a receipt answers for durability and for the vendor's answer`() async throws {
@@ -78,7 +76,7 @@ final class ScriptedTransport: Transport {
     }
 
     @Test func `the next client on the same file delivers what the first left`() async throws {
-        let path = temporaryFile()
+        let path = folder.outbox
         let dead = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "offline")) }
         let first = try await client(.file(path), dead)
         let receipt = try first.track("left behind")
@@ -94,7 +92,7 @@ final class ScriptedTransport: Transport {
     }
 
     @Test func `two clients on one file: both capture, one delivers`() async throws {
-        let path = temporaryFile()
+        let path = folder.outbox
         let (one, other) = (ScriptedTransport(), ScriptedTransport())
         let now = SystemHost().date()
         let first = try await EngagementClient(

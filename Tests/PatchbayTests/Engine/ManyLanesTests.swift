@@ -8,6 +8,8 @@ import Testing
 @testable import Patchbay
 
 @Suite("Lanes without number") struct ManyLanesTests {
+    private let folder = TemporaryFolder()
+
     private static let count = 400
 
     private func events(_ world: VirtualWorld) -> [EngagementOperation] {
@@ -29,8 +31,7 @@ import Testing
     }
 
     @Test func `every lane is served at a start, once, and few are held`() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
-            .path
+        let path = folder.outbox
         let world = try VirtualWorld()
         func engine() throws -> Engine {
             try Engine(store: .open(.file(path)), plan: .probe(), host: world.host, credentials: { _, _ in nil })
@@ -126,8 +127,7 @@ import Testing
     }
 
     @Test func `what another process committed is seen before anything is made of kept memory`() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
-            .path
+        let path = folder.outbox
         func engine(_ name: String) throws -> Engine {
             try Engine(
                 store: .open(.file(path)),

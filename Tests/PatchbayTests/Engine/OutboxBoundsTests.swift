@@ -7,6 +7,8 @@ import PatchbaySimulation
 import Testing
 
 @Suite("The outbox's bounds") struct OutboxBoundsTests {
+    private let folder = TemporaryFolder()
+
     private func world(_ limits: OutboxLimits, _ plan: RoutingPlan = .probe { $0.courtesy = 1_000_000_000 }) throws
         -> VirtualWorld
     {
@@ -132,8 +134,7 @@ import Testing
     }
 
     @Test func `a process that does not deliver drops of its own events alone`() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite")
-            .path
+        let path = folder.outbox
         func engine(_ name: String) throws -> Engine {
             try Engine(
                 store: .open(.file(path)),

@@ -8,9 +8,7 @@ import Testing
 @testable import Patchbay
 
 @Suite("Several processes on one outbox", .endsAtAll) struct SharedOutboxTests {
-    private func newFile() -> String {
-        FileManager.default.temporaryDirectory.appendingPathComponent("patchbay-\(UUID().uuidString).sqlite").path
-    }
+    private let folder = TemporaryFolder()
 
     private func client(
         _ path: String,
@@ -27,7 +25,7 @@ import Testing
     }
 
     @Test func `a process that does not deliver hears what became of what it captured`() async throws {
-        let path = newFile()
+        let path = folder.outbox
         let now = SystemHost().date()
         let deliverer = try await client(
             path,
@@ -68,7 +66,7 @@ import Testing
     }
 
     @Test func `captures wait in memory while another process holds the file`() async throws {
-        let path = newFile()
+        let path = folder.outbox
         // So fast that the patience with the file is over at once.
         let host = FastHost(date: SystemHost().date(), uptime: SystemHost().uptime(), speed: 10_000)
         let client = try await client(path, ScriptedTransport(), host)

@@ -8,8 +8,8 @@ import Testing
 @testable import PatchbayOutbox
 
 @Suite("A client that the system suspends", .endsAtAll) struct SuspensionTests {
-    private let path = FileManager.default.temporaryDirectory
-        .appendingPathComponent("patchbay-\(UUID().uuidString).sqlite").path
+    private let folder = TemporaryFolder()
+    private var path: String { folder.outbox }
 
     private func client(_ transport: any Transport) async throws -> EngagementClient {
         try await EngagementClient(

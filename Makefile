@@ -70,8 +70,12 @@ schemas: setup ## checks every schema, example and golden body with an independe
 examples: tools ## builds and tests the example packages, which see public API alone
 	@.ci/examples
 
-end-to-end: tools ## the built command over HTTP: providers, migration, bad inputs
+.PHONY: programs
+programs: tools
 	swift build --product patchbay
+	swift build --product patchbay-network
+
+end-to-end: programs ## the built command over HTTP: providers, migration, bad inputs
 	@python3 Tests/EndToEnd/end_to_end.py
 
 test-browser: ## opens the page of a migration plan in headless Chromium, light and dark, desk and phone
@@ -83,8 +87,7 @@ simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS
 	swift build -c release --product patchbay
 	@.build/release/patchbay faults $(SEEDS)
 
-soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
-	swift build --product patchbay
+soak: programs ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
 	@python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED)
 
 fuzz: tools ## libFuzzer at every door that takes bytes of others: TIME=seconds in all, DOORS="json reply …"

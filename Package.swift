@@ -18,6 +18,11 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A program of the house, under `Sources/<name>`.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
 /// A test target of the house, under `Tests/<name>`.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -50,13 +55,21 @@ let house: [Target] = [
         "PatchbayTesting",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbaySimulation"]
     ),
-    .executableTarget(
-        name: "PatchbayCommand",
-        dependencies: [
-            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbayHTTP",
-            "PatchbayMigration", "PatchbaySimulation", "PatchbaySandbox",
-        ] + vendorModules + vendorSimulators,
-        swiftSettings: strict
+    module(
+        "PatchbayCommand",
+        [
+            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbayMigration",
+            "PatchbaySimulation",
+        ] + vendorModules + vendorSimulators
+    ),
+    // Two programs with the same commands: what speaks HTTP takes as long to load as a short command to run.
+    program("PatchbayFront", ["PatchbayCommand"]),
+    program(
+        "PatchbayNetwork",
+        [
+            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay", "PatchbayHTTP", "PatchbaySandbox",
+            "PatchbayCommand",
+        ]
     ),
 ]
 
@@ -120,7 +133,7 @@ let houseTests: [Target] = [
         "PatchbaySandboxTests",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbaySandbox"] + vendorSimulators
     ),
-    tests("PatchbayCommandTests", ["PatchbayJSON"]),
+    tests("PatchbayCommandTests", ["PatchbayJSON", "PatchbayFront", "PatchbayNetwork"]),
     tests("RepositoryTests", ["PatchbayJSON"]),
 ]
 
@@ -132,7 +145,8 @@ let package = Package(
         .library(name: "PatchbayAdapterKit", targets: ["PatchbayAdapterKit", "PatchbayModel", "PatchbayJSON"]),
         .library(name: "PatchbayMigration", targets: ["PatchbayMigration"]),
         .library(name: "PatchbayTesting", targets: ["PatchbayTesting", "PatchbaySimulation"]),
-        .executable(name: "patchbay", targets: ["PatchbayCommand"]),
+        .executable(name: "patchbay", targets: ["PatchbayFront"]),
+        .executable(name: "patchbay-network", targets: ["PatchbayNetwork"]),
     ]
         + vendors.flatMap { vendor -> [Product] in
             [

@@ -58,7 +58,8 @@ def build():
     heading("Building")
     begun = time.monotonic()
     print("  swift build: some minutes from bare, seconds the next time", flush=True)
-    subprocess.run(["swift", "build", "--package-path", str(ROOT), "--product", "patchbay", "--quiet"], check=True)
+    for program in ["patchbay", "patchbay-network"]:
+        subprocess.run(["swift", "build", "--package-path", str(ROOT), "--product", program, "--quiet"], check=True)
     print(f"  built in {time.monotonic() - begun:.0f} s")
 
 

@@ -72,9 +72,9 @@ final class Workbench: Sendable {
         try await start(arguments, input: input, sandbox: sandbox).result()
     }
 
-    /// Runs a line of a shell to its end; `$PATCHBAY` is the command.
-    func shell(_ line: String) async throws -> CommandRun.Result {
-        let environment = Self.environment.merging(["PATCHBAY": Self.command.path]) { _, new in new }
+    /// Runs a line of a shell to its end; `$PATCHBAY` is the command, or that program in its place.
+    func shell(_ line: String, command: URL = command) async throws -> CommandRun.Result {
+        let environment = Self.environment.merging(["PATCHBAY": command.path]) { _, new in new }
         return try await CommandRun(
             URL(filePath: "/bin/bash"),
             ["-c", line],

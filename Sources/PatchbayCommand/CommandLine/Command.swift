@@ -1,5 +1,5 @@
 /// One command: parsing, help and reference all read it.
-struct Command: Sendable {
+package struct Command: Sendable {
     /// What stands on the command line besides flags.
     struct Argument: Sendable {
         /// The word that help shows for it.
@@ -25,6 +25,8 @@ struct Command: Sendable {
     let required: [Flag]
     /// Flags that may be given.
     let optional: [Flag]
+    /// Which lines of it use the network. Asked before anything else: what can be read only once must not be read.
+    let usesNetwork: @Sendable (Invocation) throws -> Bool
     /// Does it.
     let run: @MainActor @Sendable (Session) async throws -> ExitStatus
 
@@ -35,11 +37,12 @@ struct Command: Sendable {
         arguments: [Argument] = [],
         required: [Flag] = [],
         optional: [Flag] = [],
+        usesNetwork: @escaping @Sendable (Invocation) throws -> Bool = { _ in false },
         run: @escaping @MainActor @Sendable (Session) async throws -> ExitStatus
     ) {
         self.words = words.split(separator: " ").map(String.init)
         (self.summary, self.details, self.arguments) = (summary, details, arguments)
-        (self.required, self.optional, self.run) = (required, optional, run)
+        (self.required, self.optional, self.usesNetwork, self.run) = (required, optional, usesNetwork, run)
     }
 
     /// Every command, in the order of help.

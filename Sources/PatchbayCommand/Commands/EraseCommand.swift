@@ -1,5 +1,4 @@
 import Patchbay
-import PatchbayHTTP
 import PatchbayModel
 
 extension Command {
@@ -12,7 +11,8 @@ extension Command {
             step that a person has to take is printed, and the status is 1. Nothing printed names the person.
             """,
         required: [.config],
-        optional: [.contact, .subject, .untilIdle, .json]
+        optional: [.contact, .subject, .untilIdle, .json],
+        usesNetwork: { _ in true }
     ) { session in
         let configuration = try session.configuration()
         let (contact, subject) = (session.invocation.text(.contact), session.invocation.text(.subject))
@@ -23,7 +23,7 @@ extension Command {
             outbox: .file(configuration.outbox.path),
             subject: Subject(rawValue: subject ?? "command"),
             plan: configuration.plan,
-            transport: URLSessionTransport(),
+            transport: try session.linkedNetwork().makeTransport(),
             historyLimit: configuration.outbox.history,
             credentials: { configuration.credential(of: $0, for: $1) },
             host: try session.host()

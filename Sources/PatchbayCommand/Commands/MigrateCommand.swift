@@ -29,7 +29,8 @@ extension Command {
             .settings, .config, .provider, .companion, .input, .output, .rejects, .consentEvidence, .journal,
             .checkpoint,
             .restart, .dryRun, .logLevel, .json,
-        ]
+        ],
+        usesNetwork: { $0.leadsThroughDoor && !$0.has(.dryRun) }
     ) { session in
         let setup = try MigrationSetup(session)
         guard let door = setup.door, !session.invocation.has(.dryRun) else {

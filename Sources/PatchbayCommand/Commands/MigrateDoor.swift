@@ -1,6 +1,5 @@
 import Patchbay
 import PatchbayAdapterKit
-import PatchbayHTTP
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
@@ -36,12 +35,17 @@ import PatchbayModel
     }
 }
 
+extension Invocation {
+    /// Whether `--to` names a vendor's server door.
+    var leadsThroughDoor: Bool { Vendors.serverDoors.contains { $0.descriptor.id.rawValue == text(.to) } }
+}
+
 extension Session {
     /// The real network and clocks, a progress line, and Ctrl-C.
     func surroundings(size: Int?) throws -> DoorSurroundings {
         var line = ProgressLine(console, total: size)
         return DoorSurroundings(
-            transport: URLSessionTransport(),
+            transport: try linkedNetwork().makeTransport(),
             host: try host(),
             log: try log(),
             interval: .seconds(invocation.number(.checkpoint) ?? 2),

@@ -18,7 +18,8 @@ extension Command {
             `migrate apply`. The journal is removed when all is put back.
             """,
         arguments: [.required("JOURNAL")],
-        optional: [.config, .provider, .output, .checkpoint, .restart, .logLevel, .json]
+        optional: [.config, .provider, .output, .checkpoint, .restart, .logLevel, .json],
+        usesNetwork: { try DoorUndo.door(of: $0.argument(0) ?? "") != nil }
     ) { session in
         let journal = session.invocation.argument(0) ?? ""
         if let door = try DoorUndo.door(of: journal) {

@@ -19,7 +19,8 @@ extension Command {
             ones for the same --seed.
             """,
         required: [.from, .to, .input],
-        optional: [.settings, .config, .provider, .companion, .target, .sample, .seed, .values, .logLevel, .json]
+        optional: [.settings, .config, .provider, .companion, .target, .sample, .seed, .values, .logLevel, .json],
+        usesNetwork: \.leadsThroughDoor
     ) { session in
         try await MigrationCheck(session).run()
     }

@@ -2,7 +2,6 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
-import PatchbaySandbox
 
 extension Command {
     static let sandbox = Command(
@@ -12,12 +11,13 @@ extension Command {
             It prints {"url", "vendors"} once it answers. --settings holds {"<vendor>": {…}}, what each account is like;
             --faults a list of rules for answers that go wrong.
             """,
-        optional: [.vendor, .port, .log, .settings, .faults]
+        optional: [.vendor, .port, .log, .settings, .faults],
+        usesNetwork: { _ in true }
     ) { session in
         let simulators = try session.simulators()
-        let faults = try session.invocation.text(.faults).map { try FaultRule.list(from: session.json($0)) } ?? []
+        let faults = try session.invocation.text(.faults).map(session.json) ?? []
         let host = try session.host()
-        let server = try SandboxServer.start(
+        let server = try session.linkedNetwork().startSandbox(
             simulators,
             port: UInt16(session.invocation.number(.port) ?? 0),
             faults: faults,

@@ -1,6 +1,5 @@
 import Patchbay
 import PatchbayAdapterKit
-import PatchbayHTTP
 import PatchbayJSON
 import PatchbayModel
 
@@ -19,7 +18,8 @@ extension Command {
             """,
         arguments: [.optional("FILE")],
         required: [.config],
-        optional: [.subject, .untilIdle, .replay, .logLevel, .json]
+        optional: [.subject, .untilIdle, .replay, .logLevel, .json],
+        usesNetwork: { _ in true }
     ) { session in
         let log = try session.log()
         let configuration = try session.configuration()
@@ -28,7 +28,7 @@ extension Command {
             outbox: .file(configuration.outbox.path),
             subject: Subject(rawValue: session.invocation.text(.subject) ?? "command"),
             plan: configuration.plan,
-            transport: URLSessionTransport(),
+            transport: try session.linkedNetwork().makeTransport(),
             historyLimit: configuration.outbox.history,
             limits: configuration.outbox.limits,
             credentials: { configuration.credential(of: $0, for: $1) },

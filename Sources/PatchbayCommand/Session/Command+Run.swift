@@ -3,54 +3,59 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayMigration
 import PatchbayOutbox
-import PatchbaySandbox
 
 extension Command {
     /// The program's version.
     static let version = "0.1.0"
 
-    /// Understands a command line, runs it, and says how it ended.
-    @MainActor static func run(_ line: [String]) async -> ExitStatus {
+    /// Understands a command line, runs it, and says how it ended, as a number for the shell.
+    ///
+    /// Without a network, ``NetworkProgram`` takes over what uses one.
+    @MainActor package static func run(_ line: [String], network: (any Network)?) async -> Int32 {
         let environment = ProcessInfo.processInfo.environment
-        let (console, interruption) = (Console(environment: environment), Interruption())
-        let listener = SignalListener(interruption)
-        defer { withExtendedLifetime(listener) {} }
+        let console = Console(environment: environment)
         do {
-            let status = try await status(of: line, console, interruption, environment)
+            let invocation = try invocation(of: line, console)
+            if let invocation, network == nil, try invocation.command.usesNetwork(invocation) {
+                try NetworkProgram.takeOver(for: invocation.command)
+            }
+            // Only now, so that another program finds the process's signals as they were.
+            let interruption = Interruption()
+            let listener = SignalListener(interruption)
+            defer { withExtendedLifetime(listener) {} }
+            var status = ExitStatus.fine
+            if let invocation {
+                let session = Session(
+                    invocation: invocation,
+                    console: console,
+                    interruption: interruption,
+                    environment: environment,
+                    network: network
+                )
+                status = try await invocation.command.run(session)
+            }
             try console.flush()
-            return interruption.signalNumber.map(ExitStatus.signal) ?? status
+            return (interruption.signalNumber.map(ExitStatus.signal) ?? status).code
         } catch {
-            return report(error, to: console)
+            return report(error, to: console).code
         }
     }
 
-    @MainActor private static func status(
-        of line: [String],
-        _ console: Console,
-        _ interruption: Interruption,
-        _ environment: [String: String]
-    ) async throws -> ExitStatus {
+    /// What a line asks for; nil where it asked for help, or for the version, and was told.
+    @MainActor private static func invocation(of line: [String], _ console: Console) throws -> Invocation? {
         switch line.first {
         case "--version":
             try console.data("patchbay \(version)")
-            return .fine
+            return nil
         case "--help", "-h":
             try console.data(HelpText.overview)
-            return .fine
+            return nil
         default: break
         }
         let invocation = try Invocation(parsing: HelpText.askedForGroup(in: line) ?? line)
-        guard !invocation.has(.help) else {
-            try console.data(HelpText.text(of: invocation.command))
-            return .fine
-        }
-        let session = Session(
-            invocation: invocation,
-            console: console,
-            interruption: interruption,
-            environment: environment
-        )
-        return try await invocation.command.run(session)
+        guard invocation.has(.help) else { return invocation }
+        try console.data(HelpText.text(of: invocation.command))
+        return nil
     }
 
     /// Says what went wrong and chooses the status that scripts see.
@@ -73,7 +78,7 @@ extension Command {
             return .signal(SIGPIPE)
         case let error as FileError: console.say("patchbay: \(error)", .red)
         case let error as OutboxError: console.say("patchbay: \(error)", .red)
-        case let error as SandboxError: console.say("patchbay: \(error)", .red)
+        case let error as CommandFailure: console.say("patchbay: \(error)", .red)
         case let error as CaptureError: console.say("patchbay: \(error)", .red)
         case let error as Migration.Failure: console.say("patchbay: \(error)", .red)
         default: console.say("patchbay: an error of a kind that nobody expected: \(type(of: error)).", .red)

@@ -1,0 +1,46 @@
+import Foundation
+
+/// The program that has a network and every command; it lies in the folder of this one.
+enum NetworkProgram {
+    static let name = "patchbay-network"
+
+    /// Turns this process into that program, with the same arguments, environment, folder, files and process id.
+    ///
+    /// What was read or begun before is lost to it, so nothing may have been.
+    static func takeOver(for command: Command) throws(CommandFailure) -> Never {
+        guard let own = ownPath else { throw failure(command, "this program can't find itself") }
+        let path = "\(own[..<(own.lastIndex(of: "/") ?? own.endIndex)])/\(name)"
+        // A link or a copy of this program under that name would start itself for ever.
+        guard !isSameFile(own, path) else { throw failure(command, "\(path) is patchbay itself, under another name") }
+        execv(path, CommandLine.unsafeArgv)
+        throw failure(command, "\(path): \(String(cString: strerror(errno)))")
+    }
+
+    private static func failure(_ command: Command, _ problem: String) -> CommandFailure {
+        CommandFailure(
+            """
+            "\(command.name)" uses the network, and \(name), which has it, can't be started: \(problem).
+            It belongs into the folder of patchbay: install both files there, or `swift build --product \(name)`.
+            """
+        )
+    }
+
+    /// Where this program lies, whatever links lead to it.
+    private static var ownPath: String? {
+        #if canImport(Darwin)
+        var (name, size) = ([CChar](repeating: 0, count: Int(PATH_MAX)), UInt32(PATH_MAX))
+        guard _NSGetExecutablePath(&name, &size) == 0 else { return nil }
+        #else
+        let name = "/proc/self/exe"
+        #endif
+        guard let path = realpath(name, nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private static func isSameFile(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0
+            && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+    }
+}

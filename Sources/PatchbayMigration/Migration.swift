@@ -102,8 +102,7 @@ public struct Migration: Sendable {
         _ makeWriter: @escaping @Sendable () throws(SettingsError) -> any ContactWriter
     ) -> BulkPlan? {
         guard let records = try? source.format.makeSourceLayout?(source.settings) else { return nil }
-        var layout: LineLayout?
-        if case .lines(let lines)? = try? target.format.makeTargetLayout?(target.settings) { layout = lines }
+        let layout = try? target.format.makeTargetLayout?(target.settings)
         guard layout != nil || (try? makeWriter()) is any RecordWriter else { return nil }
         return BulkPlan(
             source: records,

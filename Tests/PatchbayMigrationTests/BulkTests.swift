@@ -194,7 +194,7 @@ import Testing
             .neutralContacts
             .makeReader
     ) throws -> BulkPlan {
-        guard case .lines(let layout)? = try RecordFormat.altcraftProfiles.makeTargetLayout?(settings),
+        guard let layout = try RecordFormat.altcraftProfiles.makeTargetLayout?(settings),
             let makeReader, let makeWriter = RecordFormat.altcraftProfiles.makeWriter
         else { throw CancellationError() }
         return BulkPlan(

@@ -15,9 +15,12 @@ import Testing
     @Test func `the checksum is the same however the bytes come`() {
         let bytes = (0..<45).map { UInt8(truncatingIfNeeded: 37 * $0 + 11) }
         // Bit by bit, as the polynomial is written.
-        let expected = ~bytes.reduce(UInt32.max) { state, byte in
-            (0..<8).reduce(state ^ UInt32(byte)) { rest, _ in rest & 1 == 1 ? 0xEDB8_8320 ^ (rest >> 1) : rest >> 1 }
+        var expected = UInt32.max
+        for byte in bytes {
+            expected ^= UInt32(byte)
+            for _ in 0..<8 { expected = expected & 1 == 1 ? 0xEDB8_8320 ^ (expected >> 1) : expected >> 1 }
         }
+        expected = ~expected
         for first in 0...19 {
             for second in first...(first + 19) {
                 var checksum = CRC32()

@@ -33,6 +33,11 @@ extension RecordFormat {
         companion: .acousticMap,
         makeSourceLayout: { object throws(SettingsError) in
             try ContactFileSettings.read(object).contactFile.sourceLayout
+        },
+        makeTargetLayout: { object throws(SettingsError) in
+            let settings = try ContactFileSettings.read(object)
+            // A file of opt-outs takes those alone.
+            return settings.action == .optOut ? nil : settings.contactFile.targetLayout(judging: [.email])
         }
     )
 }

@@ -17,6 +17,9 @@ extension RecordFormat {
         },
         makeSourceLayout: { object throws(SettingsError) in
             try ContactFileSettings.read(object).contactFile.sourceLayout
+        },
+        makeTargetLayout: { object throws(SettingsError) in
+            try ContactFileSettings.read(object).contactFile.targetLayout()
         }
     )
 }

@@ -11,7 +11,8 @@ extension RecordFormat {
         rules: ((1...11).map { "F\($0)" } + ["F14"]).map(RuleID.salesforce),
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceContacts, object)) },
         makeWriter: { object throws(SettingsError) in ContactFileWriter(try file(.salesforceContacts, object)) },
-        makeSourceLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).sourceLayout }
+        makeSourceLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).sourceLayout },
+        makeTargetLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).targetLayout() }
     )
 
     /// The import of mobile contacts: delimited text with the vendor's own columns.

@@ -20,8 +20,8 @@ struct Vendor: Sendable {
     enum Talk: Sendable {
         /// The app's own events.
         case events
-        /// Taps on a push message with this payload.
-        case taps(JSONObject)
+        /// What a person did with a push message of this payload.
+        case pushes(PushInteraction, JSONObject)
     }
 
     let name: String
@@ -32,8 +32,11 @@ struct Vendor: Sendable {
     var talk = Talk.events
     /// Which pace is promised: requests that carry many operations, or one each.
     let isBatched: Bool
+    /// The requests that an operation of its own takes.
+    var requests = 1
 
-    var goal: Int { isBatched ? 50_000 : 20_000 }
+    /// Operations in a second of processor.
+    var goal: Int { isBatched ? 50_000 : 20_000 / requests }
 
     static let all: [Vendor] = [
         Vendor(
@@ -76,18 +79,23 @@ struct Vendor: Sendable {
         ),
         Vendor(
             name: "adobe",
-            title: "Adobe Standard, a tap per request",
+            title: "Adobe Standard, a receipt per request",
             adapter: "adobe",
-            settings: [
-                "server": "shop.campaign.example", "testAddress": "https://vendor.test", "pkey": "b7e2f0c4d91a",
-                "organizationId": "ACME1234@AdobeOrg", "identifierFields": ["external": "cusCustomerNumber"],
-            ],
+            settings: adobeSettings,
             makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
-            talk: .taps([
-                "aps": ["alert": "Your size is here", "content-available": 1, "category": "DEFAULT"],
-                "_mId": "h2f0aa1", "_dId": "c81e4", "_acsDeliveryTracking": "on",
-            ]),
+            talk: .pushes(.received, adobePush),
             isBatched: false
+        ),
+        // A click, and behind it an open.
+        Vendor(
+            name: "adobe-taps",
+            title: "Adobe Standard, a tap in two requests",
+            adapter: "adobe",
+            settings: adobeSettings,
+            makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
+            talk: .pushes(.tapped, adobePush),
+            isBatched: false,
+            requests: 2
         ),
         Vendor(
             name: "adobe-classic",
@@ -102,9 +110,18 @@ struct Vendor: Sendable {
                     try AdobeClassicSimulator(settings: ["integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]])
                 )
             },
-            talk: .taps(["aps": ["alert": "Your size is here"], "_mId": "987654", "_dId": "c81e4"]),
+            talk: .pushes(.tapped, ["aps": ["alert": "Your size is here"], "_mId": "987654", "_dId": "c81e4"]),
             isBatched: false
         ),
+    ]
+
+    private static let adobeSettings: JSONObject = [
+        "server": "shop.campaign.example", "testAddress": "https://vendor.test", "pkey": "b7e2f0c4d91a",
+        "organizationId": "ACME1234@AdobeOrg", "identifierFields": ["external": "cusCustomerNumber"],
+    ]
+    private static let adobePush: JSONObject = [
+        "aps": ["alert": "Your size is here", "content-available": 1, "category": "DEFAULT"], "_mId": "h2f0aa1",
+        "_dId": "c81e4", "_acsDeliveryTracking": "on",
     ]
 
     /// Its answers, without a transport.
@@ -157,7 +174,7 @@ struct Vendor: Sendable {
     /// What the app says again and again.
     func action(_ number: Int) -> Action {
         switch talk {
-        case .taps(let payload): .track(.push(.tapped, payload: payload))
+        case .pushes(let interaction, let payload): .track(.push(interaction, payload: payload))
         case .events:
             .track(
                 .custom(

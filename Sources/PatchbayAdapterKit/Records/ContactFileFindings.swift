@@ -82,21 +82,21 @@ public struct ContactFileFindings: Sendable {
     /// The same of another column that no row may leave blank.
     let cellMissing: FindingRow
     let optOutLost: FindingRow
-    let noColumn: FindingRow
-    let noHome: FindingRow
+    package let noColumn: FindingRow
+    package let noHome: FindingRow
     let second: FindingRow
-    let unfit: FindingRow
+    package let unfit: FindingRow
     let tooLong: FindingRow
     let unwritable: FindingRow
     let lineBreak: FindingRow
-    let precision: FindingRow
-    let converted: FindingRow
+    package let precision: FindingRow
+    package let converted: FindingRow
     let trimmed: FindingRow
     let blank: FindingRow
-    let consent: FindingRow
-    let denied: FindingRow
-    let stateUnknown: FindingRow
-    let suspended: FindingRow
+    package let consent: FindingRow
+    package let denied: FindingRow
+    package let stateUnknown: FindingRow
+    package let suspended: FindingRow
     let undated: FindingRow
 
     /// Every row, for the descriptor.

@@ -43,6 +43,11 @@ public struct ContactFileWriter: RecordWriter, Sendable {
 }
 
 extension ContactFile {
+    /// What is said of a no that nobody will hear.
+    package var lostOptOut: FindingRow {
+        settings.lostOptOuts == .reject ? kind.findings.optOutLost : kind.findings.noHome
+    }
+
     /// The dialect of a file that is written: without quotes a quote is a character like others, as it is to the reader; NUL
     /// stands in no field.
     fileprivate var writtenDialect: DelimitedDialect {
@@ -267,8 +272,7 @@ private struct RowComposer {
         details(of: subscription, holdsTime, path)
     }
 
-    /// A no that nobody will hear.
-    private var lostOptOut: FindingRow { file.settings.lostOptOuts == .reject ? rows.optOutLost : rows.noHome }
+    private var lostOptOut: FindingRow { file.lostOptOut }
 
     /// Says a state by a word.
     private mutating func put(

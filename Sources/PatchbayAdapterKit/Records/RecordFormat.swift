@@ -100,6 +100,8 @@ public enum SourceLayout: Sendable {
 public enum TargetLayout: Sendable {
     /// A JSON object a line.
     case lines(LineLayout)
+    /// Rows of a contact file; a contact that says no on one of the channels is for the writer.
+    case rows(ContactFile, judging: [Channel])
 }
 
 /// One record of a source file.

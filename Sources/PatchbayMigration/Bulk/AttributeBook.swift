@@ -70,6 +70,9 @@ struct AttributeBook: BitwiseCopyable {
         var notedKinds: UInt16
         /// Whether no other part fills the field.
         var isUsable: Bool
+        /// The column of a row that it fills, -1 for none, and its type there.
+        var column = -1
+        var columnType = TypeCode.any
 
         /// What is done with a value of that kind.
         @inline(__always) func deed(of kind: ValueView.Kind) -> Deed {
@@ -101,7 +104,14 @@ struct AttributeBook: BitwiseCopyable {
     /// Bytes of the names of all fields and of all words.
     let room: Int
 
-    init(_ layout: LineLayout.Attributes, names list: Set<String>, catalogue: AttributeCatalogue, in arena: Arena) {
+    /// What becomes of the attributes of a layout of lines, or in the columns of a row.
+    init(
+        _ layout: LineLayout.Attributes,
+        _ columns: [String: (column: Int, type: AttributeType)],
+        names list: Set<String>,
+        catalogue: AttributeCatalogue,
+        in arena: Arena
+    ) {
         let sorted = list.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let before = arena.textSize
         names = KeyTable(sorted, in: arena)
@@ -126,6 +136,7 @@ struct AttributeBook: BitwiseCopyable {
                     notedKinds: noted,
                     isUsable: uses[field] == 1 && !layout.taken.contains(field) && !field.allSatisfy(\.isWhitespace)
                 )
+                if let home = columns[name] { (entry.column, entry.columnType) = (home.column, TypeCode(home.type)) }
                 for kind in ValueView.Kind.allCases {
                     entry.deeds |= UInt32(entry.findDeed(of: kind).rawValue) << (2 * UInt32(kind.rawValue))
                 }

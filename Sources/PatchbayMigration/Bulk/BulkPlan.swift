@@ -7,7 +7,7 @@ import PatchbayModel
 struct BulkPlan: Sendable {
     let source: SourceLayout
     /// What the target writes; nil if that is not known, and every record goes the slow way, but on several threads.
-    let layout: LineLayout?
+    let layout: TargetLayout?
     let catalogue: AttributeCatalogue
     /// What is changed of every contact; only the slow way can.
     let mapping: ContactMapping
@@ -53,8 +53,6 @@ struct BulkPlan: Sendable {
     /// A mapper of its own; nil if the reader can't read a record alone.
     func makeMapper(behind header: Header) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay())
-        // Nothing is written by a layout without parts.
-        let layout = layout ?? LineLayout([])
         switch (source, try reader(behind: header)) {
         case (.neutralLines, .lines(let reader)?), (.lines, .lines(let reader)?):
             let compiled = CompiledPlan(layout, catalogue: catalogue, counts: counts)

@@ -84,7 +84,7 @@ struct ChunkMapper: ~Copyable {
     private let book: SurveyBook?
 
     /// The longest record that goes the fast way, so that the room that one may need is bounded.
-    private static let longest = 64 << 10
+    static let longest = 64 << 10
 
     /// How far a row's end is looked for at first.
     private static let nearBy = 4 << 10
@@ -101,7 +101,7 @@ struct ChunkMapper: ~Copyable {
         counts: Bool
     ) {
         (self.compiled, self.source, self.arena, self.slow) = (compiled, source, arena, slow)
-        self.goesSlow = goesSlow
+        self.goesSlow = goesSlow || !compiled.canWrite
         (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
         (counter, book) = counts ? (BulkSurvey(in: arena), SurveyBook(activity: nil)) : (nil, nil)
     }

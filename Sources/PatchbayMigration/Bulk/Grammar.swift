@@ -278,6 +278,38 @@ enum Forms {
         return text.index(of: 0x40, or: 0x20, from: at &+ 1) >= text.count
     }
 
+    /// Whether it is an address whose host has two labels at least, and none without a letter; at most 254 bytes. The
+    /// text is bare.
+    @inline(__always) static func isAddress(_ text: Stretch) -> Bool {
+        guard text.count <= 254, isEmail(text) else { return false }
+        var (start, dots) = (text.index(of: 0x40, or: 0x40, from: 0) &+ 1, 0)
+        while true {
+            let dot = text.index(of: 0x2E, or: 0x2E, from: start)
+            if dot >= text.count { return dots > 0 && start < text.count }
+            guard dot > start else { return false }
+            dots &+= 1
+            start = dot &+ 1
+        }
+    }
+
+    /// Whether it has four to fifteen digits, and nothing else but the usual signs between them. The text is bare.
+    @inline(__always) static func isPhone(_ text: Stretch) -> Bool {
+        let digits = plainDigits(text)
+        return digits >= 0 ? (4...15).contains(digits) : hasDigits(text)
+    }
+
+    @inline(never) private static func hasDigits(_ text: Stretch) -> Bool {
+        var digits = 0
+        for index in 0..<text.count {
+            switch text[index] {
+            case 0x30...0x39: digits += 1
+            case 0x2B, 0x2D, 0x28, 0x29, 0x2E, 0x20: break
+            default: return false
+            }
+        }
+        return (4...15).contains(digits)
+    }
+
     /// How many digits a text has that has nothing else but perhaps a plus before them; -1 for any other, and for more than
     /// 16 bytes. The text is bare.
     @inline(__always) static func plainDigits(_ text: Stretch) -> Int {

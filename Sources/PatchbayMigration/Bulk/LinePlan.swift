@@ -10,6 +10,8 @@ struct LinePlan: BitwiseCopyable {
         enum Work: UInt8, BitwiseCopyable {
             case text, key, open, close, identifiers, attributes, timeZone, tags, subscriptions
             case noteLocale, noteTags, noteConsents
+            /// All of it, as a row of delimited text.
+            case row
         }
 
         var work: Work
@@ -28,6 +30,9 @@ struct LinePlan: BitwiseCopyable {
         /// The form that it must have as an address.
         var address: FormCode
         var isUsable: Bool
+        /// The column of a row that it fills, -1 for none, and the form that it must have there.
+        var column = -1
+        var fieldForm = FormCode.plain
     }
 
     /// Where messages of a channel go.
@@ -64,6 +69,7 @@ struct LinePlan: BitwiseCopyable {
     let steps: Row<Step>
     let kinds: Row<Kind>
     let subscriptions: Subscriptions
+    let row: UnsafePointer<RowPlan>
     /// Notes by index: an identifier without a place, one that is no good address, an attribute's type.
     let elsewhere: Int
     let unfit: Int
@@ -87,8 +93,11 @@ final class CompiledPlan {
     let plan: UnsafeMutablePointer<LinePlan>
     /// What may be said on the fast way, by index.
     let notes: [FindingRow]
+    /// Whether the target's records can be written by the plan.
+    let canWrite: Bool
     private let arena: Arena
     private let layout: LineLayout.Attributes
+    private let columns: [String: (column: Int, type: AttributeType)]
     private let catalogue: AttributeCatalogue
     private var names: Set<String>
     /// What the attributes of the plan point to.
@@ -101,23 +110,33 @@ final class CompiledPlan {
 
     /// Compiles a layout; `attributes` are names that the source is known to have, and `counts` says whether also those
     /// kinds of identifiers are told apart that the target has no place for.
-    init(_ layout: LineLayout, catalogue: AttributeCatalogue, attributes: [AttributeName] = [], counts: Bool = false) {
+    init(_ layout: TargetLayout?, catalogue: AttributeCatalogue, attributes: [AttributeName] = [], counts: Bool = false)
+    {
         let arena = Arena()
-        var compiler = LineCompiler(layout, in: arena)
-        compiler.compile(knowing: counts ? [.external, .email, .phone] : [])
+        // Nothing is written by a layout without parts.
+        var compiler = LineCompiler(LineLayout([]), in: arena)
+        var row: RowCompiler?
+        switch layout {
+        case .lines(let lines)?: compiler = LineCompiler(lines, in: arena)
+        case .rows(let file, let channels)?: row = RowCompiler(file, judging: channels, in: arena)
+        case nil: break
+        }
+        canWrite = if case .lines? = layout { true } else { row != nil }
+        compiler.compile(row, knowing: counts ? [.external, .email, .phone] : [])
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
-        kindNames = compiler.kindNames
+        (kindNames, columns) = (compiler.kindNames, row?.attributes ?? [:])
         let known = [Array(compiler.attributes.names.keys), Array(catalogue.entries.keys), attributes]
-        names = Set(known.joined().map(\.rawValue))
+        names = Set(known.joined().map(\.rawValue)).union(columns.keys)
         if names.count > RecordView.attributeLimit { names = [] }
         attributeNames = Self.sorted(names)
         let lexicon = Lexicon(kinds: compiler.kindNames, topics: compiler.topicNames, in: arena)
         let plan = LinePlan(
             lexicon: UnsafePointer(arena.make(1, of: lexicon)),
-            attributes: AttributeBook(self.layout, names: names, catalogue: catalogue, in: attributeArena),
+            attributes: AttributeBook(self.layout, columns, names: names, catalogue: catalogue, in: attributeArena),
             steps: arena.make(compiler.steps),
             kinds: arena.make(compiler.kinds),
             subscriptions: compiler.subscriptions,
+            row: UnsafePointer(arena.make(1, of: row?.row ?? RowPlan())),
             elsewhere: compiler.elsewhere,
             unfit: compiler.unfit,
             converted: compiler.converted,
@@ -146,7 +165,7 @@ final class CompiledPlan {
         else { return }
         attributeNames = Self.sorted(names)
         let arena = Arena()
-        plan.pointee.attributes = AttributeBook(layout, names: names, catalogue: catalogue, in: arena)
+        plan.pointee.attributes = AttributeBook(layout, columns, names: names, catalogue: catalogue, in: arena)
         attributeArena = arena
     }
 }
@@ -169,11 +188,24 @@ private struct LineCompiler {
 
     init(_ layout: LineLayout, in arena: Arena) { (self.layout, self.arena) = (layout, arena) }
 
-    mutating func compile(knowing kinds: [IdentifierKind]) {
-        steps.append(LinePlan.Step(work: .open))
-        add(layout.parts)
-        close()
+    mutating func compile(_ row: RowCompiler?, knowing kinds: [IdentifierKind]) {
+        if let row {
+            add(row)
+        } else {
+            steps.append(LinePlan.Step(work: .open))
+            add(layout.parts)
+            close()
+        }
         for kind in kinds { _ = self.kind(kind) }
+    }
+
+    private mutating func add(_ row: RowCompiler) {
+        (steps, notes, topicNames) = ([LinePlan.Step(work: .row)], row.notes, row.topicNames)
+        for (kind, column) in row.kinds {
+            let index = self.kind(kind)
+            kinds[index].column = column
+            kinds[index].fieldForm = kind == .email ? .email : kind == .phone ? .phones : .plain
+        }
     }
 
     private mutating func note(_ row: FindingRow) -> Int {

@@ -11,14 +11,16 @@ struct LineWriter: BitwiseCopyable {
     /// Where the open objects begin; as deep as layouts are.
     private let marks: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
     private static let depthLimit = 8
+    let room: RowRoom
 
     init(in arena: Arena) {
+        room = RowRoom(in: arena)
         notes = arena.make(Self.noteLimit, of: 0)
         marks = arena.make(Self.depthLimit, of: notes)
     }
 
-    @inline(__always) private mutating func note(_ index: Int) -> Bool {
-        guard noteCount < Self.noteLimit else { return false }
+    @inline(__always) mutating func note(_ index: Int) -> Bool {
+        guard noteCount < Self.noteLimit, index >= 0 else { return false }
         notes[noteCount] = UInt8(truncatingIfNeeded: index)
         noteCount &+= 1
         return true
@@ -56,6 +58,7 @@ struct LineWriter: BitwiseCopyable {
             case .attributes: next = attributes(view, plan, pen)
             case .tags: next = tags(step, view, pen)
             case .subscriptions: next = subscriptions(step, view, plan, pen)
+            case .row: next = row(view, plan, pen)
             case .noteLocale: next = !view.hasLocale || note(step.pointee.index) ? pen : nil
             case .noteTags: next = view.tagCount == 0 || note(step.pointee.index) ? pen : nil
             case .noteConsents: next = noteConsents(step, view, plan) ? pen : nil
@@ -421,7 +424,7 @@ struct LineWriter: BitwiseCopyable {
         for index in 0..<count where start[index] &- 0x41 < 26 { start[index] |= 0x20 }
     }
 
-    private func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+    func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
             // Messaging is the first of the lexicon's purposes.

@@ -275,8 +275,9 @@ struct NeutralScanner: BitwiseCopyable {
 
     @inline(__always) private func locale(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
         var place = start
-        view.hasLocale = true
-        return Grammar.pass(&place) == nil ? nil : place
+        guard let text = Grammar.pass(&place) else { return nil }
+        (view.hasLocale, view.locale) = (true, text)
+        return place
     }
 
     @inline(__always) private func timeZone(_ start: Bytes, _ view: inout RecordView) -> Bytes? {

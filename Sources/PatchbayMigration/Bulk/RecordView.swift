@@ -91,6 +91,7 @@ struct RecordView: BitwiseCopyable {
     var deviceCount = 0
     var hasLocale = false
     var hasTimeZone = false
+    var locale = Stretch.nothing
     var timeZone = Stretch.nothing
 
     static let presentWords = attributeLimit / 64

@@ -115,7 +115,7 @@ struct RowScanner: BitwiseCopyable {
                 attribute.pointee = value.pointee
                 let type = step.pointee.type
                 guard type == .string || attribute.pointee.convert(to: type) else { return nil }
-            case .locale: view.hasLocale = true
+            case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
             case .timeZone:
                 guard memchr(value.pointee.text.start, 0x2F, value.pointee.text.count) != nil else { return nil }
                 (view.hasTimeZone, view.timeZone) = (true, value.pointee.text)
@@ -129,39 +129,9 @@ struct RowScanner: BitwiseCopyable {
     @inline(__always) private static func fits(_ value: UnsafeMutablePointer<ValueView>, _ form: Form) -> Bool {
         switch form {
         case .any: true
-        case .email: value.pointee.isBare && isEmail(value.pointee.text)
-        case .phone: value.pointee.isBare && isPhone(value.pointee.text)
+        case .email: value.pointee.isBare && Forms.isAddress(value.pointee.text)
+        case .phone: value.pointee.isBare && Forms.isPhone(value.pointee.text)
         }
-    }
-
-    /// Whether it is an address whose host has two labels at least, and none without a letter.
-    @inline(__always) private static func isEmail(_ text: Stretch) -> Bool {
-        guard text.count <= 254, Forms.isEmail(text) else { return false }
-        var (start, dots) = (text.index(of: 0x40, or: 0x40, from: 0) &+ 1, 0)
-        while true {
-            let dot = text.index(of: 0x2E, or: 0x2E, from: start)
-            if dot >= text.count { return dots > 0 && start < text.count }
-            guard dot > start else { return false }
-            dots &+= 1
-            start = dot &+ 1
-        }
-    }
-
-    @inline(__always) private static func isPhone(_ text: Stretch) -> Bool {
-        let digits = Forms.plainDigits(text)
-        return digits >= 0 ? (4...15).contains(digits) : hasDigits(text)
-    }
-
-    @inline(never) private static func hasDigits(_ text: Stretch) -> Bool {
-        var digits = 0
-        for index in 0..<text.count {
-            switch text[index] {
-            case 0x30...0x39: digits += 1
-            case 0x2B, 0x2D, 0x28, 0x29, 0x2E, 0x20: break
-            default: return false
-            }
-        }
-        return (4...15).contains(digits)
     }
 
     // MARK: Splitting

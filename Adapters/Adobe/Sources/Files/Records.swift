@@ -17,6 +17,9 @@ extension RecordFormat {
         },
         makeSourceLayout: { object throws(SettingsError) in
             try ProfileFileSettings.read(object).contactFile.sourceLayout
+        },
+        makeTargetLayout: { object throws(SettingsError) in
+            try ProfileFileSettings.read(object).contactFile.targetLayout()
         }
     )
 }

@@ -1,0 +1,199 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// A contact file's table, compiled for ``LineWriter``: which part of a view fills which column, in which form.
+///
+/// It knows what rows mostly hold. What it does not (dates of opt-ins, devices, texts that are changed or refused) sends the
+/// record the slow way.
+struct RowPlan: BitwiseCopyable {
+    /// A column that is written.
+    struct Column: BitwiseCopyable {
+        /// The most bytes that certainly are not too many characters.
+        var limit = Int.max
+        var isRequired = false
+        var digitsOnly = false
+        /// Of a column that says what a person wants: its channel and topic in the lexicon, and the word for each state.
+        var channel = Lexicon.unknown
+        var topic = Lexicon.none
+        var words = Row<Stretch>(start: nil, count: 0)
+    }
+
+    /// The order of a day's numbers, and the mark between them.
+    struct Day: BitwiseCopyable {
+        /// The places of year, month and day.
+        var places: (year: Int, month: Int, day: Int)
+        var mark: UInt8
+    }
+
+    static let columnLimit = 256
+
+    var columns = Row<Column>(start: nil, count: 0)
+    var delimiter: UInt8 = 0x2C
+    var quotesAll = false
+    /// Whether a text may stand in quotes.
+    var isQuoted = false
+    var endsWithReturn = false
+    /// A byte that is written twice; 0 for none.
+    var doubled: UInt8 = 0
+    /// Whether texts may hold characters beyond ASCII, and beyond sixteen bits.
+    var takesUnicode = true
+    var takesHighUnicode = true
+    var day = Day(places: (0, 5, 8), mark: 0x2D)
+    /// Whether instants are written in UTC.
+    var isUTC = true
+    var seconds = Stretch.nothing
+    var yes = Stretch.nothing
+    var no = Stretch.nothing
+    var separator: UInt8 = 0x3B
+    var hasLowerCountries = false
+    // The columns of these parts; -1 for none.
+    var tags = -1
+    var locale = -1
+    var timeZone = -1
+    /// Whether there are columns that only the writer knows how to fill.
+    var hasTagColumns = false
+    var hasDeniedColumns = false
+    var hasDeviceColumns = false
+    /// Whether a subscription is said by its state alone.
+    var saysStatesAlone = true
+    /// A bit for each channel on which a no is for the writer to judge.
+    var judged: UInt8 = 0
+    // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
+    var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1
+    var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
+
+    /// The column of a subscription; -1 for none.
+    @inline(__always) func column(of channel: Int, _ topic: Int) -> Int {
+        guard channel >= 0 else { return -1 }
+        for index in 0..<columns.count {
+            let column = columns.place(index)
+            if column.pointee.channel == channel, column.pointee.topic == topic { return index }
+        }
+        return -1
+    }
+}
+
+/// Makes a plan's row from a contact file.
+struct RowCompiler {
+    private let file: ContactFile
+    private let arena: Arena
+    private(set) var row = RowPlan()
+    /// The kinds of identifiers that have a column, each with it.
+    private(set) var kinds: [(kind: IdentifierKind, column: Int)] = []
+    private(set) var topicNames: [String] = []
+    /// The columns of attributes, with their types.
+    private(set) var attributes: [String: (column: Int, type: AttributeType)] = [:]
+    /// What may be said.
+    private(set) var notes: [FindingRow] = []
+
+    /// Nil for a file that has more columns than the fast way knows, or such as it can't fill.
+    init?(_ file: ContactFile, judging channels: [Channel], in arena: Arena) {
+        (self.file, self.arena) = (file, arena)
+        let columns = file.writtenColumns
+        guard columns.count <= RowPlan.columnLimit else { return nil }
+        guard form(), judge(channels) else { return nil }
+        note()
+        var compiled: [RowPlan.Column] = []
+        var taken: Set<ContactPlace> = []
+        for (index, column) in columns.enumerated() {
+            // Of two columns for one place the first is filled.
+            let isFirst = taken.insert(column.place).inserted
+            guard let next = self.column(column, at: isFirst ? index : nil) else { return nil }
+            compiled.append(next)
+        }
+        row.columns = arena.make(compiled)
+    }
+
+    /// How fields are written.
+    private mutating func form() -> Bool {
+        let (dialect, forms) = (file.dialect, file.settings.forms)
+        row.delimiter = dialect.delimiter
+        (row.quotesAll, row.isQuoted) = (dialect.quoting == .always, dialect.quoting != .never)
+        row.endsWithReturn = dialect.lineEnding == .carriageReturnLineFeed
+        guard dialect.quote == 0x22, let separator = forms.separator.asciiValue else { return false }
+        row.separator = separator
+        if let doubled = forms.doubled {
+            guard let byte = doubled.asciiValue else { return false }
+            row.doubled = byte
+        }
+        (row.takesUnicode, row.takesHighUnicode) = (forms.highestScalar >= 0xFFFF, forms.highestScalar >= 0x10FFFF)
+        row.day =
+            switch forms.day {
+            case .iso: RowPlan.Day(places: (0, 5, 8), mark: 0x2D)
+            case .slashed: RowPlan.Day(places: (0, 5, 8), mark: 0x2F)
+            case .american: RowPlan.Day(places: (6, 0, 3), mark: 0x2F)
+            case .european: RowPlan.Day(places: (6, 3, 0), mark: 0x2F)
+            case .dotted: RowPlan.Day(places: (6, 3, 0), mark: 0x2E)
+            }
+        (row.isUTC, row.hasLowerCountries) = (forms.zone == "Z", forms.hasLowerCountries)
+        let (booleans, seconds) = (forms.booleans, forms.seconds)
+        guard [booleans.yes, booleans.no, seconds].allSatisfy(Self.isPlain) else { return false }
+        row.seconds = arena.text(seconds)
+        (row.yes, row.no) = (arena.text(booleans.yes), arena.text(booleans.no))
+        return true
+    }
+
+    /// Whether a word of the table stands in a field as it is.
+    private static func isPlain(_ word: String) -> Bool {
+        word.utf8.count <= 32
+            && word.utf8.allSatisfy { byte in byte > 0x20 && byte < 0x7F && !"\",;|\\".utf8.contains(byte) }
+    }
+
+    private mutating func judge(_ channels: [Channel]) -> Bool {
+        for channel in channels {
+            guard let index = Lexicon.channelNames.firstIndex(of: channel.rawValue) else { return false }
+            row.judged |= 1 << UInt8(index)
+        }
+        return true
+    }
+
+    private mutating func note() {
+        let rows = file.kind.findings
+        func index(_ row: FindingRow) -> Int {
+            guard row.severity != .error else { return -1 }
+            if let index = notes.firstIndex(of: row) { return index }
+            notes.append(row)
+            return notes.count - 1
+        }
+        (row.noHome, row.noColumn, row.converted) = (index(rows.noHome), index(rows.noColumn), index(rows.converted))
+        (row.precision, row.unfit, row.denied) = (index(rows.precision), index(rows.unfit), index(rows.denied))
+        (row.stateUnknown, row.suspended) = (index(rows.stateUnknown), index(rows.suspended))
+        (row.lostOptOut, row.consent) = (index(file.lostOptOut), index(rows.consent))
+    }
+
+    /// A column; nil if there is none like it on the fast way. Where `index` is nil nothing fills it.
+    private mutating func column(_ column: ContactColumn, at index: Int?) -> RowPlan.Column? {
+        var compiled = RowPlan.Column(limit: column.limit ?? .max, isRequired: file.isRequired(column))
+        compiled.digitsOnly = column.digitsOnly
+        switch column.place {
+        case .identifier(let kind): if let index { kinds.append((kind, index)) }
+        case .attribute(let name):
+            if let index { attributes[name.rawValue] = (index, file.type(of: column)) }
+        case .tags: row.tags = index ?? row.tags
+        case .locale: row.locale = index ?? row.locale
+        case .timeZone: row.timeZone = index ?? row.timeZone
+        case .state(let key):
+            guard index != nil else { break }
+            guard let channel = Lexicon.channelNames.firstIndex(of: key.channel.rawValue) else { return nil }
+            (compiled.channel, compiled.topic) = (channel, topic(key.topic))
+            let words = Lexicon.states.map { column.states.written[$0] ?? "" }
+            guard words.allSatisfy(Self.isPlain) else { return nil }
+            compiled.words = arena.make(words.map(arena.text))
+        case .tag: row.hasTagColumns = true
+        case .denied: row.hasDeniedColumns = true
+        case .optIn, .optOut, .changedAt, .source: row.saysStatesAlone = false
+        case .device(let part): if part == .deviceID || part == .pushToken { row.hasDeviceColumns = true }
+        case .ignored: break
+        }
+        return compiled
+    }
+
+    private mutating func topic(_ name: String?) -> Int {
+        guard let name else { return Lexicon.none }
+        if let index = topicNames.firstIndex(of: name) { return index }
+        topicNames.append(name)
+        return topicNames.count - 1
+    }
+}

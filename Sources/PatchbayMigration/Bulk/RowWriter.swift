@@ -1,0 +1,402 @@
+import PatchbayModel
+
+/// A field of the row that is being written.
+struct Cell: BitwiseCopyable {
+    var text: Stretch
+    /// Whether it holds something for which it must stand in quotes.
+    var needsQuotes = false
+}
+
+/// Room for one row, and for texts that are written otherwise than they stand.
+struct RowRoom: BitwiseCopyable {
+    let cells: UnsafeMutablePointer<Cell>
+    /// A line for each column, and behind them one text as long as a record may be.
+    private let scratch: UnsafeMutablePointer<UInt8>
+    static let lineLength = 64
+
+    init(in arena: Arena) {
+        cells = arena.make(RowPlan.columnLimit, of: Cell(text: .nothing))
+        scratch = arena.make(RowPlan.columnLimit * Self.lineLength + ChunkMapper.longest + 2 * Padding.count, of: 0)
+    }
+
+    @inline(__always) func line(of column: Int) -> UnsafeMutablePointer<UInt8> { scratch + column &* Self.lineLength }
+    /// Room for a text of at most ``ChunkMapper/longest`` bytes.
+    var longText: UnsafeMutablePointer<UInt8> { scratch + RowPlan.columnLimit * Self.lineLength }
+}
+
+/// Rows of delimited text. As everywhere in ``LineWriter``, nil or false leaves the record to the slow way.
+extension LineWriter {
+    mutating func row(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ pen: Pen) -> Pen? {
+        let columns = plan.pointee.row.pointee.columns
+        for index in 0..<columns.count { room.cells[index] = Cell(text: .nothing) }
+        guard fillIdentifiers(view, plan), fillAttributes(view, plan), fillTags(view, plan), fillPlaces(view, plan),
+            fillSubscriptions(view, plan), fillConsents(view, plan), passDevices(view, plan)
+        else { return nil }
+        for index in 0..<columns.count where columns.place(index).pointee.isRequired {
+            guard room.cells[index].text.count > 0 else { return nil }
+        }
+        // An empty field alone would be an empty line.
+        guard columns.count > 1 || room.cells[0].text.count > 0 else { return nil }
+        return put(plan, pen)
+    }
+
+    /// Writes the fields; the line feed is the caller's.
+    private func put(_ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen {
+        let row = plan.pointee.row
+        var pen = start
+        for index in 0..<row.pointee.columns.count {
+            if index > 0 { pen.put(row.pointee.delimiter) }
+            let cell = room.cells[index]
+            if cell.needsQuotes {
+                pen.put(0x22)
+                for place in 0..<cell.text.count {
+                    if cell.text[place] == 0x22 { pen.put(0x22) }
+                    pen.put(cell.text[place])
+                }
+                pen.put(0x22)
+            } else if row.pointee.quotesAll {
+                pen.quote(cell.text)
+            } else {
+                pen.put(cell.text)
+            }
+        }
+        if row.pointee.endsWithReturn { pen.put(0x0D) }
+        return pen
+    }
+
+    // MARK: One field
+
+    /// Puts a text into a field that is free, if it may stand there as it is.
+    @inline(__always) private func fill(_ column: Int, _ text: Stretch, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        guard room.cells[column].text.count == 0, text.count > 0,
+            text.count <= plan.pointee.row.pointee.columns.place(column).pointee.limit
+        else { return false }
+        guard let needsQuotes = Self.judge(text, plan.pointee.row) else { return false }
+        room.cells[column] = Cell(text: text, needsQuotes: needsQuotes)
+        return true
+    }
+
+    /// Whether a text needs quotes; nil for one that may not stand in the file, or not as it is.
+    @inline(__always) private static func judge(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool? {
+        let (first, last) = (text[0], text[text.count &- 1])
+        guard first > 0x20, last > 0x20 else { return nil }
+        var index = 0
+        while index < text.count {
+            let block = Block.load(text.start + index)
+            let delimiters = Block.marks(of: Int8(truncatingIfNeeded: row.pointee.delimiter), in: block)
+            let doubled = Block.marks(of: Int8(truncatingIfNeeded: row.pointee.doubled), in: block)
+            let first = Block.first(Block.stops(in: block) .| delimiters .| doubled)
+            index &+= first
+            if first < Block.count { break }
+        }
+        return index >= text.count ? false : judgeSlowly(text, row)
+    }
+
+    /// The same, byte by byte.
+    @inline(never) private static func judgeSlowly(_ text: Stretch, _ row: UnsafePointer<RowPlan>) -> Bool? {
+        var needsQuotes = false
+        for index in 0..<text.count {
+            switch text[index] {
+            // Controls; and a backslash begins an escape of JSON.
+            case 0..<0x20, 0x5C, row.pointee.doubled: return nil
+            case row.pointee.delimiter:
+                guard row.pointee.isQuoted else { return nil }
+                needsQuotes = true
+            case 0x22:
+                guard row.pointee.isQuoted || index > 0 else { return nil }
+                needsQuotes = row.pointee.isQuoted
+            case 0xF0...0xFF: guard row.pointee.takesHighUnicode else { return nil }
+            case 0x80...0xEF: guard row.pointee.takesUnicode else { return nil }
+            default: break
+            }
+        }
+        return isVisible(text) ? needsQuotes : nil
+    }
+
+    /// Whether surely no white space stands at either end: a scalar that may be some, or that may stick to one before it, is
+    /// for the slow way.
+    private static func isVisible(_ text: Stretch) -> Bool {
+        switch text[0] {
+        // The leads of all white space beyond ASCII, and of the byte-order mark.
+        case 0xC2, 0xE1, 0xE2, 0xE3, 0xEF: return false
+        default: break
+        }
+        var last = text.count - 1
+        while last > 0, text[last] & 0xC0 == 0x80 { last -= 1 }
+        switch text[last] {
+        // ASCII; letters of Latin, Greek and Cyrillic before their combining marks; and of Han.
+        case 0x21...0x7E, 0xC3...0xCA, 0xCE...0xD1, 0xE4...0xE9: return true
+        default: return false
+        }
+    }
+
+    // MARK: The parts of a contact
+
+    private mutating func fillIdentifiers(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        for index in 0..<view.identifierCount {
+            let identifier = view.identifiers + index
+            let kind = identifier.pointee.kind
+            guard kind >= 0, plan.pointee.kinds.place(kind).pointee.column >= 0 else {
+                guard note(plan.pointee.row.pointee.noHome) else { return false }
+                continue
+            }
+            let row = plan.pointee.kinds.place(kind)
+            let column = row.pointee.column
+            // Two of one kind are for the slow way.
+            guard room.cells[column].text.count == 0 else { return false }
+            var text = identifier.pointee.value.text
+            if plan.pointee.row.pointee.columns.place(column).pointee.digitsOnly {
+                guard let digits = digits(of: text, column) else { return false }
+                if digits.count != text.count { guard note(plan.pointee.row.pointee.converted) else { return false } }
+                text = digits
+            }
+            let isFit =
+                switch row.pointee.fieldForm {
+                case .email: identifier.pointee.value.isBare && Forms.isAddress(text)
+                case .phones: identifier.pointee.value.isBare && Forms.isPhone(text)
+                default: true
+                }
+            // A text beyond ASCII may be an address all the same.
+            guard isFit || identifier.pointee.value.isBare else { return false }
+            guard isFit ? fill(column, text, plan) : note(plan.pointee.row.pointee.unfit) else { return false }
+        }
+        return true
+    }
+
+    /// A text's digits; nil for a long text, or one beyond ASCII.
+    private func digits(of text: Stretch, _ column: Int) -> Stretch? {
+        guard text.count <= RowRoom.lineLength - 16 else { return nil }
+        let line = room.line(of: column)
+        var count = 0
+        for index in 0..<text.count {
+            guard text[index] < 0x80, text[index] != 0x5C else { return nil }
+            guard text[index] &- 0x30 < 10 else { continue }
+            line[count] = text[index]
+            count &+= 1
+        }
+        return Stretch(Bytes(line), count)
+    }
+
+    private mutating func fillAttributes(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let entries = plan.pointee.attributes.entries
+        for word in 0..<RecordView.presentWords {
+            var bits = view.present[word]
+            while bits != 0 {
+                let rank = word &* 64 &+ bits.trailingZeroBitCount
+                bits &= bits &- 1
+                let entry = entries.place(rank)
+                guard fill(view.attributes[rank], entry, plan) else { return false }
+            }
+        }
+        return true
+    }
+
+    @inline(__always) private mutating func fill(
+        _ value: ValueView,
+        _ entry: UnsafePointer<AttributeBook.Entry>,
+        _ plan: UnsafePointer<LinePlan>
+    ) -> Bool {
+        var value = value
+        // First what the catalogue says, of which nothing is noted, then what the column is.
+        guard entry.pointee.type == .any || value.convert(to: entry.pointee.type) else { return false }
+        let column = entry.pointee.column
+        guard column >= 0 else { return note(plan.pointee.row.pointee.noColumn) }
+        let kind = value.kind
+        guard value.convert(to: entry.pointee.columnType) else { return false }
+        if !kind.isOfOneType(with: value.kind) { guard note(plan.pointee.row.pointee.converted) else { return false } }
+        guard let text = text(of: value, column, plan, isConverted: kind != value.kind) else { return false }
+        return fill(column, text, plan)
+    }
+
+    /// A value in the file's form; nil for one that only the slow way can write.
+    @inline(__always) private mutating func text(
+        of value: ValueView,
+        _ column: Int,
+        _ plan: UnsafePointer<LinePlan>,
+        isConverted: Bool
+    ) -> Stretch? {
+        switch value.kind {
+        case .string, .integer, .decimal: return value.text
+        case .yes: return plan.pointee.row.pointee.yes
+        case .no: return plan.pointee.row.pointee.no
+        case .country:
+            guard plan.pointee.row.pointee.hasLowerCountries else { return value.text }
+            var pen = Pen(place: room.line(of: column))
+            for index in 0..<value.text.count { pen.put(value.text[index] | 0x20) }
+            return Stretch(Bytes(room.line(of: column)), value.text.count)
+        case .time:
+            var pen = Pen(place: room.line(of: column))
+            pen.put(value.text)
+            pen.put(plan.pointee.row.pointee.seconds)
+            return written(pen, column)
+        case .date:
+            var pen = Pen(place: room.line(of: column))
+            Self.put(day: value.text, plan.pointee.row.pointee.day, &pen)
+            return written(pen, column)
+        case .timestamp:
+            // `YYYY-MM-DDTHH:MM:SSZ`, or a fraction before the letter.
+            guard plan.pointee.row.pointee.isUTC, value.text.count == 20 || note(atFraction: isConverted, plan) else {
+                return nil
+            }
+            var pen = Pen(place: room.line(of: column))
+            Self.put(day: value.text, plan.pointee.row.pointee.day, &pen)
+            pen.put(0x20)
+            pen.put(value.text.start + 11, 8)
+            return written(pen, column)
+        case .choices, .list: return nil
+        }
+    }
+
+    /// One thing is said of a value: that it is another's, or else that a part of a second is lost.
+    private mutating func note(atFraction isConverted: Bool, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        isConverted || note(plan.pointee.row.pointee.precision)
+    }
+
+    private func written(_ pen: Pen, _ column: Int) -> Stretch {
+        Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
+    }
+
+    /// `YYYY-MM-DD` in another order.
+    @inline(__always) private static func put(day text: Stretch, _ form: RowPlan.Day, _ pen: inout Pen) {
+        let start = pen.place
+        for index in 0..<10 { start[index] = form.mark }
+        for index in 0..<4 { start[form.places.year + index] = text[index] }
+        for index in 0..<2 {
+            start[form.places.month + index] = text[5 + index]
+            start[form.places.day + index] = text[8 + index]
+        }
+        pen.place += 10
+    }
+
+    /// All tags in one field, in their order, which for ASCII is that of their bytes.
+    private mutating func fillTags(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        guard view.tagCount > 0 else { return true }
+        let row = plan.pointee.row
+        guard !row.pointee.hasTagColumns else { return false }
+        var pen = Pen(place: room.longText)
+        for index in 0..<view.tagCount {
+            let tag = view.tags[index]
+            guard tag.count > 0, tag[0] > 0x20, tag[tag.count &- 1] > 0x20 else { return false }
+            for place in 0..<tag.count {
+                guard tag[place] < 0x80, tag[place] != row.pointee.separator else { return false }
+            }
+            if index > 0 { pen.put(row.pointee.separator) }
+            pen.put(tag)
+        }
+        let text = Stretch(Bytes(room.longText), pen.place - room.longText)
+        return row.pointee.tags < 0 ? note(row.pointee.noHome) : fill(row.pointee.tags, text, plan)
+    }
+
+    private mutating func fillPlaces(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let (locale, zone) = (plan.pointee.row.pointee.locale, plan.pointee.row.pointee.timeZone)
+        if view.hasLocale {
+            guard locale < 0 ? note(plan.pointee.row.pointee.noHome) : fill(locale, view.locale, plan) else {
+                return false
+            }
+        }
+        if view.hasTimeZone {
+            let slash = view.timeZone.index(of: 0x2F, or: 0x2F, from: 0)
+            guard slash < view.timeZone.count || view.timeZone.equals("UTC") else { return false }
+            guard zone < 0 ? note(plan.pointee.row.pointee.noHome) : fill(zone, view.timeZone, plan) else {
+                return false
+            }
+        }
+        return true
+    }
+
+    // MARK: What a person wants
+
+    private mutating func fillSubscriptions(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
+        for index in 0..<view.subscriptionCount {
+            let subscription = view.subscriptions + index
+            for other in 0..<index where view.subscriptions[other].isAbout(the: subscription.pointee) { return false }
+            let channel = subscription.pointee.channel
+            guard channel >= 0 || view.consentCount == 0 else { return false }
+            var state = subscription.pointee.state
+            if view.consentCount > 0, state != lexicon.pointee.unsubscribed, isDenied(channel, view, plan) {
+                guard note(row.pointee.denied) else { return false }
+                state = lexicon.pointee.unsubscribed
+            }
+            guard state != lexicon.pointee.unknownState else {
+                guard note(row.pointee.stateUnknown) else { return false }
+                continue
+            }
+            // Any other no on such a channel is for the writer to judge.
+            if state != lexicon.pointee.subscribed, channel >= 0, row.pointee.judged &>> UInt8(channel) & 1 == 1 {
+                return false
+            }
+            let column = row.pointee.column(of: channel, subscription.pointee.topic)
+            guard column >= 0 else {
+                guard row.pointee.saysStatesAlone,
+                    note(state == lexicon.pointee.unsubscribed ? row.pointee.lostOptOut : row.pointee.noHome)
+                else { return false }
+                continue
+            }
+            guard say(state, column, plan) else { return false }
+            guard subscription.pointee.details == 0 || row.pointee.saysStatesAlone else { return false }
+            for _ in 0..<subscription.pointee.details {
+                guard note(row.pointee.noHome) else { return false }
+            }
+        }
+        return true
+    }
+
+    /// Says a state by its word.
+    private mutating func say(_ state: Int, _ column: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let (words, lexicon) = (plan.pointee.row.pointee.columns.place(column).pointee.words, plan.pointee.lexicon)
+        if words[state].count > 0 { return fill(column, words[state], plan) }
+        // A pause is a no where there is no word for it.
+        guard state != lexicon.pointee.subscribed, words[lexicon.pointee.unsubscribed].count > 0,
+            note(plan.pointee.row.pointee.suspended)
+        else { return false }
+        return fill(column, words[lexicon.pointee.unsubscribed], plan)
+    }
+
+    private mutating func fillConsents(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
+        for index in 0..<view.consentCount where view.consents[index].state != lexicon.pointee.unanswered {
+            let consent = view.consents[index]
+            if consent.state == lexicon.pointee.refused {
+                guard !row.pointee.hasDeniedColumns, row.pointee.judged == 0, row.pointee.saysStatesAlone else {
+                    return false
+                }
+                // Messaging is the first of the lexicon's purposes.
+                if consent.purpose == 0, !deny(consent.channel, plan) {
+                    guard note(row.pointee.lostOptOut) else { return false }
+                    continue
+                }
+            }
+            guard note(row.pointee.consent) else { return false }
+        }
+        return true
+    }
+
+    /// Whether a column says the no to a channel, or to every one that the file has a column for.
+    private func deny(_ channel: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let (columns, word) = (plan.pointee.row.pointee.columns, plan.pointee.lexicon.pointee.unsubscribed)
+        var isSaid = false
+        for index in 0..<columns.count {
+            let column = columns.place(index)
+            guard column.pointee.channel >= 0, channel == Lexicon.none || channel == column.pointee.channel,
+                column.pointee.words[word].count > 0
+            else { continue }
+            room.cells[index] = Cell(text: column.pointee.words[word])
+            isSaid = true
+        }
+        return isSaid
+    }
+
+    private mutating func passDevices(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        guard view.deviceCount == 0 || !plan.pointee.row.pointee.hasDeviceColumns else { return false }
+        for _ in 0..<view.deviceCount { guard note(plan.pointee.row.pointee.noHome) else { return false } }
+        return true
+    }
+}
+
+extension ValueView.Kind {
+    /// Whether values of both kinds have one type.
+    @inline(__always) fileprivate func isOfOneType(with other: ValueView.Kind) -> Bool {
+        self == other || (self == .yes || self == .no) && (other == .yes || other == .no)
+    }
+}

@@ -116,6 +116,56 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<4) func `every way makes the same rows of rows`(_ round: Int) throws {
+        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        var noise = RowNoise(seed: UInt64(round + 60), mutated: round % 2 == 0 ? 20 : 0)
+        let (bytes, rowSettings) = noise.file(50)
+        let (end, settings) = Self.rowTargets[(round * 7 + 3) % Self.rowTargets.count]
+        let format = end.module.formats[0]
+        let slow = try Outcome(bytes, settings, from: source, rowSettings, to: format, chunk: 1 << 20, workers: 0)
+        for (chunk, workers) in [(1 << 20, 1), (700, 3)] {
+            let bulk = try Outcome(
+                bytes,
+                settings,
+                from: source,
+                rowSettings,
+                to: format,
+                chunk: chunk,
+                workers: workers
+            )
+            #expect(bulk == slow, "round \(round), chunks of \(chunk), \(workers) workers")
+        }
+    }
+
+    /// Vendors whose target is rows of a contact file, with settings for several ways of writing them.
+    private static let rowTargets: [(ConversionTests.End, JSONObject)] = ConversionTests.End.all
+        .filter { $0.module.id.rawValue != "altcraft" }
+        .flatMap { end in
+            let variants: [JSONObject] = [
+                [:], ["quoted": true, "lostOptOuts": "warn"],
+                ["quoted": false, "delimiter": "tab", "lostOptOuts": "warn"],
+            ]
+            return [end.needed, end.full].flatMap { base in
+                variants.map { variant in (end, JSONObject((Array(base) + Array(variant)).map { ($0.name, $0.value) }))
+                }
+            }
+        }
+
+    @Test(arguments: rowTargets, 0..<3)
+    func `every way writes the same rows`(_ target: (end: ConversionTests.End, settings: JSONObject), _ round: Int)
+        throws
+    {
+        let format = target.end.module.formats[0]
+        var noise = ContactNoise(seed: UInt64(round * 7 + 40), mutated: round == 0 ? 0 : 10)
+        let types = round == 2 ? Self.types : [:]
+        let bytes = noise.file(50)
+        let slow = try Outcome(bytes, target.settings, types, to: format, chunk: 1 << 20, workers: 0)
+        for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
+            let bulk = try Outcome(bytes, target.settings, types, to: format, chunk: chunk, workers: workers)
+            #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
+        }
+    }
+
     @Test func `a writer that may remember is given its contacts in order, on one thread`() throws {
         let migration = try Migration(from: .neutralContacts, to: .toy)
         #expect(migration.bulk == nil)
@@ -189,13 +239,13 @@ import Testing
 
     private func plan(
         _ settings: JSONObject,
+        to target: RecordFormat = .altcraftProfiles,
         from source: SourceLayout = .neutralLines,
         _ makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = RecordFormat
             .neutralContacts
             .makeReader
     ) throws -> BulkPlan {
-        guard let layout = try RecordFormat.altcraftProfiles.makeTargetLayout?(settings),
-            let makeReader, let makeWriter = RecordFormat.altcraftProfiles.makeWriter
+        guard let layout = try target.makeTargetLayout?(settings), let makeReader, let makeWriter = target.makeWriter
         else { throw CancellationError() }
         return BulkPlan(
             source: source,
@@ -205,6 +255,33 @@ import Testing
             makeReader: { () throws(SettingsError) in try makeReader([:]) },
             makeWriter: { () throws(SettingsError) in try makeWriter(settings) }
         )
+    }
+
+    /// What most contacts hold, with a place for all of it but the devices in a vendor's file.
+    private static let usual = [
+        #"{"identifiers":[{"kind":"external","value":"c-1"},{"kind":"email","value":"a.b@mail.example"},"#
+            + #"{"kind":"phone","value":"+358 40 123-4567"}],"attributes":{"city":"Jyväskylä","country":{"country":"FI"},"#
+            + #""first_purchase":{"date":"2020-02-29"},"given_name":"Päivi","lifetime_value":4.5,"newsletter_reader":true,"#
+            + #""visits":12},"tags":["b","a"],"subscriptions":[{"channel":"email","state":"subscribed"},"#
+            + #"{"channel":"sms","state":"unsubscribed"}],"locale":"fi_FI","timeZone":"Europe/Helsinki"}"#,
+        #"{"identifiers":[{"kind":"external","value":"c-2"},{"kind":"email","value":"no address"}],"attributes":"#
+            + #"{"favourite_colour":"Blue, green","visits":-3},"consents":[{"purpose":"tracking","state":"denied"}]}"#,
+    ]
+
+    @Test(arguments: ConversionTests.End.all.filter { $0.module.id.rawValue != "altcraft" })
+    func `usual contacts go the fast way to rows`(_ end: ConversionTests.End) throws {
+        let plan = try plan(end.full, to: end.module.formats[0])
+        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
+        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        // Names that no table has are learned from the first that has them.
+        for _ in 0..<8 { _ = mapper.map(job, []) }
+        let result = mapper.map(job, [])
+        #expect(result.slow == 0)
+        #expect(result.written == 2)
+        let text = String(decoding: result.output[..<result.used], as: UTF8.self)
+        #expect(text.contains("Jyväskylä"))
+        #expect(text.contains("a.b@mail.example"))
     }
 
     static let plain = [

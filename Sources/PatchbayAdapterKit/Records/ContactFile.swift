@@ -231,10 +231,8 @@ public struct ContactFile: Sendable {
         return .columns(layout)
     }
 
-    /// The file as its writer writes it, for bulk work; nil where the bytes are not UTF-8.
-    ///
-    /// - Parameter channels: channels on which a no is for the writer to judge, because the vendor's import does something
-    ///   else with it.
+    /// The file as its writer writes it, for bulk work; nil where the bytes are not UTF-8. On some channels a no is for the
+    /// writer to judge, because the vendor's import does something else with it.
     public func targetLayout(judging channels: [Channel] = []) -> TargetLayout? {
         settings.encoding == .utf8 ? .rows(self, judging: channels) : nil
     }

@@ -18,6 +18,9 @@ struct RowPlan: BitwiseCopyable {
         var channel = Lexicon.unknown
         var topic = Lexicon.none
         var words = Row<Stretch>(start: nil, count: 0)
+        /// Of a column that says a denied use: the purpose, and the channel or that it is every one.
+        var purpose = Lexicon.unknown
+        var purposeChannel = Lexicon.none
     }
 
     /// The order of a day's numbers, and the mark between them.
@@ -54,7 +57,6 @@ struct RowPlan: BitwiseCopyable {
     var timeZone = -1
     /// Whether there are columns that only the writer knows how to fill.
     var hasTagColumns = false
-    var hasDeniedColumns = false
     var hasDeviceColumns = false
     /// Whether a subscription is said by its state alone.
     var saysStatesAlone = true
@@ -63,6 +65,16 @@ struct RowPlan: BitwiseCopyable {
     // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
     var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
+
+    /// Whether a column says that very denial.
+    func hasColumn(denying purpose: Int, _ channel: Int) -> Bool {
+        guard purpose >= 0 else { return false }
+        for index in 0..<columns.count {
+            let column = columns.place(index)
+            if column.pointee.purpose == purpose, column.pointee.purposeChannel == channel { return true }
+        }
+        return false
+    }
 
     /// The column of a subscription; -1 for none.
     @inline(__always) func column(of channel: Int, _ topic: Int) -> Int {
@@ -182,7 +194,12 @@ struct RowCompiler {
             guard words.allSatisfy(Self.isPlain) else { return nil }
             compiled.words = arena.make(words.map(arena.text))
         case .tag: row.hasTagColumns = true
-        case .denied: row.hasDeniedColumns = true
+        case .denied(let scope):
+            let channels = [nil] + Lexicon.channelNames.map(Optional.some)
+            guard let purpose = Lexicon.purposeNames.firstIndex(of: scope.purpose.rawValue),
+                let channel = channels.firstIndex(of: scope.channel?.rawValue)
+            else { return nil }
+            (compiled.purpose, compiled.purposeChannel) = (purpose, channel == 0 ? Lexicon.none : channel - 1)
         case .optIn, .optOut, .changedAt, .source: row.saysStatesAlone = false
         case .device(let part): if part == .deviceID || part == .pushToken { row.hasDeviceColumns = true }
         case .ignored: break

@@ -278,7 +278,8 @@ extension LineWriter {
             let tag = view.tags[index]
             guard tag.count > 0, tag[0] > 0x20, tag[tag.count &- 1] > 0x20 else { return false }
             for place in 0..<tag.count {
-                guard tag[place] < 0x80, tag[place] != row.pointee.separator else { return false }
+                // A backslash begins an escape of JSON.
+                guard tag[place] < 0x80, tag[place] != row.pointee.separator, tag[place] != 0x5C else { return false }
             }
             if index > 0 { pen.put(row.pointee.separator) }
             pen.put(tag)
@@ -358,12 +359,12 @@ extension LineWriter {
         for index in 0..<view.consentCount where view.consents[index].state != lexicon.pointee.unanswered {
             let consent = view.consents[index]
             if consent.state == lexicon.pointee.refused {
-                guard !row.pointee.hasDeniedColumns, row.pointee.judged == 0, row.pointee.saysStatesAlone else {
-                    return false
-                }
+                guard !row.pointee.hasColumn(denying: consent.purpose, consent.channel) else { return false }
                 // Messaging is the first of the lexicon's purposes.
-                if consent.purpose == 0, !deny(consent.channel, plan) {
-                    guard note(row.pointee.lostOptOut) else { return false }
+                if consent.purpose == 0 {
+                    guard row.pointee.judged == 0, row.pointee.saysStatesAlone else { return false }
+                    let isSaid = deny(consent.channel, plan)
+                    guard note(isSaid ? row.pointee.consent : row.pointee.lostOptOut) else { return false }
                     continue
                 }
             }

@@ -215,45 +215,30 @@ extension LineWriter {
         _ plan: UnsafePointer<LinePlan>,
         isConverted: Bool
     ) -> Stretch? {
+        let row = plan.pointee.row
+        var pen = Pen(place: room.line(of: column))
         switch value.kind {
         case .string, .integer, .decimal: return value.text
-        case .yes: return plan.pointee.row.pointee.yes
-        case .no: return plan.pointee.row.pointee.no
+        case .yes: return row.pointee.yes
+        case .no: return row.pointee.no
         case .country:
-            guard plan.pointee.row.pointee.hasLowerCountries else { return value.text }
-            var pen = Pen(place: room.line(of: column))
+            guard row.pointee.hasLowerCountries else { return value.text }
             for index in 0..<value.text.count { pen.put(value.text[index] | 0x20) }
-            return Stretch(Bytes(room.line(of: column)), value.text.count)
         case .time:
-            var pen = Pen(place: room.line(of: column))
             pen.put(value.text)
-            pen.put(plan.pointee.row.pointee.seconds)
-            return written(pen, column)
-        case .date:
-            var pen = Pen(place: room.line(of: column))
-            Self.put(day: value.text, plan.pointee.row.pointee.day, &pen)
-            return written(pen, column)
+            pen.put(row.pointee.seconds)
+        case .date: Self.put(day: value.text, row.pointee.day, &pen)
         case .timestamp:
-            // `YYYY-MM-DDTHH:MM:SSZ`, or a fraction before the letter.
-            guard plan.pointee.row.pointee.isUTC, value.text.count == 20 || note(atFraction: isConverted, plan) else {
-                return nil
-            }
-            var pen = Pen(place: room.line(of: column))
-            Self.put(day: value.text, plan.pointee.row.pointee.day, &pen)
+            // `YYYY-MM-DDTHH:MM:SSZ`, or a fraction before the letter. Of a value one thing is said: that it was of another
+            // type, or else that something of it is lost.
+            guard row.pointee.isUTC else { return nil }
+            if value.text.count > 20, !isConverted { guard note(row.pointee.precision) else { return nil } }
+            Self.put(day: value.text, row.pointee.day, &pen)
             pen.put(0x20)
             pen.put(value.text.start + 11, 8)
-            return written(pen, column)
         case .choices, .list: return nil
         }
-    }
-
-    /// One thing is said of a value: that it is another's, or else that a part of a second is lost.
-    private mutating func note(atFraction isConverted: Bool, _ plan: UnsafePointer<LinePlan>) -> Bool {
-        isConverted || note(plan.pointee.row.pointee.precision)
-    }
-
-    private func written(_ pen: Pen, _ column: Int) -> Stretch {
-        Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
+        return Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
     }
 
     /// `YYYY-MM-DD` in another order.

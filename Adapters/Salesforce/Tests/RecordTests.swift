@@ -299,7 +299,9 @@ import Testing
 
     @Test(arguments: [
         ("a@b.co", true), ("José@例え.jp", true), ("a@b", false), ("a b@c.de", false), ("@c.de", false),
-        ("a@@c.de", false), ("a@c..de", false), (String(repeating: "a", count: 250) + "@b.co", false),
+        ("a@@c.de", false), ("a@c..de", false), ("a@.de", false), ("a@c.de.", false), (".a@c.de", true),
+        ("a.b@c", false), ("a@b@c.de", false), ("a\n@c.de", false), ("a@c.de ", false), ("", false), ("@", false),
+        (String(repeating: "a", count: 250) + "@b.co", false),
     ]) func `an address has a host with a point`(text: String, isFine: Bool) {
         #expect(FieldForm.isEmail(text) == isFine)
     }

@@ -205,6 +205,25 @@ public struct FieldForms: Sendable {
 public enum FieldForm: Sendable {
     /// Something, an at sign, and a host with a point; no white space; at most 254 characters.
     public static func isEmail(_ text: String) -> Bool {
+        var (hasAt, hasDot, last) = (false, false, UInt8(ascii: "@"))
+        for byte in text.utf8 {
+            switch byte {
+            case 0x80...: return isEmailBeyondASCII(text)
+            case UInt8(ascii: "@"):
+                guard !hasAt, last != byte else { return false }
+                hasAt = true
+            case UInt8(ascii: ".") where hasAt:
+                guard last != byte, last != UInt8(ascii: "@") else { return false }
+                hasDot = true
+            case UInt8(ascii: " "), 0x09...0x0D: return false
+            default: break
+            }
+            last = byte
+        }
+        return hasDot && last != UInt8(ascii: ".") && text.utf8.count <= 254
+    }
+
+    private static func isEmailBeyondASCII(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, text.utf16.count <= 254 else { return false }
         let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)

@@ -61,6 +61,20 @@ import Testing
         #expect(bench.files == before)
     }
 
+    @Test(arguments: [
+        // The rows to mend stand beside the list, with the ending of the source.
+        ["--in", "bad.ndjson", "--out", "out.ndjson", "--rejects", "bad.json"],
+        ["--in", "bad.ndjson", "--out", "./bad.ndjson"], ["--in", "bad.ndjson", "--out", "new", "--rejects", "new"],
+    ]) func `a file that is named twice is refused, and stays as it is`(_ files: [String]) async throws {
+        try bench.write("bad.ndjson", "{\"identifiers\":[]}\n")
+        let before = bench.files
+        let result = try await bench.start(formats + files).result()
+        #expect(result.status == 64)
+        #expect(result.talk.contains("would be one file"))
+        #expect(bench.files == before)
+        #expect(try bench.read("bad.ndjson") == "{\"identifiers\":[]}\n")
+    }
+
     @Test func `standard input goes to standard output`() async throws {
         let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
         let result = try await bench.start(formats, input: line).result()

@@ -1,6 +1,8 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayAdobe
 import PatchbayAltcraft
+import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
 import PatchbaySalesforce
@@ -114,6 +116,51 @@ import Testing
             let bulk = try Outcome(bytes, end.full, to: format, mapping: mapping, chunk: chunk, workers: workers)
             #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
         }
+    }
+
+    private static let longName = String(repeating: "k", count: 32)
+
+    @Test(arguments: [
+        // Names that the fast way's tables can't hold, of a topic and of a kind.
+        #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"email","value":"a@b.example"}],"subscriptions":"#
+            + #"[{"channel":"email","topic":"\#(longName)","state":"unsubscribed"}]}"#,
+        #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"\#(longName)","value":"7"}]}"#,
+        // A slash that a mark joins.
+        "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c1\"}],\"timeZone\":\"Eu/\u{301}x\"}",
+    ])
+    func `what tables can't hold and marks that join are the same on every way`(_ line: String) throws {
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let columns: JSONObject = [
+            "columns": [
+                "a": .string("subscription:email/\(Self.longName)"), "b": .string("identifier:\(Self.longName)"),
+                "c": "timeZone",
+            ], "lostOptOuts": "warn",
+        ]
+        let resources: JSONObject = ["dbId": 1, "resourceId": 4, "resources": .object([Self.longName: "5"])]
+        for (format, settings) in [(adobe, columns), (.altcraftProfiles, resources)] {
+            let slow = try Outcome(Array(line.utf8), settings, to: format, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(Array(line.utf8), settings, to: format, chunk: 1 << 20, workers: 1)
+            #expect(bulk == slow)
+        }
+        let said = try Outcome(Array(line.utf8), columns, to: adobe, chunk: 1 << 20, workers: 1).output
+        #expect(["unsubscribed", ";7;", "Eu/\u{301}x"].contains { said.contains($0) })
+    }
+
+    @Test(arguments: ["c2,Eu/\u{301}x,c,", "c2,,\u{20}\u{301}x,", "c2,,\u{20}\u{301},", "c2,,c,0000-01-01"])
+    func `marks that join and the first year are the same on every way of rows`(_ row: String) throws {
+        let source = try #require(AdapterModule.des.formats.first)
+        let reading: JSONObject = [
+            "key": "external",
+            "columns": ["Zone": "timeZone", "City": "attribute:city", "Born": "attribute:birth_date"],
+            "types": ["birth_date": "date"],
+        ]
+        let bytes = Array("externalId,Zone,City,Born\nc1,,c,\n\(row)\n".utf8)
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let writing: JSONObject = ["columns": ["tz": "timeZone", "cc": "attribute:city"]]
+        let slow = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 0)
+        let bulk = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 1)
+        #expect(bulk == slow)
+        #expect(slow.output.contains("c2"))
     }
 
     @Test(arguments: 0..<4) func `every way makes the same rows of rows`(_ round: Int) throws {

@@ -212,4 +212,12 @@ import Testing
         #expect(lines[1]["source"]?.string == "shop")
         #expect(!lines.contains { $0.text.contains("aino") })
     }
+
+    @Test func `what is said of a topic without a name and of none has one order`() {
+        let all = [nil, "", "a"].map {
+            ConsentWords.Subject(purpose: .messaging, channel: .email, topic: $0, isSubscription: true)
+        }
+        #expect(all.reversed().sorted() == all)
+        #expect(all.sorted() == all)
+    }
 }

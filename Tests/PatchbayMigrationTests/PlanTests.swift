@@ -25,7 +25,7 @@ import Testing
     ) throws -> MigrationPlan {
         var input = ChunkedSource(bytes, chunk: chunk)
         let catalogue = AttributeCatalogue(types.mapValues { AttributeCatalogue.Entry(type: $0) })
-        let settings = target.id == RecordFormat.altcraftProfiles.id ? settings : [:]
+        let settings = target.id == RecordFormat.altcraftProfiles.id || settings["dbId"] == nil ? settings : [:]
         return try Migration(
             from: source,
             to: target,
@@ -58,6 +58,21 @@ import Testing
         for (chunk, workers) in [(150, 1), (5000, 3)] {
             let bulk = try Self.plan(bytes, settings, types: types, chunk: chunk, workers: workers).json
             #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
+        }
+    }
+
+    @Test(arguments: ConversionTests.End.all, 0..<2)
+    func `every way gives the same plan for every vendor`(_ end: ConversionTests.End, _ round: Int) throws {
+        var noise = ContactNoise(seed: UInt64(round + 70), mutated: round * 15)
+        let bytes = noise.file(60)
+        let types = round == 0 ? [:] : BulkTests.types
+        let target = end.module.formats[0]
+        for settings in [end.needed, end.full] {
+            let slow = try Self.plan(bytes, to: target, settings, types: types, workers: 0).json
+            for (chunk, workers) in [(150, 1), (5000, 3)] {
+                let bulk = try Self.plan(bytes, to: target, settings, types: types, chunk: chunk, workers: workers).json
+                #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
+            }
         }
     }
 

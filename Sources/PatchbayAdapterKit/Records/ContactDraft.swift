@@ -211,12 +211,15 @@ struct ContactDraft: Sendable {
     // MARK: Time zone
 
     /// The zone's name, where the column holds one.
-    private var zoneName: String? { text(.timeZone).flatMap { $0.contains("/") || $0 == "UTC" ? $0 : nil } }
+    private var zoneName: String? {
+        text(.timeZone).flatMap { $0.utf8.contains(UInt8(ascii: "/")) || $0 == "UTC" ? $0 : nil }
+    }
 
     /// The offset in seconds.
     private mutating func utcOffset() -> Int {
         for place in [ContactPlace.device(.utcOffset), .timeZone] {
-            guard let text = text(place), place != .timeZone || zoneName == nil, !text.contains("/") else { continue }
+            guard let text = text(place), place != .timeZone || zoneName == nil, !text.utf8.contains(UInt8(ascii: "/"))
+            else { continue }
             if let seconds = ExactHours(text)?.seconds { return seconds }
             note(rows.timeZone, place)
         }

@@ -225,7 +225,9 @@ private struct RowComposer {
     }
 
     private mutating func timeZone(_ zone: String) {
-        guard zone.contains("/") || zone == "UTC" else { return note(rows.noHome, "timeZone", "it is no zone's name") }
+        guard zone.utf8.contains(UInt8(ascii: "/")) || zone == "UTC" else {
+            return note(rows.noHome, "timeZone", "it is no zone's name")
+        }
         put(zone, .timeZone, "timeZone")
     }
 

@@ -151,7 +151,8 @@ public struct FieldForms: Sendable {
     /// Reads a field as a value of a type; nil if it is none.
     func value(_ text: String, as type: AttributeType) -> AttributeValue? {
         switch type {
-        case .date: moment(text).map { .date($0.day) }
+        // A day needs no midnight, which the first year has none of in every zone.
+        case .date: (CalendarDate(text: text.trimmed) ?? moment(text)?.day).map(AttributeValue.date)
         case .timestamp: moment(text).map { .timestamp($0.timestamp) }
         case .time: AttributeValue(text: withoutSeconds(text), as: .time)
         case .choices: .choices(words(of: text))

@@ -1,3 +1,4 @@
+import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
@@ -33,6 +34,7 @@ extension Command {
         usesNetwork: { $0.leadsThroughDoor && !$0.has(.dryRun) }
     ) { session in
         let setup = try MigrationSetup(session)
+        try session.requireDistinctFiles(source: setup.source)
         guard let door = setup.door, !session.invocation.has(.dryRun) else {
             return try MigrationRun(session, setup).run()
         }
@@ -171,6 +173,26 @@ extension Session {
         return files
     }
 
+    /// Refuses a line that names one file twice: what is written would take the place of what is read, or of the other.
+    fileprivate func requireDistinctFiles(source: RecordFormat) throws(UsageError) {
+        let rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: source) }
+        let files: [(role: String, path: String?)] = [
+            ("--in", invocation.text(.input)), ("--out", invocation.text(.output)), ("--rejects", rejects?.list),
+            ("the rows to mend, beside --rejects,", rejects?.replay), ("--evidence", invocation.text(.consentEvidence)),
+            ("--journal", invocation.text(.journal)),
+        ]
+        var roles: [String: String] = [:]
+        for (role, path) in files {
+            guard let path, path != "-", let place = FilePlace.text(path) else { continue }
+            if let other = roles.updateValue(role, forKey: place) {
+                throw UsageError(
+                    "\(other) and \(role) would be one file, \(path). Give each its own.",
+                    command: invocation.command.name
+                )
+            }
+        }
+    }
+
     /// Says that an earlier run is gone on with, if one is.
     func tellResumption(_ records: Int) {
         if records > 0 { console.say("An earlier run had settled \(records) records.") }
@@ -190,6 +212,20 @@ extension Session {
         if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
             console.say("The rejected records are not kept: give --rejects FILE to keep them.")
         }
+    }
+}
+
+/// Which file a path leads to.
+private enum FilePlace {
+    /// The same text for two paths of one file, there or not; nil for what is no plain file.
+    static func text(_ path: String) -> String? {
+        var info = stat()
+        if stat(path, &info) == 0 {
+            return info.st_mode & S_IFMT == S_IFREG ? "\(info.st_dev):\(info.st_ino)" : nil
+        }
+        let url = URL(fileURLWithPath: path)
+        let folder = url.deletingLastPathComponent().resolvingSymlinksInPath().path
+        return "\(folder)/\(url.lastPathComponent)"
     }
 }
 

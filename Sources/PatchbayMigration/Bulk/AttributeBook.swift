@@ -173,7 +173,8 @@ extension AttributeBook.Entry {
 }
 
 extension ValueView.Kind {
-    fileprivate var code: TypeCode {
+    /// Its type.
+    var code: TypeCode {
         switch self {
         case .string: .string
         case .integer: .integer

@@ -1,7 +1,8 @@
 /// Names that stand in quotes in a text: found by their first bytes, or by a hash of them all where two begin alike.
 ///
 /// A name of more than ``longest`` bytes is not entered, and one that stands in the text with an escape or beyond ASCII is
-/// not found; both leave the record to the slow way.
+/// not found; both leave the record to the slow way. So a text that is not found is none of the names only where all of
+/// them were entered (``isWhole``).
 struct KeyTable: BitwiseCopyable {
     static let longest = 31
 
@@ -15,6 +16,8 @@ struct KeyTable: BitwiseCopyable {
 
     /// How many names were given; a name's index is its place among them.
     let count: Int
+    /// Whether all of them were entered.
+    let isWhole: Bool
     // `patterns` has `count + 1` elements, of which the last fits no text. `guesses` has `1 << guessBits`, each at most
     // `count`. `slots` has `slotMask + 1`, a power of two, each below `count` or -1; at least one is -1, so that every
     // search ends.
@@ -29,6 +32,7 @@ struct KeyTable: BitwiseCopyable {
 
     init(_ names: [String], in arena: Arena) {
         count = names.count
+        isWhole = names.allSatisfy(Self.canEnter)
         patterns = arena.make(count + 1, of: Pattern())
         patterns[count].words.0 = 1
         let shortest = names.map(\.utf8.count).filter { $0 > 0 }.min() ?? Self.longest
@@ -61,11 +65,14 @@ struct KeyTable: BitwiseCopyable {
         return best
     }
 
+    private static func canEnter(_ name: String) -> Bool {
+        (1...longest).contains(name.utf8.count)
+            && name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
+    }
+
     private func enter(_ name: String, at index: Int) {
+        guard Self.canEnter(name) else { return }
         let bytes = Array(name.utf8)
-        guard (1...Self.longest).contains(bytes.count),
-            bytes.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C })
-        else { return }
         let padded = bytes + [0x22] + [UInt8](repeating: 0, count: Padding.count)
         padded.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return }

@@ -118,7 +118,7 @@ final class CompiledPlan {
         var row: RowCompiler?
         switch layout {
         case .lines(let lines)?: compiler = LineCompiler(lines, in: arena)
-        case .rows(let file, let channels)?: row = RowCompiler(file, judging: channels, in: arena)
+        case .rows(let file, let channels)?: row = RowCompiler(file, judging: channels, isSurveyed: counts, in: arena)
         case nil: break
         }
         canWrite = if case .lines? = layout { true } else { row != nil }
@@ -143,6 +143,17 @@ final class CompiledPlan {
             textSize: arena.textSize
         )
         self.plan = arena.make(1, of: plan)
+    }
+
+    /// What is said of every value of that kind of an attribute, nil for nothing.
+    func finding(on entry: AttributeBook.Entry, of kind: ValueView.Kind) -> FindingRow? {
+        let final = entry.type.kind ?? kind
+        guard plan.pointee.row.pointee.columns.count > 0 else {
+            let isNoted = entry.notedKinds >> UInt16(final.rawValue) & 1 == 1
+            return isNoted && notes.indices.contains(plan.pointee.converted) ? notes[plan.pointee.converted] : nil
+        }
+        let note = plan.pointee.row.pointee.note(on: entry, of: final.code)
+        return note < 0 ? nil : notes[note]
     }
 
     /// The index of a kind of identifier; -1 for one that the target does not ask for.

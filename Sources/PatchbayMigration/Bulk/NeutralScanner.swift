@@ -400,7 +400,7 @@ struct NeutralScanner: BitwiseCopyable {
         if index >= 0 { return index }
         // A word beyond ASCII may be equal to one of the table's in the eyes of text, so it is for the slow way.
         let end = place.endOfPlainText
-        guard end.pointee == 0x22, end > place || mayBeEmpty else { return nil }
+        guard end.pointee == 0x22, end > place || mayBeEmpty, table.isWhole else { return nil }
         place = end + 1
         return Lexicon.unknown
     }

@@ -58,6 +58,8 @@ struct RowPlan: BitwiseCopyable {
     /// Whether there are columns that only the writer knows how to fill.
     var hasTagColumns = false
     var hasDeviceColumns = false
+    /// Whether the source is surveyed on the way: then only what follows from the type of a value may be said of it.
+    var isSurveyed = false
     /// Whether a subscription is said by its state alone.
     var saysStatesAlone = true
     /// A bit for each channel on which a no is for the writer to judge.
@@ -65,6 +67,11 @@ struct RowPlan: BitwiseCopyable {
     // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
     var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
+
+    /// The note on every value of one type that the column of that attribute takes; -1 if nothing is said of them.
+    func note(on entry: AttributeBook.Entry, of type: TypeCode) -> Int {
+        entry.column < 0 ? noColumn : type == entry.columnType ? -1 : converted
+    }
 
     /// Whether a column says that very denial.
     func hasColumn(denying purpose: Int, _ channel: Int) -> Bool {
@@ -101,10 +108,11 @@ struct RowCompiler {
     private(set) var notes: [FindingRow] = []
 
     /// Nil for a file that has more columns than the fast way knows, or such as it can't fill.
-    init?(_ file: ContactFile, judging channels: [Channel], in arena: Arena) {
+    init?(_ file: ContactFile, judging channels: [Channel], isSurveyed: Bool, in arena: Arena) {
         (self.file, self.arena) = (file, arena)
         let columns = file.writtenColumns
         guard columns.count <= RowPlan.columnLimit else { return nil }
+        row.isSurveyed = isSurveyed
         guard form(), judge(channels) else { return nil }
         note()
         var compiled: [RowPlan.Column] = []

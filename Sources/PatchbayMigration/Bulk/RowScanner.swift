@@ -309,9 +309,12 @@ struct RowScanner: BitwiseCopyable {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
         while count > 0, isBlank(start[0]) { (start, count) = (start + 1, count - 1) }
         while count > 0, isBlank(start[count - 1]) { count -= 1 }
+        let isCutInFront = start != field.pointee.text.start
         field.pointee.text = Stretch(start, count)
         guard count > 0, !field.pointee.isASCII else { return true }
-        // White space beyond ASCII begins with one of four bytes. A mark that joins a blank before it begins beyond ASCII
+        // A mark that joins the blank before it goes with it.
+        if isCutInFront, start[0] >= 0x80 { return false }
+        // White space beyond ASCII begins with one of four bytes. At the end a mark that joins a blank before it begins beyond ASCII
         // too, and only where a blank stands before it is that so.
         func mayBlank(_ byte: UInt8) -> Bool { byte == 0xC2 || byte &- 0xE1 < 3 }
         if mayBlank(start[0]) { return false }

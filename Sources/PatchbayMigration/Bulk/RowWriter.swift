@@ -203,7 +203,7 @@ extension LineWriter {
         guard column >= 0 else { return note(plan.pointee.row.pointee.noColumn) }
         let kind = value.kind
         guard value.convert(to: entry.pointee.columnType) else { return false }
-        if !kind.isOfOneType(with: value.kind) { guard note(plan.pointee.row.pointee.converted) else { return false } }
+        if kind.code != value.kind.code { guard note(plan.pointee.row.pointee.converted) else { return false } }
         guard let text = text(of: value, column, plan, isConverted: kind != value.kind) else { return false }
         return fill(column, text, plan)
     }
@@ -232,7 +232,9 @@ extension LineWriter {
             // `YYYY-MM-DDTHH:MM:SSZ`, or a fraction before the letter. Of a value one thing is said: that it was of another
             // type, or else that something of it is lost.
             guard row.pointee.isUTC else { return nil }
-            if value.text.count > 20, !isConverted { guard note(row.pointee.precision) else { return nil } }
+            if value.text.count > 20, !isConverted {
+                guard !row.pointee.isSurveyed, note(row.pointee.precision) else { return nil }
+            }
             Self.put(day: value.text, row.pointee.day, &pen)
             pen.put(0x20)
             pen.put(value.text.start + 11, 8)
@@ -377,12 +379,5 @@ extension LineWriter {
         guard view.deviceCount == 0 || !plan.pointee.row.pointee.hasDeviceColumns else { return false }
         for _ in 0..<view.deviceCount { guard note(plan.pointee.row.pointee.noHome) else { return false } }
         return true
-    }
-}
-
-extension ValueView.Kind {
-    /// Whether values of both kinds have one type.
-    @inline(__always) fileprivate func isOfOneType(with other: ValueView.Kind) -> Bool {
-        self == other || (self == .yes || self == .no) && (other == .yes || other == .no)
     }
 }

@@ -14,8 +14,8 @@ struct ConsentWords: Hashable {
 
         static func < (left: Subject, right: Subject) -> Bool { left.order < right.order }
 
-        private var order: (Int, String, String, String) {
-            (isSubscription ? 0 : 1, purpose.rawValue, channel?.rawValue ?? "", topic ?? "")
+        private var order: (Int, String, String, Int, String) {
+            (isSubscription ? 0 : 1, purpose.rawValue, channel?.rawValue ?? "", topic == nil ? 0 : 1, topic ?? "")
         }
     }
 

@@ -176,17 +176,13 @@ struct BulkSurvey: BitwiseCopyable {
 
     private func tellAttributes(_ survey: inout Survey, _ plan: CompiledPlan) {
         let book = plan.plan.pointee.attributes
-        let converted =
-            plan.notes.indices.contains(plan.plan.pointee.converted) ? plan.notes[plan.plan.pointee.converted] : nil
         for (rank, name) in plan.attributeNames.enumerated() {
             for raw in 0..<Self.kindCount {
                 let count = take(attributes + (rank * Self.kindCount + raw))
                 guard count > 0, let kind = ValueView.Kind(rawValue: UInt8(raw)) else { continue }
                 survey.note(name, kind.type, count)
-                let entry = book.entries[rank]
-                let final = entry.type.kind ?? kind
-                if let converted, entry.notedKinds >> UInt16(final.rawValue) & 1 == 1 {
-                    survey.note(Survey.AttributeFinding(name: name, code: converted.code), count)
+                if let finding = plan.finding(on: book.entries[rank], of: kind) {
+                    survey.note(Survey.AttributeFinding(name: name, code: finding.code), count)
                 }
             }
         }

@@ -20,7 +20,11 @@ extension Command {
         let (table, console) = (FaultTable(doors: doors), session.console)
         let (campaign, clock) = (FaultCampaign(table), ContinuousClock())
         let (count, begun) = (Int(seeds.upperBound - seeds.lowerBound) + 1, clock.now)
-        let report = try await campaign.play(seeds, workers: ProcessInfo.processInfo.activeProcessorCount) { report in
+        let report = try await campaign.play(
+            seeds,
+            workers: ProcessInfo.processInfo.activeProcessorCount,
+            isCancelled: { [interruption = session.interruption] in interruption.signalNumber != nil }
+        ) { report in
             let done = report.total
             let rate = Double(done.runs) / max(0.001, (clock.now - begun) / .seconds(1))
             await console.show(
@@ -37,6 +41,7 @@ extension Command {
             }
             try console.data("\("together".padded(to: width))  \(report.total.text)")
         }
+        if report.total.runs < count { console.say("Stopped after \(report.total.runs) of \(count) runs.") }
         for failure in report.failures.prefix(5) {
             console.say("seed \(failure.seed) (\(failure.setup)): \(failure.problems.joined(separator: "; "))", .red)
             console.say("repeat: make simulate SEEDS=\(failure.seed)-\(failure.seed)")

@@ -51,17 +51,19 @@ public struct FaultCampaign: Sendable {
         return report
     }
 
-    /// Plays all seeds, and tells from time to time what came of those that are done.
+    /// Plays all seeds, and tells from time to time what came of those that are done; from when it is cancelled on it begins
+    /// no more of them.
     public func play(
         _ seeds: ClosedRange<UInt64>,
         workers: Int,
+        isCancelled: @Sendable () -> Bool = { false },
         progress: @Sendable (Report) async -> Void = { _ in }
     ) async throws -> Report {
         let portions = stride(from: seeds.lowerBound, through: seeds.upperBound, by: UInt64.Stride(Self.portion))
         var next = portions.makeIterator()
         return try await withThrowingTaskGroup(of: Report.self) { group in
             func begin() {
-                guard let first = next.next() else { return }
+                guard !isCancelled(), let first = next.next() else { return }
                 let last = min(first + (Self.portion - 1), seeds.upperBound)
                 group.addTask {
                     var report = Report()

@@ -1,5 +1,6 @@
 import Foundation
 import PatchbaySimulation
+import Synchronization
 import Testing
 
 /// Seeds of random runs: a number or a range from the environment (`PATCHBAY_SEEDS=5000`, `4-4`), or a thousand.
@@ -31,5 +32,18 @@ enum Seeds {
                 )
             }
         }
+    }
+
+    @Test func `a campaign that is cancelled tells what it has`() async throws {
+        let campaign = FaultCampaign(try FaultScenes.table())
+        let isCancelled = Atomic(false)
+        let report = try await campaign.play(
+            1...100_000,
+            workers: 1,
+            isCancelled: { isCancelled.load(ordering: .relaxed) },
+            progress: { _ in isCancelled.store(true, ordering: .relaxed) }
+        )
+        #expect((1..<100).contains(report.total.runs))
+        #expect(report.failures.isEmpty)
     }
 }

@@ -13,7 +13,7 @@ import Testing
         _ bytes: [UInt8],
         from source: RecordFormat = .neutralContacts,
         to target: RecordFormat = .altcraftProfiles,
-        _ settings: JSONObject = ["dbId": 7],
+        _ settings: JSONObject? = nil,
         sourceSettings: JSONObject = [:],
         types: [AttributeName: AttributeType] = [:],
         mapping: ContactMapping = ContactMapping(),
@@ -25,7 +25,7 @@ import Testing
     ) throws -> MigrationPlan {
         var input = ChunkedSource(bytes, chunk: chunk)
         let catalogue = AttributeCatalogue(types.mapValues { AttributeCatalogue.Entry(type: $0) })
-        let settings = target.id == RecordFormat.altcraftProfiles.id || settings["dbId"] == nil ? settings : [:]
+        let settings = settings ?? (target.id == RecordFormat.altcraftProfiles.id ? ["dbId": 7] : [:])
         return try Migration(
             from: source,
             to: target,

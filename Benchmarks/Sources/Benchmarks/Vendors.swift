@@ -77,26 +77,9 @@ struct Vendor: Sendable {
             makeTransport: { Parrot(try AltcraftSimulator(settings: [:])) },
             isBatched: false
         ),
-        Vendor(
-            name: "adobe",
-            title: "Adobe Standard, a receipt per request",
-            adapter: "adobe",
-            settings: adobeSettings,
-            makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
-            talk: .pushes(.received, adobePush),
-            isBatched: false
-        ),
+        adobe("adobe", "Adobe Standard, a receipt per request", .received, requests: 1),
         // A click, and behind it an open.
-        Vendor(
-            name: "adobe-taps",
-            title: "Adobe Standard, a tap in two requests",
-            adapter: "adobe",
-            settings: adobeSettings,
-            makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
-            talk: .pushes(.tapped, adobePush),
-            isBatched: false,
-            requests: 2
-        ),
+        adobe("adobe-taps", "Adobe Standard, a tap in two requests", .tapped, requests: 2),
         Vendor(
             name: "adobe-classic",
             title: "Adobe Classic, a tap per request",
@@ -115,14 +98,32 @@ struct Vendor: Sendable {
         ),
     ]
 
-    private static let adobeSettings: JSONObject = [
-        "server": "shop.campaign.example", "testAddress": "https://vendor.test", "pkey": "b7e2f0c4d91a",
-        "organizationId": "ACME1234@AdobeOrg", "identifierFields": ["external": "cusCustomerNumber"],
-    ]
-    private static let adobePush: JSONObject = [
-        "aps": ["alert": "Your size is here", "content-available": 1, "category": "DEFAULT"], "_mId": "h2f0aa1",
-        "_dId": "c81e4", "_acsDeliveryTracking": "on",
-    ]
+    private static func adobe(
+        _ name: String,
+        _ title: String,
+        _ interaction: PushInteraction,
+        requests: Int
+    ) -> Vendor {
+        Vendor(
+            name: name,
+            title: title,
+            adapter: "adobe",
+            settings: [
+                "server": "shop.campaign.example", "testAddress": "https://vendor.test", "pkey": "b7e2f0c4d91a",
+                "organizationId": "ACME1234@AdobeOrg", "identifierFields": ["external": "cusCustomerNumber"],
+            ],
+            makeTransport: { Parrot(try AdobeSimulator(settings: [:])) },
+            talk: .pushes(
+                interaction,
+                [
+                    "aps": ["alert": "Your size is here", "content-available": 1, "category": "DEFAULT"],
+                    "_mId": "h2f0aa1", "_dId": "c81e4", "_acsDeliveryTracking": "on",
+                ]
+            ),
+            isBatched: false,
+            requests: requests
+        )
+    }
 
     /// Its answers, without a transport.
     func makeAnswers() throws -> (WireRequest) -> WireResponse {

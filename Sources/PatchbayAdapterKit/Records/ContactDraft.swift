@@ -211,9 +211,7 @@ struct ContactDraft: Sendable {
     // MARK: Time zone
 
     /// The zone's name, where the column holds one.
-    private var zoneName: String? {
-        text(.timeZone).flatMap { $0.utf8.contains(UInt8(ascii: "/")) || $0 == "UTC" ? $0 : nil }
-    }
+    private var zoneName: String? { text(.timeZone).flatMap { FieldForm.isZone($0) ? $0 : nil } }
 
     /// The offset in seconds.
     private mutating func utcOffset() -> Int {

@@ -225,7 +225,7 @@ private struct RowComposer {
     }
 
     private mutating func timeZone(_ zone: String) {
-        guard zone.utf8.contains(UInt8(ascii: "/")) || zone == "UTC" else {
+        guard FieldForm.isZone(zone) else {
             return note(rows.noHome, "timeZone", "it is no zone's name")
         }
         put(zone, .timeZone, "timeZone")

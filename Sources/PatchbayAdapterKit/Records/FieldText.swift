@@ -231,6 +231,9 @@ public enum FieldForm: Sendable {
         return labels.count > 1 && labels.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
     }
 
+    /// A zone's name rather than an offset: it has a slash, or is `UTC`.
+    static func isZone(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) || text == "UTC" }
+
     /// Four to fifteen digits, with the usual signs between them.
     public static func isPhone(_ text: String) -> Bool {
         (4...15).contains(text.count { ("0"..."9").contains($0) })

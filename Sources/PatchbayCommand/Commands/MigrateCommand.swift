@@ -1,4 +1,3 @@
-import Foundation
 import Patchbay
 import PatchbayAdapterKit
 import PatchbayJSON
@@ -212,20 +211,6 @@ extension Session {
         if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
             console.say("The rejected records are not kept: give --rejects FILE to keep them.")
         }
-    }
-}
-
-/// Which file a path leads to.
-private enum FilePlace {
-    /// The same text for two paths of one file, there or not; nil for what is no plain file.
-    static func text(_ path: String) -> String? {
-        var info = stat()
-        if stat(path, &info) == 0 {
-            return info.st_mode & S_IFMT == S_IFREG ? "\(info.st_dev):\(info.st_ino)" : nil
-        }
-        let url = URL(fileURLWithPath: path)
-        let folder = url.deletingLastPathComponent().resolvingSymlinksInPath().path
-        return "\(folder)/\(url.lastPathComponent)"
     }
 }
 

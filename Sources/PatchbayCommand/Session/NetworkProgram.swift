@@ -11,7 +11,9 @@ enum NetworkProgram {
         guard let own = ownPath else { throw failure(command, "this program can't find itself") }
         let path = "\(own[..<(own.lastIndex(of: "/") ?? own.endIndex)])/\(name)"
         // A link or a copy of this program under that name would start itself for ever.
-        guard !isSameFile(own, path) else { throw failure(command, "\(path) is patchbay itself, under another name") }
+        guard FilePlace.text(own) != FilePlace.text(path) else {
+            throw failure(command, "\(path) is patchbay itself, under another name")
+        }
         execv(path, CommandLine.unsafeArgv)
         throw failure(command, "\(path): \(String(cString: strerror(errno)))")
     }
@@ -36,11 +38,5 @@ enum NetworkProgram {
         guard let path = realpath(name, nil) else { return nil }
         defer { free(path) }
         return String(cString: path)
-    }
-
-    private static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        return stat(one, &first) == 0 && stat(other, &second) == 0
-            && (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
     }
 }

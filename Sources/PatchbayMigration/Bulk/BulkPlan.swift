@@ -16,10 +16,10 @@ struct BulkPlan: Sendable {
     /// Whether the source is surveyed on the way.
     var counts = false
 
-    /// Whether no record can go the fast way.
+    /// Whether no record can go the fast way, whatever the target.
     private var goesSlow: Bool {
         if case .lines = source { return true }
-        return layout == nil || !mapping.isEmpty
+        return !mapping.isEmpty
     }
 
     /// The slow way of one thread.

@@ -65,7 +65,8 @@ struct KeyTable: BitwiseCopyable {
         return best
     }
 
-    private static func canEnter(_ name: String) -> Bool {
+    /// Whether a name can be entered.
+    static func canEnter(_ name: String) -> Bool {
         (1...longest).contains(name.utf8.count)
             && name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }

@@ -113,15 +113,16 @@ final class CompiledPlan {
     init(_ layout: TargetLayout?, catalogue: AttributeCatalogue, attributes: [AttributeName] = [], counts: Bool = false)
     {
         let arena = Arena()
+        let (lines, row): (LineLayout?, RowCompiler?) =
+            switch layout {
+            case .lines(let lines)?: (lines, nil)
+            case .rows(let file, let channels)?:
+                (nil, RowCompiler(file, judging: channels, isSurveyed: counts, in: arena))
+            case nil: (nil, nil)
+            }
+        canWrite = lines != nil || row != nil
         // Nothing is written by a layout without parts.
-        var compiler = LineCompiler(LineLayout([]), in: arena)
-        var row: RowCompiler?
-        switch layout {
-        case .lines(let lines)?: compiler = LineCompiler(lines, in: arena)
-        case .rows(let file, let channels)?: row = RowCompiler(file, judging: channels, isSurveyed: counts, in: arena)
-        case nil: break
-        }
-        canWrite = if case .lines? = layout { true } else { row != nil }
+        var compiler = LineCompiler(lines ?? LineLayout([]), in: arena)
         compiler.compile(row, knowing: counts ? [.external, .email, .phone] : [])
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         (kindNames, columns) = (compiler.kindNames, row?.attributes ?? [:])
@@ -170,14 +171,22 @@ final class CompiledPlan {
 
     /// Learns the name of an attribute, so that the next record with it goes the fast way.
     func learn(_ name: String) {
-        guard names.count < RecordView.attributeLimit, name.utf8.count <= KeyTable.longest, !name.isEmpty,
-            name.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }),
-            names.insert(name).inserted
-        else { return }
+        guard names.count < RecordView.attributeLimit, KeyTable.canEnter(name), names.insert(name).inserted else {
+            return
+        }
         attributeNames = Self.sorted(names)
         let arena = Arena()
         plan.pointee.attributes = AttributeBook(layout, columns, names: names, catalogue: catalogue, in: arena)
         attributeArena = arena
+    }
+}
+
+extension [FindingRow] {
+    /// The index of a row, which is entered where it is new.
+    mutating func place(of row: FindingRow) -> Int {
+        if let index = firstIndex(of: row) { return index }
+        append(row)
+        return count - 1
     }
 }
 
@@ -219,11 +228,7 @@ private struct LineCompiler {
         }
     }
 
-    private mutating func note(_ row: FindingRow) -> Int {
-        if let index = notes.firstIndex(of: row) { return index }
-        notes.append(row)
-        return notes.count - 1
-    }
+    private mutating func note(_ row: FindingRow) -> Int { notes.place(of: row) }
 
     private mutating func kind(_ kind: IdentifierKind) -> Int {
         if let index = kindNames.firstIndex(of: kind.rawValue) { return index }

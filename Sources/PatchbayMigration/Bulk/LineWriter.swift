@@ -329,10 +329,7 @@ struct LineWriter: BitwiseCopyable {
         var reachesDevices = false
         for index in 0..<view.subscriptionCount {
             let subscription = view.subscriptions + index
-            // Two words on one subscription are for the slow way, which takes the one that allows less.
-            for other in 0..<index where view.subscriptions[other].isAbout(the: subscription.pointee) { return nil }
-            // Two unknown channels may be the same one.
-            guard subscription.pointee.channel >= 0 || view.consentCount == 0,
+            guard Self.standsAlone(index, view),
                 let next = self.subscription(subscription, view, plan, pen)
             else { return nil }
             if next.place != pen.place,
@@ -347,6 +344,28 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
+    /// Whether nothing else of the record may be about the subscription: two words on one are for the slow way, which takes
+    /// the one that allows less, and two unknown channels may be the same one.
+    @inline(__always) static func standsAlone(_ index: Int, _ view: RecordView) -> Bool {
+        let subscription = view.subscriptions[index]
+        for other in 0..<index where view.subscriptions[other].isAbout(the: subscription) { return false }
+        return subscription.channel >= 0 || view.consentCount == 0
+    }
+
+    /// The state of a subscription, once the contact's consents have had their word, of which that note is made.
+    @inline(__always) mutating func state(
+        of subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
+        _ view: RecordView,
+        _ plan: UnsafePointer<LinePlan>,
+        denied: Int
+    ) -> Int? {
+        let (state, unsubscribed) = (subscription.pointee.state, plan.pointee.lexicon.pointee.unsubscribed)
+        guard view.consentCount > 0, state != unsubscribed, isDenied(subscription.pointee.channel, view, plan) else {
+            return state
+        }
+        return note(denied) ? unsubscribed : nil
+    }
+
     @inline(__always) private mutating func subscription(
         _ subscription: UnsafeMutablePointer<RecordView.SubscriptionView>,
         _ view: RecordView,
@@ -354,10 +373,8 @@ struct LineWriter: BitwiseCopyable {
         _ start: Pen
     ) -> Pen? {
         let (lexicon, channel) = (plan.pointee.lexicon, subscription.pointee.channel)
-        var state = subscription.pointee.state
-        if view.consentCount > 0, state != lexicon.pointee.unsubscribed, isDenied(channel, view, plan) {
-            guard note(plan.pointee.subscriptions.denied) else { return nil }
-            state = lexicon.pointee.unsubscribed
+        guard let state = state(of: subscription, view, plan, denied: plan.pointee.subscriptions.denied) else {
+            return nil
         }
         guard state != lexicon.pointee.unknownState else { return noted(plan.pointee.subscriptions.unknown, start) }
         let topic = subscription.pointee.topic
@@ -424,7 +441,7 @@ struct LineWriter: BitwiseCopyable {
         for index in 0..<count where start[index] &- 0x41 < 26 { start[index] |= 0x20 }
     }
 
-    func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+    private func isDenied(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
             // Messaging is the first of the lexicon's purposes.

@@ -172,10 +172,7 @@ struct RowCompiler {
     private mutating func note() {
         let rows = file.kind.findings
         func index(_ row: FindingRow) -> Int {
-            guard row.severity != .error else { return -1 }
-            if let index = notes.firstIndex(of: row) { return index }
-            notes.append(row)
-            return notes.count - 1
+            row.severity == .error ? -1 : notes.place(of: row)
         }
         (row.noHome, row.noColumn, row.converted) = (index(rows.noHome), index(rows.noColumn), index(rows.converted))
         (row.precision, row.unfit, row.denied) = (index(rows.precision), index(rows.unfit), index(rows.denied))

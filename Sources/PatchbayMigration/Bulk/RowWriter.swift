@@ -298,14 +298,10 @@ extension LineWriter {
         let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
         for index in 0..<view.subscriptionCount {
             let subscription = view.subscriptions + index
-            for other in 0..<index where view.subscriptions[other].isAbout(the: subscription.pointee) { return false }
             let channel = subscription.pointee.channel
-            guard channel >= 0 || view.consentCount == 0 else { return false }
-            var state = subscription.pointee.state
-            if view.consentCount > 0, state != lexicon.pointee.unsubscribed, isDenied(channel, view, plan) {
-                guard note(row.pointee.denied) else { return false }
-                state = lexicon.pointee.unsubscribed
-            }
+            guard Self.standsAlone(index, view),
+                let state = state(of: subscription, view, plan, denied: row.pointee.denied)
+            else { return false }
             guard state != lexicon.pointee.unknownState else {
                 guard note(row.pointee.stateUnknown) else { return false }
                 continue

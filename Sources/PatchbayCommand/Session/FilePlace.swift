@@ -1,0 +1,15 @@
+import Foundation
+
+/// Which file a path leads to.
+enum FilePlace {
+    /// The same text for two paths of one file, there or not; nil for what is no plain file.
+    static func text(_ path: String) -> String? {
+        var info = stat()
+        if stat(path, &info) == 0 {
+            return info.st_mode & S_IFMT == S_IFREG ? "\(info.st_dev):\(info.st_ino)" : nil
+        }
+        let url = URL(fileURLWithPath: path)
+        let folder = url.deletingLastPathComponent().resolvingSymlinksInPath().path
+        return "\(folder)/\(url.lastPathComponent)"
+    }
+}

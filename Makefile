@@ -13,6 +13,7 @@ SEEDS ?= 1-10000
 SUITES ?= .
 TIME ?= 60
 DOORS ?=
+KIND ?=
 FROM ?= salesforce
 TO ?= altcraft
 empty :=
@@ -87,8 +88,10 @@ simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS
 	swift build -c release --product patchbay
 	@.build/release/patchbay faults $(SEEDS)
 
-soak: programs ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n
-	@python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED)
+soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n, KIND=migration
+	swift build -c release --product patchbay
+	swift build -c release --product patchbay-network
+	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED) $(if $(KIND),--kind '$(KIND)')
 
 fuzz: tools ## libFuzzer at every door that takes bytes of others: TIME=seconds in all, DOORS="json reply …"
 	@.ci/fuzz $(TIME) $(DOORS)

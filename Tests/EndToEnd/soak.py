@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every kind of violence, in turn, for a number of rounds, and a table of what came of it.
 
-    soak.py ROUNDS [--seed N]
+    soak.py ROUNDS [--seed N] [--kind KIND]
 
 Ends with 0 if no promise is lost and nothing differs anywhere.
 """
@@ -52,11 +52,13 @@ def main():
     parser = argparse.ArgumentParser(description="Every kind of violence, in turn.")
     parser.add_argument("rounds", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", choices=KINDS, help="that one alone")
     arguments = parser.parse_args()
-    tallies = {name: scene.Tally() for name in KINDS}
+    kinds = {name: turn for name, turn in KINDS.items() if arguments.kind in (None, name)}
+    tallies = {name: scene.Tally() for name in kinds}
     left, seed = arguments.rounds, arguments.seed
     while left > 0:
-        for name, (program, most) in KINDS.items():
+        for name, (program, most) in kinds.items():
             rounds = min(most, left)
             if rounds == 0:
                 break

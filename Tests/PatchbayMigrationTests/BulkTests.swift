@@ -118,6 +118,57 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<24) func `every way follows a mapping's rules alike, and counts alike what they did`(
+        _ round: Int
+    ) throws {
+        var rules = MappingNoise(seed: UInt64(round))
+        var contacts = ContactNoise(seed: UInt64(round + 500), mutated: round % 3 == 0 ? 10 : 0)
+        let (end, settings) = Self.rowTargets[round % Self.rowTargets.count]
+        let targets = [(.altcraftProfiles, Self.settings[round % 2]), (end.module.formats[0], settings)]
+        for (format, settings) in targets {
+            let (bytes, mapping) = (contacts.file(40), try rules.mapping())
+            let types = round % 4 == 0 ? Self.types : [:]
+            let slow = try Outcome(bytes, settings, types, to: format, mapping: mapping, chunk: 1 << 20, workers: 0)
+            for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
+                let bulk = try Outcome(
+                    bytes,
+                    settings,
+                    types,
+                    to: format,
+                    mapping: mapping,
+                    chunk: chunk,
+                    workers: workers
+                )
+                #expect(bulk == slow, "\(mapping.rules), chunks of \(chunk), \(workers) workers")
+            }
+        }
+    }
+
+    @Test(arguments: 0..<8) func `every way follows a mapping's rules alike with rows`(_ round: Int) throws {
+        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        var (rules, noise) = (MappingNoise(seed: UInt64(round + 900)), RowNoise(seed: UInt64(round + 90), mutated: 5))
+        let (bytes, reading) = noise.file(40)
+        let (end, settings) = Self.rowTargets[(round * 5 + 1) % Self.rowTargets.count]
+        let mapping = try rules.mapping()
+        for (format, settings) in [(.altcraftProfiles, Self.settings[round % 2]), (end.module.formats[0], settings)] {
+            func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
+                try Outcome(
+                    bytes,
+                    settings,
+                    from: source,
+                    reading,
+                    to: format,
+                    mapping: mapping,
+                    chunk: chunk,
+                    workers: workers
+                )
+            }
+            let slow = try outcome(1 << 20, 0)
+            #expect(try outcome(1 << 20, 1) == slow, "\(mapping.rules)")
+            #expect(try outcome(900, 2) == slow, "\(mapping.rules), chunks of 900")
+        }
+    }
+
     private static let longName = String(repeating: "k", count: 32)
 
     @Test(arguments: [
@@ -288,6 +339,7 @@ import Testing
         _ settings: JSONObject,
         to target: RecordFormat = .altcraftProfiles,
         from source: SourceLayout = .neutralLines,
+        mapping: ContactMapping = ContactMapping(),
         _ makeReader: (@Sendable (JSONObject) throws(SettingsError) -> any ContactReader)? = RecordFormat
             .neutralContacts
             .makeReader
@@ -298,7 +350,7 @@ import Testing
             source: source,
             layout: layout,
             catalogue: AttributeCatalogue(),
-            mapping: ContactMapping(),
+            mapping: mapping,
             makeReader: { () throws(SettingsError) in try makeReader([:]) },
             makeWriter: { () throws(SettingsError) in try makeWriter(settings) }
         )
@@ -329,6 +381,43 @@ import Testing
         let text = String(decoding: result.output[..<result.used], as: UTF8.self)
         #expect(text.contains("Jyväskylä"))
         #expect(text.contains("a.b@mail.example"))
+    }
+
+    @Test func `a mapping's rules are followed on the fast way, and what they did is counted there`() throws {
+        let mapping = try ContactMapping(json: [
+            ["rename": "attributes.city", "to": "attributes.town"], ["rename": "identifiers.external", "to": "attributes.number"],
+            ["set": "attributes.origin", "value": "import \"2\""], ["set": "tags.moved", "value": true],
+            ["default": "attributes.given_name", "value": "friend"],
+            ["split": "attributes.favourite_colour", "by": ", ", "to": ["attributes.one", "attributes.two"]],
+            ["join": ["attributes.given_name", "attributes.town"], "with": " of ", "to": "attributes.name"],
+            ["map": "attributes.first_purchase", "values": ["2020-02-29": "leap"]], ["type": "attributes.visits", "as": "string"],
+            ["remove": "locale"],
+        ])
+        let settings: JSONObject = ["dbId": 1, "matching": "custom", "matchingIdentifier": "email", "tagsField": "labels"]
+        let plan = try plan(settings, mapping: mapping)
+        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
+        let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
+        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        for _ in 0..<8 { _ = mapper.map(job, []) }
+        let result = mapper.map(job, [])
+        #expect(result.slow == 0)
+        let written = String(decoding: result.output[..<result.used], as: UTF8.self).split(separator: "\n")
+        try #require(written.count == 2)
+        for part in [
+            #""name":"Päivi of Jyväskylä""#, #""number":"c-1""#, #""origin":"import \"2\"""#, #""first_purchase":"leap""#,
+            #""visits":"12""#, #"["a","b","moved"]"#,
+        ] { #expect(written[0].contains(part), "\(part)") }
+        for part in [#""name":"friend""#, #""one":"Blue","origin""#, #""two":"green""#, #""visits":"-3""#] {
+            #expect(written[1].contains(part), "\(part)")
+        }
+        let effects = result.mapping.map { [$0.applied, $0.idle, $0.replaced, $0.failed] }
+        #expect(
+            effects == [
+                [1, 1, 0, 0], [2, 0, 0, 0], [2, 0, 0, 0], [2, 0, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [2, 0, 0, 0],
+                [1, 1, 0, 0], [2, 0, 0, 0], [1, 1, 0, 0],
+            ]
+        )
     }
 
     static let plain = [

@@ -76,6 +76,26 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<12) func `every way gives the same plan by a mapping`(_ round: Int) throws {
+        var (rules, noise) = (MappingNoise(seed: UInt64(round + 40)), ContactNoise(seed: UInt64(round), mutated: 5))
+        let (end, bytes, mapping) = (ConversionTests.End.all[round % 5], noise.file(50), try rules.mapping())
+        let types = round % 2 == 0 ? [:] : BulkTests.types
+        let target = end.module.formats[0]
+        let slow = try Self.plan(bytes, to: target, end.full, types: types, mapping: mapping, workers: 0).json
+        for (chunk, workers) in [(150, 1), (5000, 3)] {
+            let bulk = try Self.plan(
+                bytes,
+                to: target,
+                end.full,
+                types: types,
+                mapping: mapping,
+                chunk: chunk,
+                workers: workers
+            )
+            #expect(bulk.json == slow, "\(mapping.rules), chunks of \(chunk), \(workers) workers")
+        }
+    }
+
     @Test func `rows give the same plan on every way`() throws {
         var noise = RowNoise(seed: 5, mutated: 10)
         let (bytes, settings) = noise.file(80)

@@ -9,18 +9,12 @@ struct BulkPlan: Sendable {
     /// What the target writes; nil if that is not known, and every record goes the slow way, but on several threads.
     let layout: TargetLayout?
     let catalogue: AttributeCatalogue
-    /// What is changed of every contact; only the slow way can.
+    /// What is changed of every contact.
     let mapping: ContactMapping
     let makeReader: @Sendable () throws(SettingsError) -> any ContactReader
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     /// Whether the source is surveyed on the way.
     var counts = false
-
-    /// Whether no record can go the fast way, whatever the target.
-    private var goesSlow: Bool {
-        if case .lines = source { return true }
-        return !mapping.isEmpty
-    }
 
     /// The slow way of one thread.
     func makeSlowWay() throws(SettingsError) -> SlowWay {
@@ -53,25 +47,39 @@ struct BulkPlan: Sendable {
     /// A mapper of its own; nil if the reader can't read a record alone.
     func makeMapper(behind header: Header) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay())
-        switch (source, try reader(behind: header)) {
-        case (.neutralLines, .lines(let reader)?), (.lines, .lines(let reader)?):
-            let compiled = CompiledPlan(layout, catalogue: catalogue, counts: counts)
-            let scanner = NeutralScanner(in: arena)
-            return ChunkMapper(
-                compiled,
-                .lines(scanner, reader),
-                in: arena,
-                slow: slow,
-                goesSlow: goesSlow,
+        let rules = MappingCompiler(mapping, in: arena)
+        func compile(_ names: [AttributeName] = []) -> CompiledPlan {
+            let attributes = names + rules.names
+            return CompiledPlan(
+                layout,
+                catalogue: catalogue,
+                attributes: attributes,
+                kinds: rules.kinds,
                 counts: counts
             )
+        }
+        func mapper(_ compiled: CompiledPlan, _ source: RecordSource, goesSlow: Bool = false) -> ChunkMapper {
+            let steps = mapping.isEmpty ? nil : MappingPlan(rules, for: compiled)
+            return ChunkMapper(
+                compiled,
+                source,
+                in: arena,
+                mapping: steps,
+                slow: slow,
+                goesSlow: goesSlow || steps == nil && !mapping.isEmpty,
+                counts: counts
+            )
+        }
+        switch (source, try reader(behind: header)) {
+        case (.neutralLines, .lines(let reader)?): return mapper(compile(), .lines(NeutralScanner(in: arena), reader))
+        case (.lines, .lines(let reader)?):
+            return mapper(compile(), .lines(NeutralScanner(in: arena), reader), goesSlow: true)
         case (.columns(let rows), .rows(let reader)?):
             let columns = rows.columns(header.fields)
-            let names = columns.compactMap { if case .attribute(let name, _) = $0.role { name } else { nil } }
-            let compiled = CompiledPlan(layout, catalogue: catalogue, attributes: names, counts: counts)
-            let scanner = RowScanner(rows, columns, compiled, in: arena)
-            let source = RecordSource.rows(scanner, reader, rows.dialect)
-            return ChunkMapper(compiled, source, in: arena, slow: slow, goesSlow: goesSlow, counts: counts)
+            let compiled = compile(
+                columns.compactMap { if case .attribute(let name, _) = $0.role { name } else { nil } }
+            )
+            return mapper(compiled, .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect))
         default: return nil
         }
     }

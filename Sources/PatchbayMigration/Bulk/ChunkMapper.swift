@@ -82,6 +82,9 @@ struct ChunkMapper: ~Copyable {
     // What counts the records, if they are counted.
     private let counter: BulkSurvey?
     private let book: SurveyBook?
+    // What changes each record, and beside it a view for the changed one where the record itself is still needed.
+    private let mapping: MappingPlan?
+    private let changed: RecordView
 
     /// The longest record that goes the fast way, so that the room that one may need is bounded.
     static let longest = 64 << 10
@@ -96,14 +99,17 @@ struct ChunkMapper: ~Copyable {
         _ compiled: CompiledPlan,
         _ source: RecordSource,
         in arena: Arena,
+        mapping: MappingPlan?,
         slow: SlowWay,
         goesSlow: Bool,
         counts: Bool
     ) {
-        (self.compiled, self.source, self.arena, self.slow) = (compiled, source, arena, slow)
+        (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
         self.goesSlow = goesSlow || !compiled.canWrite
         (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
-        (counter, book) = counts ? (BulkSurvey(in: arena), SurveyBook(activity: nil)) : (nil, nil)
+        (counter, book) =
+            counts ? (BulkSurvey(in: arena, isMapped: mapping != nil), SurveyBook(activity: nil)) : (nil, nil)
+        changed = mapping != nil && counts ? RecordView(in: arena) : view
     }
 
     /// Maps a job; `output` is written over.
@@ -124,6 +130,7 @@ struct ChunkMapper: ~Copyable {
         tellCounts()
         result.survey = book?.take()
         result.mapping = slow.takeEffects()
+        if let mapping { result.mapping = zip(result.mapping, mapping.takeEffects()).map { $0 + $1 } }
         return result
     }
 
@@ -252,6 +259,7 @@ struct ChunkMapper: ~Copyable {
                     // What is counted by rank is told before ranks change.
                     tellCounts()
                     compiled.learn(stranger.text)
+                    mapping?.rank(in: compiled)
                 }
                 way.stop = .unusual
                 return way
@@ -261,12 +269,12 @@ struct ChunkMapper: ~Copyable {
             way.stop = .unusual
             guard cursor - way.place <= Self.longest, !hasEnd || cursor.pointee == 0x0A else { return way }
             way.stop = .room
-            guard limit - way.pen.place > plan.pointee.room(for: view, of: cursor - way.place) else { return way }
+            guard limit - way.pen.place > room(for: view, of: cursor - way.place) else { return way }
             way.stop = .counted
             guard counter?.hasRoom ?? true else { return way }
             way.stop = .unusual
             guard counter?.admits(view) ?? true,
-                let next = Self.write(view, &writer, plan, way.pen, notes, &tally)
+                let next = write(view, &writer, plan, way.pen, notes, &tally)
             else { return way }
             counter?.note(view, plan.pointee.lexicon)
             if hasEnd {
@@ -303,12 +311,12 @@ struct ChunkMapper: ~Copyable {
                 return way
             }
             way.stop = .room
-            guard limit - way.pen.place > plan.pointee.room(for: view, of: row.end - way.place) else { return way }
+            guard limit - way.pen.place > room(for: view, of: row.end - way.place) else { return way }
             way.stop = .counted
             guard counter?.hasRoom ?? true else { return way }
             way.stop = .unusual
             guard counter?.admits(view) ?? true,
-                let next = Self.write(view, &writer, plan, way.pen, notes, &tally)
+                let next = write(view, &writer, plan, way.pen, notes, &tally)
             else { return way }
             counter?.note(view, plan.pointee.lexicon)
             tally.lines &+= row.lines
@@ -321,6 +329,42 @@ struct ChunkMapper: ~Copyable {
     @inline(__always) private static func behindEmptyLine(_ start: Bytes) -> Bytes? {
         let place = start.pointee == 0x0D ? start + 1 : start
         return place.pointee == 0x0A ? place + 1 : nil
+    }
+
+    /// Bytes that a record of `count` bytes may become.
+    @inline(__always) private func room(for view: RecordView, of count: Int) -> Int {
+        let bytes = mapping.map { count &* (1 &+ $0.doublings) &+ $0.room } ?? count
+        return compiled.plan.pointee.room(for: view, of: bytes)
+    }
+
+    @inline(__always) private func write(
+        _ view: RecordView,
+        _ writer: inout LineWriter,
+        _ plan: UnsafePointer<LinePlan>,
+        _ pen: Pen,
+        _ notes: UnsafeMutablePointer<Int>,
+        _ counts: inout Counts
+    ) -> Pen? {
+        guard let mapping else { return Self.write(view, &writer, plan, pen, notes, &counts) }
+        return write(view, changedBy: mapping, &writer, plan, pen, notes, &counts)
+    }
+
+    @inline(never) private func write(
+        _ view: RecordView,
+        changedBy mapping: MappingPlan,
+        _ writer: inout LineWriter,
+        _ plan: UnsafePointer<LinePlan>,
+        _ pen: Pen,
+        _ notes: UnsafeMutablePointer<Int>,
+        _ counts: inout Counts
+    ) -> Pen? {
+        var changed = changed
+        if counter == nil { changed = view } else { changed.copy(view) }
+        guard mapping.change(&changed) else { return nil }
+        counter?.remember(arriving: changed)
+        guard let next = Self.write(changed, &writer, plan, pen, notes, &counts) else { return nil }
+        mapping.count()
+        return next
     }
 
     @inline(__always) private static func write(

@@ -108,10 +108,15 @@ final class CompiledPlan {
     /// The attributes that are known, by rank.
     private(set) var attributeNames: [String]
 
-    /// Compiles a layout; `attributes` are names that the source is known to have, and `counts` says whether also those
-    /// kinds of identifiers are told apart that the target has no place for.
-    init(_ layout: TargetLayout?, catalogue: AttributeCatalogue, attributes: [AttributeName] = [], counts: Bool = false)
-    {
+    /// Compiles a layout; `attributes` are names that the source is known to have or a mapping names, and `kinds` are
+    /// identifiers that are told apart though the target has no place for them.
+    init(
+        _ layout: TargetLayout?,
+        catalogue: AttributeCatalogue,
+        attributes: [AttributeName] = [],
+        kinds: [IdentifierKind] = [],
+        counts: Bool = false
+    ) {
         let arena = Arena()
         let (lines, row): (LineLayout?, RowCompiler?) =
             switch layout {
@@ -123,7 +128,7 @@ final class CompiledPlan {
         canWrite = lines != nil || row != nil
         // Nothing is written by a layout without parts.
         var compiler = LineCompiler(lines ?? LineLayout([]), in: arena)
-        compiler.compile(row, knowing: counts ? [.external, .email, .phone] : [])
+        compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []))
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         (kindNames, columns) = (compiler.kindNames, row?.attributes ?? [:])
         let known = [Array(compiler.attributes.names.keys), Array(catalogue.entries.keys), attributes]

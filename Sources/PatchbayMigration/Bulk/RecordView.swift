@@ -170,6 +170,47 @@ struct RecordView: BitwiseCopyable {
         return true
     }
 
+    /// Whether the record has that attribute.
+    @inline(__always) func has(_ rank: Int) -> Bool { present[rank &>> 6] & (1 &<< UInt64(rank & 63)) != 0 }
+
+    func setAttribute(_ rank: Int, _ value: ValueView) {
+        present[rank &>> 6] |= 1 &<< UInt64(rank & 63)
+        attributes[rank] = value
+    }
+
+    func removeAttribute(_ rank: Int) { present[rank &>> 6] &= ~(1 &<< UInt64(rank & 63)) }
+
+    /// Takes a tag out; false if there is none of that name.
+    mutating func remove(tag: Stretch) -> Bool {
+        guard let place = (0..<tagCount).first(where: { tags[$0].compare(tag) == 0 }) else { return false }
+        tagCount -= 1
+        for index in place..<tagCount { tags[index] = tags[index + 1] }
+        return true
+    }
+
+    /// Becomes the same as another view, of which it leaves everything as it is.
+    mutating func copy(_ other: RecordView) {
+        for word in 0..<Self.presentWords {
+            present[word] = other.present[word]
+            var bits = present[word]
+            while bits != 0 {
+                let rank = word &* 64 &+ bits.trailingZeroBitCount
+                bits &= bits &- 1
+                attributes[rank] = other.attributes[rank]
+            }
+        }
+        identifiers.update(from: other.identifiers, count: other.identifierCount)
+        tags.update(from: other.tags, count: other.tagCount)
+        subscriptions.update(from: other.subscriptions, count: other.subscriptionCount)
+        consents.update(from: other.consents, count: other.consentCount)
+        devices.update(from: other.devices, count: other.deviceCount)
+        (identifierCount, tagCount, subscriptionCount) = (
+            other.identifierCount, other.tagCount, other.subscriptionCount
+        )
+        (consentCount, deviceCount) = (other.consentCount, other.deviceCount)
+        (hasLocale, hasTimeZone, locale, timeZone) = (other.hasLocale, other.hasTimeZone, other.locale, other.timeZone)
+    }
+
     /// The place of an attribute's value; nil if the record has one of that name already.
     @inline(__always) func attribute(_ rank: Int) -> UnsafeMutablePointer<ValueView>? {
         let (word, bit) = (rank &>> 6, 1 as UInt64 &<< UInt64(rank & 63))

@@ -42,6 +42,11 @@ public struct ContactMapping: Hashable, Sendable {
         return mapping
     }
 
+    /// The type that the catalogue names for a place that a rule converts.
+    func type(of place: MappingPlace) -> AttributeType? {
+        if case .attribute(let name) = place { types[name] } else { nil }
+    }
+
     /// Whether it changes nothing.
     public var isEmpty: Bool { rules.isEmpty }
 
@@ -187,9 +192,7 @@ public struct ContactMapping: Hashable, Sendable {
         _ findings: inout [Finding]
     ) -> Done {
         guard let value = contact[place] else { return .idle }
-        var wanted = type
-        if case .attribute(let name) = place { wanted = type ?? types[name] }
-        guard let wanted, wanted != value.type else { return .idle }
+        guard let wanted = type ?? self.type(of: place), wanted != value.type else { return .idle }
         guard let converted = value.converted(to: wanted) else {
             findings.append(
                 Self.typeLost.at(place.text, detail: "\(detail), \(value.type.rawValue) to \(wanted.rawValue)")

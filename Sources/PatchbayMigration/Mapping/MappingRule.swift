@@ -63,6 +63,10 @@ public struct MappingEffect: Hashable, Sendable {
     /// No effect yet.
     public init() {}
 
+    init(applied: Int, idle: Int, replaced: Int) {
+        (self.applied, self.idle, self.replaced) = (applied, idle, replaced)
+    }
+
     /// The counts as a JSON object.
     public var json: JSONValue {
         [

@@ -19,12 +19,51 @@ struct BulkSurvey: BitwiseCopyable {
     /// The kind of a mark that is of a push token.
     private static let tokenKind = identifierKinds
 
-    // Each pointer has room for all values of its indexes, which come from tables of the same size. `ranks` and `kinds`
-    // hold the attributes of the view that was admitted last, `attributeCount` of them. `markCount` is at most `markLimit`.
-    private let ranks: UnsafeMutablePointer<UInt8>
-    private let kinds: UnsafeMutablePointer<UInt8>
-    private let attributeCount: UnsafeMutablePointer<Int>
-    private let attributes: UnsafeMutablePointer<Int>
+    /// Counts attributes by rank and kind of value.
+    private struct Attributes: BitwiseCopyable {
+        // Each has room for every rank, `totals` for every kind of each. The first two hold the attributes of the view that
+        // was remembered last, `count` of them.
+        private let ranks: UnsafeMutablePointer<UInt8>
+        private let kinds: UnsafeMutablePointer<UInt8>
+        private let count: UnsafeMutablePointer<Int>
+        private let totals: UnsafeMutablePointer<Int>
+
+        init(in arena: Arena) {
+            ranks = arena.make(RecordView.attributeLimit, of: 0)
+            kinds = arena.make(RecordView.attributeLimit, of: 0)
+            count = arena.make(1, of: 0)
+            totals = arena.make(RecordView.attributeLimit * kindCount, of: 0)
+        }
+
+        /// Remembers the attributes of a view: writing it may change them.
+        @inline(__always) func remember(_ view: RecordView) {
+            var count = 0
+            for word in 0..<RecordView.presentWords {
+                var bits = view.present[word]
+                while bits != 0 {
+                    let rank = word &* 64 &+ bits.trailingZeroBitCount
+                    bits &= bits &- 1
+                    ranks[count] = UInt8(truncatingIfNeeded: rank)
+                    kinds[count] = view.attributes[rank].kind.rawValue
+                    count &+= 1
+                }
+            }
+            self.count.pointee = count
+        }
+
+        @inline(__always) func note() {
+            for index in 0..<count.pointee { totals[Int(ranks[index]) &* kindCount &+ Int(kinds[index])] &+= 1 }
+        }
+
+        /// How many there were of a rank and kind since this was asked last.
+        func take(_ rank: Int, _ kind: Int) -> Int { BulkSurvey.take(totals + (rank * kindCount + kind)) }
+    }
+
+    // Each pointer has room for all values of its indexes, which come from tables of the same size. `markCount` is at most
+    // `markLimit`.
+    private let attributes: Attributes
+    /// What arrives at the target, where a mapping makes that something else.
+    private let arriving: Attributes?
     private let identifiers: UnsafeMutablePointer<Int>
     private let wishes: UnsafeMutablePointer<Int>
     private let answers: UnsafeMutablePointer<Int>
@@ -38,11 +77,9 @@ struct BulkSurvey: BitwiseCopyable {
     private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
     private static let tokenCount = Lexicon.serviceNames.count * 3 * 2 * 2
 
-    init(in arena: Arena) {
-        ranks = arena.make(RecordView.attributeLimit, of: 0)
-        kinds = arena.make(RecordView.attributeLimit, of: 0)
-        attributeCount = arena.make(1, of: 0)
-        attributes = arena.make(RecordView.attributeLimit * Self.kindCount, of: 0)
+    init(in arena: Arena, isMapped: Bool) {
+        attributes = Attributes(in: arena)
+        arriving = isMapped ? Attributes(in: arena) : nil
         identifiers = arena.make(Self.identifierKinds, of: 0)
         wishes = arena.make(Self.wishCount, of: 0)
         answers = arena.make(Self.answerCount, of: 0)
@@ -72,27 +109,18 @@ struct BulkSurvey: BitwiseCopyable {
         for index in 0..<view.deviceCount where view.devices[index].hasToken && view.devices[index].service < 0 {
             return false
         }
-        var count = 0
-        for word in 0..<RecordView.presentWords {
-            var bits = view.present[word]
-            while bits != 0 {
-                let rank = word &* 64 &+ bits.trailingZeroBitCount
-                bits &= bits &- 1
-                ranks[count] = UInt8(truncatingIfNeeded: rank)
-                kinds[count] = view.attributes[rank].kind.rawValue
-                count &+= 1
-            }
-        }
-        attributeCount.pointee = count
+        attributes.remember(view)
         return true
     }
+
+    /// Remembers what a mapping made of the view that was admitted last.
+    func remember(arriving view: RecordView) { arriving?.remember(view) }
 
     /// Counts the view that was admitted last.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
         totals[Total.contacts] &+= 1
-        for index in 0..<attributeCount.pointee {
-            attributes[Int(ranks[index]) &* Self.kindCount &+ Int(kinds[index])] &+= 1
-        }
+        attributes.note()
+        arriving?.note()
         if view.tagCount > 0 { totals[Total.withTags] &+= 1 }
         totals[Total.tags] &+= view.tagCount
         if view.hasLocale { totals[Total.locale] &+= 1 }
@@ -146,16 +174,16 @@ struct BulkSurvey: BitwiseCopyable {
 
     /// Adds everything to a survey, and begins anew.
     func tell(_ survey: inout Survey, _ plan: CompiledPlan) {
-        survey.contacts += take(totals + Total.contacts)
-        survey.withTags += take(totals + Total.withTags)
-        survey.tags += take(totals + Total.tags)
-        survey.withLocale += take(totals + Total.locale)
-        survey.withTimeZone += take(totals + Total.timeZone)
-        survey.devices += take(totals + Total.devices)
-        survey.torn += take(totals + Total.torn)
+        survey.contacts += Self.take(totals + Total.contacts)
+        survey.withTags += Self.take(totals + Total.withTags)
+        survey.tags += Self.take(totals + Total.tags)
+        survey.withLocale += Self.take(totals + Total.locale)
+        survey.withTimeZone += Self.take(totals + Total.timeZone)
+        survey.devices += Self.take(totals + Total.devices)
+        survey.torn += Self.take(totals + Total.torn)
         tellAttributes(&survey, plan)
         for (index, name) in plan.kindNames.enumerated() {
-            let count = take(identifiers + index)
+            let count = Self.take(identifiers + index)
             if count > 0 { survey.identifiers[name, default: 0] += count }
         }
         tellWords(&survey)
@@ -169,7 +197,7 @@ struct BulkSurvey: BitwiseCopyable {
         markCount.pointee = 0
     }
 
-    private func take(_ place: UnsafeMutablePointer<Int>) -> Int {
+    private static func take(_ place: UnsafeMutablePointer<Int>) -> Int {
         defer { place.pointee = 0 }
         return place.pointee
     }
@@ -178,11 +206,12 @@ struct BulkSurvey: BitwiseCopyable {
         let book = plan.plan.pointee.attributes
         for (rank, name) in plan.attributeNames.enumerated() {
             for raw in 0..<Self.kindCount {
-                let count = take(attributes + (rank * Self.kindCount + raw))
-                guard count > 0, let kind = ValueView.Kind(rawValue: UInt8(raw)) else { continue }
-                survey.note(name, kind.type, count)
-                if let finding = plan.finding(on: book.entries[rank], of: kind) {
-                    survey.note(Survey.AttributeFinding(name: name, code: finding.code), count)
+                guard let kind = ValueView.Kind(rawValue: UInt8(raw)) else { continue }
+                let count = attributes.take(rank, raw)
+                if count > 0 { survey.note(name, kind.type, count) }
+                let arrived = arriving?.take(rank, raw) ?? count
+                if arrived > 0, let finding = plan.finding(on: book.entries[rank], of: kind) {
+                    survey.note(Survey.AttributeFinding(name: name, code: finding.code), arrived)
                 }
             }
         }
@@ -192,7 +221,7 @@ struct BulkSurvey: BitwiseCopyable {
         for (channel, name) in Lexicon.channelNames.enumerated() {
             for topic in 0..<2 {
                 for (state, word) in Lexicon.states.enumerated() {
-                    let count = take(wishes + ((channel * 2 + topic) * Lexicon.states.count + state))
+                    let count = Self.take(wishes + ((channel * 2 + topic) * Lexicon.states.count + state))
                     guard count > 0 else { continue }
                     survey.wishes[.init(channel: name, hasTopic: topic == 1, state: word.rawValue), default: 0] += count
                 }
@@ -202,7 +231,7 @@ struct BulkSurvey: BitwiseCopyable {
             for channel in 0...Self.channels {
                 for (state, word) in Lexicon.answers.enumerated() {
                     let place = (purpose * (Self.channels + 1) + channel) * Lexicon.answers.count + state
-                    let count = take(answers + place)
+                    let count = Self.take(answers + place)
                     guard count > 0 else { continue }
                     let on = channel == Self.channels ? nil : Lexicon.channelNames[channel]
                     survey.answers[.init(purpose: name, channel: on, state: word.rawValue), default: 0] += count
@@ -216,7 +245,7 @@ struct BulkSurvey: BitwiseCopyable {
         for (service, name) in Lexicon.serviceNames.enumerated() {
             for (environment, word) in environments.enumerated() {
                 for rest in 0..<4 {
-                    let count = take(tokens + ((service * 3 + environment) * 4 + rest))
+                    let count = Self.take(tokens + ((service * 3 + environment) * 4 + rest))
                     guard count > 0 else { continue }
                     let token = Survey.Token(
                         service: name,

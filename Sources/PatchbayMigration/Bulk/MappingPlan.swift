@@ -1,0 +1,272 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// The rules of a mapping, compiled to steps on a view.
+///
+/// A step does what ``ContactMapping`` does with a contact, or leaves the record to it: where a rule fails or has something
+/// to say, and where texts may be equal whose bytes are not.
+final class MappingPlan {
+    /// A part of a view that a step reads or writes.
+    struct Spot: BitwiseCopyable {
+        enum Part: BitwiseCopyable { case attribute, identifier, locale, timeZone, tags, tag }
+
+        var part: Part
+        /// The place of an attribute in ``names``, or the index of a kind of identifier.
+        var index = 0
+        /// The name of a tag, which is bare.
+        var tag = Stretch.nothing
+
+        static func == (left: Spot, right: Spot) -> Bool {
+            left.part == right.part && left.index == right.index && left.tag.compare(right.tag) == 0
+        }
+    }
+
+    struct Step: BitwiseCopyable {
+        enum Work: BitwiseCopyable { case rename, set, fallback, split, join, replace, convert, remove }
+
+        var work: Work
+        /// What is read; of a step that only writes, where it writes.
+        var spot: Spot
+        /// What is written, or several of which are read or written.
+        var target = Spot(part: .tags)
+        var spots = Row<Spot>(start: nil, count: 0)
+        /// What is written, or stands between texts.
+        var value = RecordView.blank
+        var type = TypeCode.any
+        /// The place of its table in ``tables``, and whether what that does not know stays.
+        var table = 0
+        var keepsUnknown = false
+    }
+
+    /// What a step did.
+    enum Done: UInt8, BitwiseCopyable { case idle, applied, replaced }
+
+    /// The attributes that rules name.
+    let names: [AttributeName]
+    /// The kinds of identifiers that rules name.
+    let kinds: [IdentifierKind]
+    /// Bytes that the steps may add to a record, and how often they may double one.
+    let room: Int
+    let doublings: Int
+
+    let tables: [[String: ValueView]]
+    // `steps`, `done` and `counts` are of the same length, one for each rule; `ranks` has one for each of `names`. `pages` has
+    // `pageSize` bytes and padding.
+    let steps: Row<Step>
+    let done: UnsafeMutablePointer<Done>
+    let ranks: UnsafeMutablePointer<Int>
+    let pages: UnsafeMutablePointer<UInt8>
+    let pageSize: Int
+    private let counts: UnsafeMutablePointer<(applied: Int, idle: Int, replaced: Int)>
+    private let arena: Arena
+
+    /// Compiles rules for a plan that knows their names and kinds; nil if there is one that only the slow way can follow.
+    init?(_ compiler: MappingCompiler, for plan: CompiledPlan) {
+        var compiler = compiler
+        guard let steps = compiler.steps(kinds: plan.index) else { return nil }
+        (names, kinds, arena) = (compiler.names, compiler.kinds, compiler.arena)
+        (tables, room, doublings) = (compiler.tables, compiler.room, compiler.doublings)
+        self.steps = arena.make(steps)
+        done = arena.make(steps.count, of: .idle)
+        counts = arena.make(steps.count, of: (0, 0, 0))
+        ranks = arena.make(names.count, of: 0)
+        pageSize = 2 * ChunkMapper.longest + compiler.room
+        pages = arena.make(pageSize + Padding.count, of: 0)
+        guard rank(in: plan) else { return nil }
+    }
+
+    /// Looks its attributes up: again where the plan has learned a name. False if one has no rank.
+    @discardableResult
+    func rank(in plan: CompiledPlan) -> Bool {
+        for (index, name) in names.enumerated() {
+            guard let rank = plan.rank(of: name) else { return false }
+            ranks[index] = rank
+        }
+        return true
+    }
+
+    /// Counts what the steps did with a record that was written.
+    func count() {
+        for index in 0..<steps.count {
+            switch done[index] {
+            case .idle: counts[index].idle &+= 1
+            case .applied: counts[index].applied &+= 1
+            case .replaced:
+                counts[index].applied &+= 1
+                counts[index].replaced &+= 1
+            }
+        }
+    }
+
+    /// What the rules did since this was asked last.
+    func takeEffects() -> [MappingEffect] {
+        (0..<steps.count).map { index in
+            defer { counts[index] = (0, 0, 0) }
+            return MappingEffect(
+                applied: counts[index].applied,
+                idle: counts[index].idle,
+                replaced: counts[index].replaced
+            )
+        }
+    }
+}
+
+/// Makes steps of a mapping's rules.
+struct MappingCompiler {
+    private let mapping: ContactMapping
+    let arena: Arena
+    /// The attributes and the kinds of identifiers that rules name.
+    private(set) var names: [AttributeName] = []
+    private(set) var kinds: [IdentifierKind] = []
+    fileprivate private(set) var tables: [[String: ValueView]] = []
+    fileprivate private(set) var room = 0
+    fileprivate private(set) var doublings = 0
+    private var indexes: [IdentifierKind: Int] = [:]
+
+    init(_ mapping: ContactMapping, in arena: Arena) {
+        (self.mapping, self.arena) = (mapping, arena)
+        for place in mapping.rules.flatMap(\.places) {
+            switch place {
+            case .attribute(let name) where !names.contains(name): names.append(name)
+            case .identifier(let kind) where !kinds.contains(kind): kinds.append(kind)
+            default: break
+            }
+        }
+    }
+
+    /// A step for each rule; nil if one of them can't be a step.
+    fileprivate mutating func steps(kinds index: (IdentifierKind) -> Int) -> [MappingPlan.Step]? {
+        for kind in kinds { indexes[kind] = index(kind) }
+        var steps: [MappingPlan.Step] = []
+        for rule in mapping.rules {
+            guard let step = step(rule) else { return nil }
+            steps.append(step)
+        }
+        return steps
+    }
+
+    private mutating func step(_ rule: MappingRule) -> MappingPlan.Step? {
+        switch rule {
+        case .rename(let source, let target):
+            guard source.hasValue, target.hasValue, let spot = spot(source), let other = self.spot(target) else {
+                return nil
+            }
+            return MappingPlan.Step(work: .rename, spot: spot, target: other)
+        case .constant(let target, let value): return writing(.set, target, value)
+        case .fallback(let target, let value): return writing(.fallback, target, value)
+        case .split(let source, let separator, let targets):
+            guard source.hasValue, targets.allSatisfy(\.hasValue), let spot = spot(source), let spots = spots(targets),
+                let value = view(of: .string(separator)), value.isBare
+            else { return nil }
+            doublings += 1
+            return MappingPlan.Step(work: .split, spot: spot, spots: spots, value: value)
+        case .join(let sources, let separator, let target):
+            guard target.hasValue, sources.allSatisfy(\.hasValue), Set(sources).count == sources.count,
+                let spot = spot(target), let spots = spots(sources), let value = view(of: .string(separator))
+            else { return nil }
+            room += sources.count * value.text.count
+            return MappingPlan.Step(work: .join, spot: spot, spots: spots, value: value)
+        case .replace(let place, let table, let otherwise):
+            guard place.hasValue, let spot = spot(place) else { return nil }
+            var values: [String: ValueView] = [:]
+            for (text, value) in table {
+                guard spot.part == .attribute || value.type == .string, let view = place.taking(value).flatMap(view)
+                else { return nil }
+                values[text] = view
+            }
+            room += values.values.map(\.text.count).max() ?? 0
+            tables.append(values)
+            return MappingPlan.Step(
+                work: .replace,
+                spot: spot,
+                table: tables.count - 1,
+                keepsUnknown: otherwise == .keep
+            )
+        case .convert(let place, let type):
+            guard place.hasValue, let spot = spot(place), let type = type ?? mapping.type(of: place) else { return nil }
+            return MappingPlan.Step(work: .convert, spot: spot, type: TypeCode(type))
+        case .remove(let place): return spot(place).map { MappingPlan.Step(work: .remove, spot: $0) }
+        }
+    }
+
+    private mutating func writing(_ work: MappingPlan.Step.Work, _ target: MappingPlace, _ value: AttributeValue)
+        -> MappingPlan.Step?
+    {
+        // That a contact has no tag is no value, and choices are not compared here.
+        guard let spot = spot(target), spot.part != .tags, let taken = target.taking(value), let view = view(of: taken),
+            spot.part != .tag || taken == .boolean(true)
+        else { return nil }
+        room += max(view.text.count, spot.tag.count)
+        return MappingPlan.Step(work: work, spot: spot, value: view)
+    }
+
+    private func spots(_ places: [MappingPlace]) -> Row<MappingPlan.Spot>? {
+        let spots = places.compactMap(spot)
+        return spots.count == places.count ? arena.make(spots) : nil
+    }
+
+    private func spot(_ place: MappingPlace) -> MappingPlan.Spot? {
+        switch place {
+        case .attribute(let name):
+            return names.firstIndex(of: name).map { MappingPlan.Spot(part: .attribute, index: $0) }
+        case .identifier(let kind):
+            return indexes[kind].flatMap { $0 >= 0 ? MappingPlan.Spot(part: .identifier, index: $0) : nil }
+        case .locale: return MappingPlan.Spot(part: .locale)
+        case .timeZone: return MappingPlan.Spot(part: .timeZone)
+        case .tags: return MappingPlan.Spot(part: .tags)
+        case .tag(let tag):
+            guard let name = view(of: .string(tag.rawValue)), name.isBare, name.text.count > 0 else { return nil }
+            return MappingPlan.Spot(part: .tag, tag: name.text)
+        }
+    }
+
+    /// A value as a scanner would find it; nil for one that it would leave to the slow way.
+    private func view(of value: AttributeValue) -> ValueView? {
+        let kind: ValueView.Kind
+        switch value {
+        case .string: kind = .string
+        case .integer: kind = .integer
+        case .decimal(let number) where number.text.utf8.contains(0x2E): kind = .decimal
+        case .boolean(let isTrue): kind = isTrue ? .yes : .no
+        case .date: kind = .date
+        case .time: kind = .time
+        case .timestamp: kind = .timestamp
+        case .country: kind = .country
+        case .decimal, .choices, .list, .object: return nil
+        }
+        guard let plain = value.plainText else { return nil }
+        var text = plain
+        if kind == .string { text = String(JSONValue.string(plain).text.dropFirst().dropLast()) }
+        let isEscaped = text.utf8.contains(0x5C)
+        // An escape by number is not read on the fast way, and so not written there.
+        guard !isEscaped || !text.contains("\\u") else { return nil }
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        return ValueView(kind: kind, isEscaped: isEscaped, isASCII: isASCII, text: arena.text(text))
+    }
+}
+
+extension MappingRule {
+    /// Every place that it reads or writes.
+    fileprivate var places: [MappingPlace] {
+        switch self {
+        case .rename(let source, let target): [source, target]
+        case .constant(let place, _), .fallback(let place, _), .replace(let place, _, _), .convert(let place, _),
+            .remove(let place):
+            [place]
+        case .split(let source, _, let targets): [source] + targets
+        case .join(let sources, _, let target): sources + [target]
+        }
+    }
+}
+
+extension MappingPlace {
+    /// Whether a view keeps a value of any type there, and not a text alone.
+    fileprivate var hasValue: Bool {
+        switch self {
+        case .attribute, .identifier: true
+        case .locale, .timeZone, .tags, .tag: false
+        }
+    }
+}

@@ -68,8 +68,11 @@ enum NeutralContacts {
         func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord {
             var record = SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
             let hasMark = line == 1 && bytes.starts(with: Self.byteOrderMark)
+            let text = hasMark ? bytes.dropFirst(3) : bytes[...]
+            record.contact = Contact(scanning: text)
+            if record.contact != nil { return record }
             do {
-                let json = try JSONValue(parsing: hasMark ? bytes.dropFirst(3) : bytes[...])
+                let json = try JSONValue(parsing: text)
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
                 var finding = NeutralContacts.notContact.at(error.path, detail: error.reason)

@@ -14,14 +14,19 @@ extension ScannedValue {
     /// Reads the JSON form from bytes.
     package init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
 
-    // Inlined, so that it is compiled for the type that is read.
+    // Inlined, so that they are compiled for the type that is read.
+
     @inline(__always) static func read(_ jsonBytes: some Collection<UInt8>) throws(ModelError) -> Self {
+        if let value = scan(jsonBytes) { return value }
+        return try Self(explaining: jsonBytes)
+    }
+
+    @inline(__always) static func scan(_ jsonBytes: some Collection<UInt8>) -> Self? {
         var scanned: Self?
         let isWhole = jsonBytes.withContiguousStorageIfAvailable { bytes in
             JSONScanner.scan(bytes) { scanner throws(NotPlain) in scanned = try Self(scanning: &scanner) }
         }
-        if isWhole == true, let value = scanned.take() { return value }
-        return try Self(explaining: jsonBytes)
+        return isWhole == true ? scanned : nil
     }
 }
 
@@ -40,6 +45,12 @@ extension SubjectMirror {
 extension Contact {
     /// Reads the JSON form from bytes.
     public init(jsonBytes: some Collection<UInt8>) throws(ModelError) { self = try Self.read(jsonBytes) }
+
+    /// Reads the form that the model writes; nil for any other, be it good or bad.
+    package init?(scanning jsonBytes: ArraySlice<UInt8>) {
+        guard let contact = Self.scan(jsonBytes) else { return nil }
+        self = contact
+    }
 }
 
 extension JSONScanner {

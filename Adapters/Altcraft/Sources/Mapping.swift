@@ -106,13 +106,34 @@ struct AltcraftField {
 enum Address {
     /// Whether a text can be an e-mail address: something, one @, something, no white space.
     static func isEmail(_ text: String) -> Bool {
+        var (parts, last) = (1, UInt8(ascii: "@"))
+        for byte in text.utf8 {
+            switch byte {
+            case 0x80...: return isEmailBeyondASCII(text)
+            case UInt8(ascii: "@"):
+                guard last != byte else { return false }
+                parts += 1
+            case UInt8(ascii: " "), 0x09...0x0D: return false
+            default: break
+            }
+            last = byte
+        }
+        return parts == 2 && last != UInt8(ascii: "@")
+    }
+
+    private static func isEmailBeyondASCII(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
     }
 
     /// The number without spaces, dashes and brackets; nil unless 5 to 15 digits are left, perhaps after a plus sign.
     static func phone(_ text: String) -> String? {
-        let compact = text.filter { !" -().\u{A0}".contains($0) }
+        let signs = " -()."
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        let compact =
+            isASCII
+            ? String(decoding: text.utf8.filter { !signs.utf8.contains($0) }, as: UTF8.self)
+            : text.filter { $0 != "\u{A0}" && !signs.contains($0) }
         let digits = compact.hasPrefix("+") ? compact.dropFirst() : compact[...]
         let isNumber = digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && (5...15).contains(digits.utf8.count)
         return isNumber ? compact : nil

@@ -7,6 +7,24 @@ import Testing
 @testable import PatchbayAltcraft
 
 @Suite("Altcraft profiles") struct ProfileTests {
+    @Test(arguments: [
+        ("a@b", true), ("a@b.c", true), ("ä@b", true), ("a@ü.example", true), ("", false), ("@", false), ("a@", false),
+        ("@b", false), ("a@@b", false), ("a@b@c", false), ("ab", false), ("a b@c", false), ("a@b\t", false),
+        ("a@b\r\n", false), ("ä@", false), ("a@b\u{A0}", false), ("@ä@", false),
+    ]) func `an address is something, one at sign, something, and no white space`(_ text: String, _ isFine: Bool) {
+        #expect(Address.isEmail(text) == isFine)
+    }
+
+    @Test(
+        arguments: [
+            ("+358 40 123-4567", "+358401234567"), ("(040) 12.34", "0401234"), ("040\u{A0}1234", "0401234"),
+            ("1234", nil),
+            ("+1234567890123456", nil), ("12+345", nil), ("12\r\n345", nil), ("١٢٣٤٥", nil), ("", nil),
+        ] as [(String, String?)]
+    ) func `a phone number is 5 to 15 digits without the usual signs`(_ text: String, _ number: String?) {
+        #expect(Address.phone(text) == number)
+    }
+
     @Test(.shows("altcraft/Q8", "altcraft/B10", "altcraft/F1", "altcraft/F20", of: AltcraftDevice.self))
     func `attributes become profile fields of any JSON`() throws {
         let request = try #require(

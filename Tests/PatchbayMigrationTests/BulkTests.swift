@@ -383,6 +383,35 @@ import Testing
         #expect(text.contains("a.b@mail.example"))
     }
 
+    @Test func `an attribute without its field's form is left out on the fast way, and said so`() throws {
+        let fields: JSONObject = [
+            "birth_date": "_bdate", "city": "_city", "country": "_country", "gender": "_sex",
+            "postal_code": "_postal_code", "visits": "_status",
+        ]
+        let plan = try plan(["dbId": 1, "fieldNames": .object(fields)])
+        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        let attributes = [
+            #""birth_date":"2/20/2000""#, #""city":"Turku""#, #""country":"Finland""#, #""gender":"other""#,
+            #""postal_code":"00100""#, #""visits":"007""#,
+        ]
+        let line =
+            #"{"identifiers":[{"kind":"email","value":"a@b.example"}],"attributes":{\#(attributes.joined(separator: ","))}}"#
+        let bytes = Array("\(line)\n".utf8)
+        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        // What the fast way can't be sure of, such as another spelling of a number, is the slow way's.
+        #expect(mapper.map(job, []).slow == 1)
+        let sure = Array("\(line.replacing(",\"visits\":\"007\"", with: ""))\n".utf8)
+        let result = mapper.map(
+            ChunkJob(chunk: sure + [UInt8](repeating: 0, count: Padding.count), range: 0..<sure.count),
+            []
+        )
+        #expect(result.slow == 0)
+        #expect(result.writtenWithFindings == 1)
+        let said = zip(mapper.notes, result.notes).filter { $1 > 0 }.map { "\($0.code) \($1)" }
+        #expect(said == ["altcraft.attribute.form 4"])
+        #expect(String(decoding: result.output[..<result.used], as: UTF8.self).contains(#""_city":"Turku"}"#))
+    }
+
     @Test func `a mapping's rules are followed on the fast way, and what they did is counted there`() throws {
         let mapping = try ContactMapping(json: [
             ["rename": "attributes.city", "to": "attributes.town"],

@@ -31,7 +31,8 @@ extension ImportSettings {
             names: fieldNames,
             forms: Dictionary(uniqueKeysWithValues: AltcraftField.all.map { ($0.name, form(of: $0)) }),
             taken: Set(identifierFields.values).union(["_tz", "subscriptions", tagsField]),
-            notes: Dictionary(uniqueKeysWithValues: [.time, .choices, .list].map { ($0, .recordConverted) })
+            notes: Dictionary(uniqueKeysWithValues: [.time, .choices, .list].map { ($0, .recordConverted) }),
+            unfit: .attributeForm
         )
         return [
             .identifiers(homes, elsewhere: .recordNoHome, unfit: .recordAddress), .attributes(attributes),
@@ -60,7 +61,8 @@ extension ImportSettings {
                     uniqueKeysWithValues: codes.map { ($0, genderForm == .word ? .string($0) : .integer($1)) }
                 )
             )
-        case "_postal_code", "_status": .wholeNumber
+        case "_postal_code": .wholeNumber
+        case "_status": .integer
         case "email": .email
         case "phones": .phones
         default: .text

@@ -17,6 +17,8 @@ public enum RecordForm: Sendable {
     case words([String: JSONValue])
     /// A whole number from 0, without leading zeros.
     case wholeNumber
+    /// A whole number of 64 bits, also one that is written with leading zeros or a sign.
+    case integer
     /// An e-mail address: something, one @, something, no white space.
     case email
     /// A list of phone numbers: 5 to 15 digits, perhaps after a plus sign, other signs taken out.
@@ -82,15 +84,19 @@ public struct LineLayout: Sendable {
         public var taken: Set<String>
         /// What is said of an attribute for its type alone.
         public var notes: [AttributeType: FindingRow]
+        /// What is said of an attribute whose value has not the form of its field, and which is left out for that.
+        public var unfit: FindingRow
 
         /// How attributes are written.
         public init(
             names: [AttributeName: String],
             forms: [String: RecordForm],
             taken: Set<String>,
-            notes: [AttributeType: FindingRow]
+            notes: [AttributeType: FindingRow],
+            unfit: FindingRow
         ) {
-            (self.names, self.forms, self.taken, self.notes) = (names, forms, taken, notes)
+            (self.names, self.forms, self.taken) = (names, forms, taken)
+            (self.notes, self.unfit) = (notes, unfit)
         }
     }
 

@@ -13,7 +13,7 @@ import Darwin
 
 /// The forms of ``RecordForm`` without what belongs to one field.
 enum FormCode: UInt8, BitwiseCopyable {
-    case plain, text, country, moment, words, wholeNumber, email, phones
+    case plain, text, country, moment, words, wholeNumber, integer, email, phones
 
     init(_ form: RecordForm) {
         self =
@@ -24,6 +24,7 @@ enum FormCode: UInt8, BitwiseCopyable {
             case .moment: .moment
             case .words: .words
             case .wholeNumber: .wholeNumber
+            case .integer: .integer
             case .email: .email
             case .phones: .phones
             }
@@ -106,7 +107,7 @@ struct AttributeBook: BitwiseCopyable {
 
     /// What becomes of the attributes of a layout of lines, or in the columns of a row.
     init(
-        _ layout: LineLayout.Attributes,
+        _ layout: LineLayout.Attributes?,
         _ columns: [String: (column: Int, type: AttributeType)],
         names list: Set<String>,
         catalogue: AttributeCatalogue,
@@ -116,12 +117,12 @@ struct AttributeBook: BitwiseCopyable {
         let before = arena.textSize
         names = KeyTable(sorted, in: arena)
         count = sorted.count
-        let fields = sorted.map { layout.names[AttributeName(rawValue: $0)] ?? $0 }
+        let fields = sorted.map { layout?.names[AttributeName(rawValue: $0)] ?? $0 }
         let uses = Dictionary(fields.map { ($0, 1) }, uniquingKeysWith: +)
-        let noted = layout.notes.keys.reduce(0 as UInt16) { $0 | Self.bits(of: $1) }
+        let noted = (layout?.notes ?? [:]).keys.reduce(0 as UInt16) { $0 | Self.bits(of: $1) }
         entries = arena.make(
             zip(sorted, fields).map { name, field in
-                let form = layout.forms[field] ?? .plain
+                let form = layout?.forms[field] ?? .plain
                 var words: [WordEntry] = []
                 if case .words(let list) = form {
                     words = list.sorted { $0.key < $1.key }
@@ -134,7 +135,8 @@ struct AttributeBook: BitwiseCopyable {
                     words: arena.make(words),
                     type: TypeCode(catalogue.entries[AttributeName(rawValue: name)]?.type),
                     notedKinds: noted,
-                    isUsable: uses[field] == 1 && !layout.taken.contains(field) && !field.allSatisfy(\.isWhitespace)
+                    isUsable: uses[field] == 1 && layout?.taken.contains(field) != true
+                        && !field.allSatisfy(\.isWhitespace)
                 )
                 if let home = columns[name] { (entry.column, entry.columnType) = (home.column, TypeCode(home.type)) }
                 for kind in ValueView.Kind.allCases {

@@ -276,7 +276,7 @@ struct ChunkMapper: ~Copyable {
             guard counter?.admits(view) ?? true,
                 let next = write(view, &writer, plan, way.pen, notes, &tally)
             else { return way }
-            counter?.note(view, plan.pointee.lexicon)
+            counter?.note(view, plan.pointee.lexicon, writtenBy: writer)
             if hasEnd {
                 tally.lines &+= 1
                 cursor += 1
@@ -318,7 +318,7 @@ struct ChunkMapper: ~Copyable {
             guard counter?.admits(view) ?? true,
                 let next = write(view, &writer, plan, way.pen, notes, &tally)
             else { return way }
-            counter?.note(view, plan.pointee.lexicon)
+            counter?.note(view, plan.pointee.lexicon, writtenBy: writer)
             tally.lines &+= row.lines
             (way.place, way.pen, way.stop) = (row.end, next, .end)
         }

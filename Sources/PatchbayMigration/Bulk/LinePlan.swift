@@ -70,10 +70,12 @@ struct LinePlan: BitwiseCopyable {
     let kinds: Row<Kind>
     let subscriptions: Subscriptions
     let row: UnsafePointer<RowPlan>
-    /// Notes by index: an identifier without a place, one that is no good address, an attribute's type.
+    /// Notes by index: an identifier without a place, one that is no good address, an attribute's type, an attribute that
+    /// is left out for its form.
     let elsewhere: Int
     let unfit: Int
     let converted: Int
+    let unfitAttribute: Int
     /// Bytes of the layout's texts.
     let textSize: Int
     /// How often a byte of a record may stand in the output.
@@ -96,7 +98,7 @@ final class CompiledPlan {
     /// Whether the target's records can be written by the plan.
     let canWrite: Bool
     private let arena: Arena
-    private let layout: LineLayout.Attributes
+    private let layout: LineLayout.Attributes?
     private let columns: [String: (column: Int, type: AttributeType)]
     private let catalogue: AttributeCatalogue
     private var names: Set<String>
@@ -131,7 +133,7 @@ final class CompiledPlan {
         compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []))
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         (kindNames, columns) = (compiler.kindNames, row?.attributes ?? [:])
-        let known = [Array(compiler.attributes.names.keys), Array(catalogue.entries.keys), attributes]
+        let known = [Array((compiler.attributes?.names ?? [:]).keys), Array(catalogue.entries.keys), attributes]
         names = Set(known.joined().map(\.rawValue)).union(columns.keys)
         if names.count > RecordView.attributeLimit { names = [] }
         attributeNames = Self.sorted(names)
@@ -146,6 +148,7 @@ final class CompiledPlan {
             elsewhere: compiler.elsewhere,
             unfit: compiler.unfit,
             converted: compiler.converted,
+            unfitAttribute: compiler.unfitAttribute,
             textSize: arena.textSize
         )
         self.plan = arena.make(1, of: plan)
@@ -208,7 +211,9 @@ private struct LineCompiler {
     var elsewhere = 0
     var unfit = 0
     var converted = 0
-    var attributes = LineLayout.Attributes(names: [:], forms: [:], taken: [], notes: [:])
+    var unfitAttribute = -1
+    /// None, where nothing is written.
+    var attributes: LineLayout.Attributes?
     private var pending = ""
 
     init(_ layout: LineLayout, in arena: Arena) { (self.layout, self.arena) = (layout, arena) }
@@ -279,6 +284,7 @@ private struct LineCompiler {
             case .attributes(let attributes):
                 self.attributes = attributes
                 if let row = attributes.notes.values.first { converted = note(row) }
+                unfitAttribute = note(attributes.unfit)
                 add(LinePlan.Step(work: .attributes))
             case .timeZone(let name): add(LinePlan.Step(work: .timeZone, text: prefix(name)))
             case .tags(let name): add(LinePlan.Step(work: .tags, text: prefix(name)))

@@ -8,6 +8,9 @@ struct LineWriter: BitwiseCopyable {
     /// Room for ``noteLimit`` notes; the first `noteCount` are this record's.
     let notes: UnsafeMutablePointer<UInt8>
     private static let noteLimit = 128
+    /// The attributes that were left out of this record for their form, `unfitCount` of them, each once.
+    private(set) var unfitCount = 0
+    let unfitRanks: UnsafeMutablePointer<UInt8>
     /// Where the open objects begin; as deep as layouts are.
     private let marks: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
     private static let depthLimit = 8
@@ -16,6 +19,7 @@ struct LineWriter: BitwiseCopyable {
     init(in arena: Arena) {
         room = RowRoom(in: arena)
         notes = arena.make(Self.noteLimit, of: 0)
+        unfitRanks = arena.make(RecordView.attributeLimit, of: 0)
         marks = arena.make(Self.depthLimit, of: notes)
     }
 
@@ -28,7 +32,7 @@ struct LineWriter: BitwiseCopyable {
 
     /// Writes the record and its line end, and gives the pen behind them.
     @inline(__always) mutating func write(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
-        noteCount = 0
+        (noteCount, unfitCount) = (0, 0)
         guard check(view, plan) else { return nil }
         var (pen, depth) = (start, 0)
         for index in 0..<plan.pointee.steps.count {
@@ -201,7 +205,7 @@ struct LineWriter: BitwiseCopyable {
                     pen.put(entry.pointee.prefix)
                     pen.put(value.pointee.text)
                 case .judge, .none:
-                    guard let next = judge(value, entry, plan, pen) else { return nil }
+                    guard let next = judge(rank, value, entry, plan, pen) else { return nil }
                     pen = next
                 }
             }
@@ -209,8 +213,9 @@ struct LineWriter: BitwiseCopyable {
         return pen
     }
 
-    /// Writes an attribute that must be looked at.
+    /// Writes an attribute that must be looked at, or leaves it out and says so.
     @inline(never) private mutating func judge(
+        _ rank: Int,
         _ value: UnsafeMutablePointer<ValueView>,
         _ entry: UnsafePointer<AttributeBook.Entry>,
         _ plan: UnsafePointer<LinePlan>,
@@ -223,14 +228,32 @@ struct LineWriter: BitwiseCopyable {
         }
         var pen = start
         pen.put(entry.pointee.prefix)
-        return Self.put(value.pointee, entry.pointee, &pen) ? pen : nil
+        switch Self.put(value.pointee, entry.pointee, &pen) {
+        case .written: return pen
+        case .unsure: return nil
+        case .unfit:
+            guard note(plan.pointee.unfitAttribute) else { return nil }
+            unfitRanks[unfitCount] = UInt8(truncatingIfNeeded: rank)
+            unfitCount &+= 1
+            return start
+        }
+    }
+
+    /// What became of a value in a field of some form.
+    private enum Fit {
+        case written
+        /// It has not the form, whoever looks at it.
+        case unfit
+        /// The slow way may find the form in it.
+        case unsure
     }
 
     @inline(__always) private static func put(
         _ value: ValueView,
         _ entry: AttributeBook.Entry,
         _ pen: inout Pen
-    ) -> Bool {
+    ) -> Fit {
+        let isBare = value.kind == .string && value.isBare
         switch entry.form {
         case .plain:
             switch value.kind {
@@ -238,44 +261,52 @@ struct LineWriter: BitwiseCopyable {
             case .integer, .decimal, .yes, .no: pen.put(value.text)
             case .choices, .list: list(value.text, &pen)
             }
-            return true
+            return .written
         case .text:
-            guard value.kind != .choices, value.kind != .list else { return false }
+            guard value.kind != .choices, value.kind != .list else { return .unsure }
             pen.quote(value.text)
-            return true
+            return .written
         case .country:
-            guard value.kind == .country || value.kind == .string && value.isBare && Forms.isCountry(value.text) else {
-                return false
+            guard value.kind == .country || isBare && Forms.isCountry(value.text) else {
+                // Lower case is another spelling of two letters.
+                return isBare && value.text.count != 2 ? .unfit : .unsure
             }
             pen.quote(value.text)
-            return true
+            return .written
         case .moment:
             switch value.kind {
             case .date, .timestamp: break
             case .string:
-                guard value.isBare, Forms.isDate(value.text) || Forms.isTimestamp(value.text) else { return false }
-            default: return false
+                guard isBare else { return .unsure }
+                guard Forms.isDate(value.text) || Forms.isTimestamp(value.text) else {
+                    return Forms.beginsWithYear(value.text) ? .unsure : .unfit
+                }
+            default: return .unsure
             }
             pen.quote(value.text)
-            return true
+            return .written
         case .words:
-            guard value.isBare, value.kind == .string else { return false }
+            guard isBare else { return .unsure }
             for index in 0..<entry.words.count where entry.words[index].word.compare(value.text) == 0 {
                 pen.put(entry.words[index].json)
-                return true
+                return .written
             }
-            return false
+            return .unfit
         case .wholeNumber:
-            guard value.kind == .string && value.isBare || value.kind == .integer, Forms.isInteger(value.text),
-                value.text[0] != 0x2D
-            else { return false }
+            guard isBare || value.kind == .integer, value.text.count <= 18 else { return .unsure }
+            guard Forms.isInteger(value.text), value.text[0] != 0x2D else { return .unfit }
             pen.put(value.text)
-            return true
+            return .written
+        case .integer:
+            guard isBare || value.kind == .integer, Forms.isInteger(value.text) else { return .unsure }
+            pen.put(value.text)
+            return .written
         case .email:
-            guard value.kind == .string, value.isBare, Forms.isEmail(value.text) else { return false }
+            guard isBare else { return .unsure }
+            guard Forms.isEmail(value.text) else { return .unfit }
             pen.quote(value.text)
-            return true
-        case .phones: return false
+            return .written
+        case .phones: return .unsure
         }
     }
 

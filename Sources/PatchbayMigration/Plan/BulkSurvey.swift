@@ -64,6 +64,8 @@ struct BulkSurvey: BitwiseCopyable {
     private let attributes: Attributes
     /// What arrives at the target, where a mapping makes that something else.
     private let arriving: Attributes?
+    /// How often an attribute was left out for its form, by rank.
+    private let unfit: UnsafeMutablePointer<Int>
     private let identifiers: UnsafeMutablePointer<Int>
     private let wishes: UnsafeMutablePointer<Int>
     private let answers: UnsafeMutablePointer<Int>
@@ -80,6 +82,7 @@ struct BulkSurvey: BitwiseCopyable {
     init(in arena: Arena, isMapped: Bool) {
         attributes = Attributes(in: arena)
         arriving = isMapped ? Attributes(in: arena) : nil
+        unfit = arena.make(RecordView.attributeLimit, of: 0)
         identifiers = arena.make(Self.identifierKinds, of: 0)
         wishes = arena.make(Self.wishCount, of: 0)
         answers = arena.make(Self.answerCount, of: 0)
@@ -116,8 +119,9 @@ struct BulkSurvey: BitwiseCopyable {
     /// Remembers what a mapping made of the view that was admitted last.
     func remember(arriving view: RecordView) { arriving?.remember(view) }
 
-    /// Counts the view that was admitted last.
-    @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+    /// Counts the view that was admitted last, and written by that writer.
+    @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, writtenBy writer: LineWriter) {
+        for index in 0..<writer.unfitCount { unfit[Int(writer.unfitRanks[index])] &+= 1 }
         totals[Total.contacts] &+= 1
         attributes.note()
         arriving?.note()
@@ -204,7 +208,10 @@ struct BulkSurvey: BitwiseCopyable {
 
     private func tellAttributes(_ survey: inout Survey, _ plan: CompiledPlan) {
         let book = plan.plan.pointee.attributes
+        let left = plan.plan.pointee.unfitAttribute
         for (rank, name) in plan.attributeNames.enumerated() {
+            let count = Self.take(unfit + rank)
+            if count > 0 { survey.note(Survey.AttributeFinding(name: name, code: plan.notes[left].code), count) }
             for raw in 0..<Self.kindCount {
                 guard let kind = ValueView.Kind(rawValue: UInt8(raw)) else { continue }
                 let count = attributes.take(rank, raw)

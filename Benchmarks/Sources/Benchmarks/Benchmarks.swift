@@ -27,7 +27,9 @@ import Foundation
         if arguments.count == 4, arguments[1] == "contacts", let count = Int(arguments[2]) {
             return try MigrationData.write(count, asRows: arguments[3].hasSuffix(".csv"), to: arguments[3])
         }
-        if arguments.count > 4, arguments[1] == "migrate" { return try MigrationChild.run(arguments) }
+        if arguments.count > 4, ["migrate", "mapped"].contains(arguments[1]) {
+            return try MigrationChild.run(arguments)
+        }
         if arguments.count > 3, let vendor = Vendor.all.first(where: { $0.name == arguments[2] }) {
             if arguments[1] == "fill", arguments.count == 5, let count = Int(arguments[3]) {
                 return try await Stage(vendor: vendor, path: arguments[4]).fill(count)

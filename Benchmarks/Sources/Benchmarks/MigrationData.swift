@@ -117,6 +117,14 @@ struct MigrationData {
         try file.close()
     }
 
+    /// Rules of a mapping: each kind that looks at texts, and one that moves them.
+    static let mapping = """
+        [{"rename":"attributes.loyalty_tier","to":"attributes.tier"},{"set":"attributes.origin","value":"import"},\
+        {"map":"attributes.tier","values":{"bronze":"B","silver":"S","gold":"G"}},\
+        {"split":"attributes.city","by":" ","to":["attributes.town","attributes.rest"]},\
+        {"join":["attributes.given_name","attributes.family_name"],"with":" ","to":"attributes.name"}]
+        """
+
     /// The target's settings, as the peers have them too.
     static let settings = """
         {"dbId":7,"matching":"email","identifierFields":{"external":"customer_number","email":"email","phone":"phones"},\

@@ -109,7 +109,8 @@ let houseTests: [Target] = [
     .target(
         name: "PatchbayFuzzing",
         dependencies: [
-            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbaySimulation",
+            "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay", "PatchbayMigration",
+            "PatchbaySimulation",
         ] + vendorModules + vendorSimulators,
         path: "Tests/Fuzzing",
         exclude: ["Corpus"],

@@ -27,6 +27,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case configuration
     /// Delimited text, and every vendor's files of contacts, in two chunks.
     case contacts
+    /// Contacts on their way from a file to another: the fast way, which runs over the bytes, does what the slow one does.
+    case migration
     /// Everything that the engine reads back from the outbox: bodies, steps, memory, journal, mirror, marks.
     case records
     /// A vendor's reply, for every vendor: it gets a verdict, and the books balance.
@@ -41,6 +43,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .operation: Self.model(bytes)
         case .configuration: Self.configuration(bytes)
         case .contacts: Self.contacts(bytes)
+        case .migration: Self.migration(bytes)
         case .records: Self.records(bytes)
         case .reply: Self.reply(bytes)
         }
@@ -106,6 +109,14 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             if !isInOrder { return "\(format.id) counts its records wrong" }
         }
         return nil
+    }
+
+    private static func migration(_ bytes: [UInt8]) -> String? {
+        do {
+            return try MigrationDoor(bytes).difference()
+        } catch {
+            return "\(type(of: error))"
+        }
     }
 
     /// The first byte says which column the rest stands in.

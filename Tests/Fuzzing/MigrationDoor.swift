@@ -1,0 +1,88 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayMigration
+import PatchbaySalesforce
+
+/// One migration, by the first byte; the rest is what is moved.
+struct MigrationDoor {
+    private let migration: Migration
+    private let bytes: [UInt8]
+    private let chunk: Int
+
+    init(_ bytes: [UInt8]) throws {
+        let (first, rest) = (bytes.first ?? 0, Array(bytes.dropFirst()))
+        let hasRows = first & 1 == 1
+        let rows = AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }
+        let target = first & 2 == 0 ? (RecordFormat.altcraftProfiles, Self.profiles) : (Self.contactFile, Self.columns)
+        migration = try Migration(
+            from: hasRows ? rows ?? .neutralContacts : .neutralContacts,
+            to: target.0,
+            targetSettings: target.1,
+            mapping: try ContactMapping(json: first & 4 == 0 ? [] : Self.rules)
+        )
+        self.bytes = hasRows ? Array(Self.header.utf8) + rest : rest
+        chunk = 200 + Int(first & 0xF8) * 8
+    }
+
+    private static var contactFile: RecordFormat { AdapterModule.adobe.formats.first ?? .neutralContacts }
+    private static let header = "Contact Key,Email Address,Mobile Number,First Name,_City,Points,Own One\n"
+    private static let profiles: JSONObject = [
+        "dbId": 7, "resourceId": 31, "tagsField": "labels", "resources": ["news": "32"],
+        "identifierFields": ["external": "customer_number", "email": "email", "phone": "phones"],
+    ]
+    private static let columns: JSONObject = [
+        "columns": [
+            "id": "identifier:external", "mail": "identifier:email", "tel": "identifier:phone",
+            "city": "attribute:city",
+            "born": "attribute:birth_date", "tz": "timeZone", "optout": "subscription:email",
+        ],
+        "types": ["birth_date": "date"], "lostOptOuts": "warn",
+    ]
+    private static let rules: JSONValue = [
+        ["rename": "attributes.city", "to": "attributes.town"], ["set": "tags.moved", "value": true],
+        ["default": "attributes.given_name", "value": "friend \"x\""],
+        ["split": "attributes.own_one", "by": " ", "to": ["attributes.city", "identifiers.card"]],
+        ["join": ["attributes.given_name", "identifiers.phone"], "with": "ö", "to": "attributes.name"],
+        ["map": "attributes.gender", "values": ["female": "f", "Päivi": 1]],
+        ["type": "attributes.points", "as": "integer"],
+        ["remove": "locale"],
+    ]
+
+    /// What a run writes, refuses and says.
+    private func outcome(workers: Int) throws -> [String] {
+        var source = Pieces(bytes, of: workers == 0 ? max(1, bytes.count) : chunk)
+        let (written, list, replay) = (Memory(), Memory(), Memory())
+        let rejects = Rejects(list: list, replay: replay)
+        let report = try migration.run(&source, to: written, rejects: rejects, workers: workers)
+        return [written.text, list.text, replay.text, report.json.text]
+    }
+
+    /// Where the fast way and the slow one differ.
+    func difference() throws -> String? {
+        let (slow, fast) = (try outcome(workers: 0), try outcome(workers: 1))
+        return zip(["output", "rejects", "rows to mend", "report"], zip(slow, fast)).first { $1.0 != $1.1 }
+            .map { "the \($0) of the fast way differs" }
+    }
+
+    private struct Pieces: ByteSource {
+        private var pieces: [[UInt8]]
+
+        init(_ bytes: [UInt8], of count: Int) {
+            pieces = stride(from: 0, to: bytes.count, by: count).reversed()
+                .map { Array(bytes[$0..<min($0 + count, bytes.count)]) }
+        }
+
+        mutating func next() throws(FileError) -> [UInt8]? { pieces.popLast() }
+    }
+
+    private final class Memory: ByteSink {
+        private var bytes: [UInt8] = []
+
+        func write(_ bytes: [UInt8]) throws(FileError) { self.bytes += bytes }
+
+        var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+}

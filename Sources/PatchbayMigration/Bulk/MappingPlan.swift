@@ -45,12 +45,11 @@ final class MappingPlan {
 
     /// The attributes that rules name.
     let names: [AttributeName]
-    /// The kinds of identifiers that rules name.
-    let kinds: [IdentifierKind]
     /// Bytes that the steps may add to a record, and how often they may double one.
     let room: Int
     let doublings: Int
 
+    /// What values become, by their text.
     let tables: [[String: ValueView]]
     // `steps`, `done` and `counts` are of the same length, one for each rule; `ranks` has one for each of `names`. `pages` has
     // `pageSize` bytes and padding.
@@ -66,8 +65,8 @@ final class MappingPlan {
     init?(_ compiler: MappingCompiler, for plan: CompiledPlan) {
         var compiler = compiler
         guard let steps = compiler.steps(kinds: plan.index) else { return nil }
-        (names, kinds, arena) = (compiler.names, compiler.kinds, compiler.arena)
-        (tables, room, doublings) = (compiler.tables, compiler.room, compiler.doublings)
+        (names, tables, arena) = (compiler.names, compiler.tables, compiler.arena)
+        (room, doublings) = (compiler.room, compiler.doublings)
         self.steps = arena.make(steps)
         done = arena.make(steps.count, of: .idle)
         counts = arena.make(steps.count, of: (0, 0, 0))

@@ -14,6 +14,9 @@ SUITES ?= .
 TIME ?= 60
 DOORS ?=
 KIND ?=
+# What release builds that are measured are made for: this machine's processor, as the peers are; nothing: any of its kind.
+PROCESSOR ?= $(if $(filter Linux,$(shell uname -s)),native)
+FOR_PROCESSOR = $(if $(PROCESSOR),-Xswiftc -target-cpu -Xswiftc $(PROCESSOR))
 FROM ?= salesforce
 TO ?= altcraft
 empty :=
@@ -100,13 +103,13 @@ sanitize: tools ## the test suite under the thread and the address sanitizer: SU
 	@.ci/sanitize thread '$(SUITES)'
 	@.ci/sanitize address '$(SUITES)'
 
-bench: ## measures, in a package of its own, beside the disk and plain SQLite; writes Benchmarks/RESULTS.md
+bench: ## measures beside the disk, plain SQLite and peers; writes Benchmarks/RESULTS.md: PROCESSOR= for any processor of the kind
 	@.ci/setup static
 	@# A plan made before a file of ours went away names it still, and SwiftPM does not look again.
 	@rm -f .build/static/release.yaml Benchmarks/.build/release.yaml
-	swift build -c release --static-swift-stdlib --scratch-path .build/static --product patchbay
+	swift build -c release --static-swift-stdlib $(FOR_PROCESSOR) --scratch-path .build/static --product patchbay
 	PATCHBAY_STATIC="$(CURDIR)/.build/static/release/patchbay" PATCHBAY_RESULTS="$(CURDIR)/Benchmarks/RESULTS.md" \
-		swift run -c release --package-path Benchmarks
+		PATCHBAY_PROCESSOR="$(PROCESSOR)" swift run -c release --package-path Benchmarks $(FOR_PROCESSOR)
 
 clean: ## removes what was built
 	rm -rf .build .venv Examples/*/.build

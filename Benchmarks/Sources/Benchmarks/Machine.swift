@@ -10,8 +10,10 @@ struct Machine {
         let system = ProcessInfo.processInfo.operatingSystemVersionString
         let swift = (try? Child.run(["/usr/bin/env", "swift", "--version"]).output.split(separator: "\n").first) ?? "?"
         let commit = (try? Child.run(["/usr/bin/env", "git", "rev-parse", "--short", "HEAD"]).output) ?? "unknown"
+        let processor = ProcessInfo.processInfo.environment["PATCHBAY_PROCESSOR"] ?? ""
         return """
-            Commit \(commit.trimmingCharacters(in: .whitespacesAndNewlines)). \(cores) cores, \(system); \(swift); \
+            Commit \(commit.trimmingCharacters(in: .whitespacesAndNewlines)), built for \
+            \(processor.isEmpty ? "any processor of its kind" : "the processor: \(processor)"). \(cores) cores, \(system); \(swift); \
             SQLite \(PlainDatabase.version). Load average \(loadBefore) before, \(Self.load) after.
             """
     }

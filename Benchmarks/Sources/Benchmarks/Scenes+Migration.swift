@@ -26,8 +26,11 @@ enum MigrationChild {
     }
 
     private static func report(_ migration: Migration, _ workers: Int, _ words: [String]) throws -> MigrationReport {
+        if words[4] == "plan" {
+            var source = try FileSource(path: words[3], chunk: FileSource.planChunk)
+            return try migration.plan(&source, workers: workers).report
+        }
         var source = try FileSource(path: words[3])
-        if words[4] == "plan" { return try migration.plan(&source, workers: workers).report }
         guard words.count > 5 else {
             let output = try OutputFile(path: words[4])
             let report = try migration.run(&source, to: output, workers: workers)

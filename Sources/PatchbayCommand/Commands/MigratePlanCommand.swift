@@ -33,7 +33,7 @@ extension Command {
 
     func run() throws -> ExitStatus {
         let invocation = session.invocation
-        var input = try session.source(invocation.text(.input))
+        var input = try session.source(invocation.text(.input), chunk: FileSource.planChunk)
         var progress = ProgressLine(session.console, total: input.size)
         let today = Timestamp(try session.host().date()).date
         let plan = try setup.migration.plan(

@@ -106,12 +106,12 @@ import PatchbaySimulation
     }
 
     /// The file of that name, or standard input for none and for `-`.
-    func source(_ path: String?) throws(FileError) -> PatientSource {
+    func source(_ path: String?, chunk: Int = FileSource.chunk) throws(FileError) -> PatientSource {
         guard let path, path != "-" else {
             if isatty(STDIN_FILENO) == 1 { console.say("Reading standard input; Ctrl-D ends it.") }
-            return PatientSource(try .standardInput(), waiting: interruption)
+            return PatientSource(try .standardInput(chunk: chunk), waiting: interruption)
         }
-        return PatientSource(try FileSource(path: path), waiting: nil)
+        return PatientSource(try FileSource(path: path, chunk: chunk), waiting: nil)
     }
 }
 

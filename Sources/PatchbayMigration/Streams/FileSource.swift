@@ -14,18 +14,23 @@ public struct FileSource: ByteSource {
     private let file: FileDescriptor
     private let chunk: Int
 
+    /// Bytes that are read at once where nothing else is said.
+    public static let chunk = 64 << 10
+    /// The same for a plan, which adds up what it counts once a chunk.
+    public static let planChunk = 256 << 10
+
     /// Opens a file.
     ///
     /// - Parameters:
     ///   - path: the file.
     ///   - chunk: bytes that are read at once.
     /// - Throws: ``FileError`` if there is none, if it is a folder, or if it may not be read.
-    public init(path: String, chunk: Int = 64 << 10) throws(FileError) {
+    public init(path: String, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(FileDescriptor(path, O_RDONLY), chunk: chunk)
     }
 
     /// Opens a plain file at a place.
-    init(path: String, at offset: Int, chunk: Int = 64 << 10) throws(FileError) {
+    init(path: String, at offset: Int, chunk: Int = FileSource.chunk) throws(FileError) {
         try self.init(path: path, chunk: chunk)
         try file.seek(to: offset)
     }
@@ -34,7 +39,7 @@ public struct FileSource: ByteSource {
     func status() throws(FileError) -> stat { try file.status() }
 
     /// Standard input.
-    public static func standardInput(chunk: Int = 64 << 10) throws(FileError) -> FileSource {
+    public static func standardInput(chunk: Int = FileSource.chunk) throws(FileError) -> FileSource {
         try FileSource(FileDescriptor(STDIN_FILENO, path: "standard input", closesAtEnd: false), chunk: chunk)
     }
 

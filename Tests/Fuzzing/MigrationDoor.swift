@@ -51,8 +51,16 @@ struct MigrationDoor {
         ["remove": "locale"],
     ]
 
-    /// What a run writes, refuses and says.
+    /// What a run writes, refuses and says; of a file that is refused as a whole, why.
     private func outcome(workers: Int) throws -> [String] {
+        do {
+            return try run(workers: workers)
+        } catch let refusal as Migration.Failure {
+            return ["", "", "", refusal.description]
+        }
+    }
+
+    private func run(workers: Int) throws -> [String] {
         var source = Pieces(bytes, of: workers == 0 ? max(1, bytes.count) : chunk)
         let (written, list, replay) = (Memory(), Memory(), Memory())
         let rejects = Rejects(list: list, replay: replay)

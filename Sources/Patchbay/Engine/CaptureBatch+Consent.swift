@@ -23,7 +23,8 @@ extension CaptureBatch {
             try holdOrEnd(operation.subject, changes, before, mirror, &effects)
         }
         if let refusal = context.gate.refusal(toRead: mirror) { unreadable[operation.subject] = refusal }
-        for position in runners.indices where changes.all.contains(where: { $0.to != .denied }) {
+        // A no frees, too: what makes the vendor send less leaves now, and nothing else may come to wake its lane.
+        for position in runners.indices where !changes.all.isEmpty {
             for lane in try context.store.lanes(provider: runners[position].name, subject: operation.subject.rawValue) {
                 touched[position, default: [:]][lane, default: []] += []
             }

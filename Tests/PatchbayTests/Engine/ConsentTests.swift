@@ -101,6 +101,17 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
+    @Test func `a no frees at once what makes the vendor send less, whoever hears the no itself (E14)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe(requiredConsent: [.messaging]) { $0.ignoresConsent = true })
+        let goodbye = try world.capture(.changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
+        try world.advance(by: .seconds(60))
+        #expect(try world.account("p").held == ["consent.messaging.sms": 1])
+        try say(.messaging, .denied, in: world)
+        try world.advance(by: .seconds(1))
+        #expect(world.outcome(of: goodbye.id, on: "p")?.term == .accepted)
+    }
+
     @Test func `what was said during a no is told after it, what was done never is (E14)`() throws {
         for isReset in [false, true] {
             let world = try world([.tracking, .profile])

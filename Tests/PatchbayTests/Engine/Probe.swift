@@ -20,6 +20,8 @@ struct ProbeDevice: VendorAdapter {
         var circles = false
         /// Sends nothing before this many milliseconds have passed since capture, unless flushed.
         var courtesy = 0
+        /// Whether what a person allows is none of its business.
+        var ignoresConsent = false
         static let table = SettingsTable<Settings>([])
     }
 
@@ -36,6 +38,7 @@ struct ProbeDevice: VendorAdapter {
     }
 
     static let refused = FindingRow("probe.refused", .error, .invalid, reason: "The vendor says no", remedy: "Mend it.")
+    static let foreign = Finding(code: "probe.foreign", severity: .foreign, reason: "Not ours.", remedy: "None.")
     static let waiting = FindingRow("probe.waiting", .note, reason: "Not yet", remedy: "Wait.")
 
     static let descriptor = AdapterDescriptor(
@@ -59,7 +62,8 @@ struct ProbeDevice: VendorAdapter {
             [Self.refused.at("action.changes.homeless")]
         case .changeTags(let change) where change.add.contains("homeless"): [Self.refused.at("action.tags.add")]
         case .track(.push(_, let payload, _)) where payload["probe"] == nil:
-            [Finding(code: "probe.foreign", severity: .foreign, reason: "Not ours.", remedy: "None.")]
+            [Self.foreign]
+        case .setConsent where settings.ignoresConsent: [Self.foreign]
         default: []
         }
     }

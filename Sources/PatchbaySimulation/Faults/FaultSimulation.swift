@@ -242,6 +242,8 @@ public final class FaultSimulation {
             try reboot(after: pause)
             noteWake()
         case .configure(let number):
+            // What has its places by now got them by the configuration that goes.
+            try learnPlaces()
             position = number
             try begin()
         case .reconfigure(let number): try reconfigure(number)

@@ -13,6 +13,7 @@ extension Scenes {
         let configuration = workplace.newFile()
         let operation = workplace.newFile()
         try Data(Self.configuration.utf8).write(to: URL(fileURLWithPath: configuration))
+        setenv("PATCHBAY_BENCH_TOKEN", "k3jq8w1xv5nb2mz7ht9rd4fa", 1)
         try Data(Self.operation.utf8).write(to: URL(fileURLWithPath: operation))
         func milliseconds(_ words: [String]) throws -> Double {
             try Child.run(words)
@@ -50,7 +51,7 @@ extension Scenes {
                     "adapter": "salesforce",
                     "settings": [
                         "endpoint": "https://mc.device.test", "applicationId": "3f2a1c9e-6b5d-4e8f-9a70-1b2c3d4e5f60",
-                        "accessToken": "k3jq8w1xv5nb2mz7ht9rd4fa",
+                        "accessToken": "${PATCHBAY_BENCH_TOKEN}",
                     ],
                 ]
             ],

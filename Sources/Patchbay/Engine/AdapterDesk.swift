@@ -109,12 +109,12 @@ final class Waiting: Sendable {
 
 /// What a plan is shown: operations, and beside each its view.
 struct Window {
-    var operations: ArraySlice<Waiting>
-    var views: ArraySlice<AnyObject>
+    var operations: ArraySlice<Waiting> = []
+    var views: ArraySlice<AnyObject> = []
     /// Sorts of operations: no other is among them.
-    var kinds: ActionKinds
+    var kinds: ActionKinds = []
     /// Whether more wait than is shown.
-    var hasMore = false
+    var hasMore = true
 }
 
 /// What is to be done now, in the engine's words.

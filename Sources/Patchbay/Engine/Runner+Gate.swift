@@ -20,7 +20,7 @@ extension Runner {
 
     /// Lanes with something to do, now or later.
     private var wantingLanes: Int {
-        lanes.values.count { $0.due != nil || $0.flight != nil || !$0.blocks.isEmpty || !$0.reads.isEmpty }
+        lanes.values.count { $0.due != nil || $0.flight != nil || !$0.waits.closed.isEmpty || !$0.waits.reads.isEmpty }
     }
 
     /// The instant at which a due lane can be planned; nil is not before something happens.
@@ -64,11 +64,11 @@ extension Runner {
     // MARK: The breaker
 
     /// Notes how an exchange ended: for the lane's reason, and for the breaker.
-    func note(_ ended: Ended, _ meaning: Meaning, lane key: String) throws {
+    func note(_ ended: Ended, _ meaning: Meaning, in lane: Lane) throws {
         let isOpen = meaning.judgements.contains { $0?.isFinal != true }
         let outcome = ended.outcome
         let cause = outcome.isGoodAnswer ? nil : failure(of: ended)
-        update(key) { $0.failure = isOpen && meaning.park == nil ? cause : nil }
+        lane.failure = isOpen && meaning.park == nil ? cause : nil
         let before = breaker
         if outcome.isOutage(isOpen: isOpen || ended.flight.operations.isEmpty), let cause {
             let asked = outcome.reply?.retryAfter(at: ended.moment.date)

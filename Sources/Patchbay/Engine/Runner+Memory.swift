@@ -5,16 +5,29 @@ import PatchbayOutbox
 /// What the adapter remembers.
 extension Runner {
     /// What the adapter remembers; nil if that can't be read: then the provider is parked, and the bytes stay.
-    func memory(lane key: String) throws -> Memory? {
-        let key = descriptor.memory == .lane ? key : ""
-        if let memory = memories[key] { return memory }
-        let stored = try context.store.memory(provider: name, lane: key)
+    func memory(of lane: Lane) throws -> Memory? {
+        if let memory = keptMemory(of: lane) { return memory }
+        let stored = try context.store.memory(provider: name, lane: memoryKey(of: lane))
         guard let memory = try? desk.memory(stored?.body) else {
             try park(FindingRow.Engine.stateUnreadable.at())
             return nil
         }
-        memories[key] = memory
+        keep(memory, of: lane)
         return memory
+    }
+
+    /// Where the outbox keeps the memory that a lane uses.
+    func memoryKey(of lane: Lane) -> String { descriptor.memory == .lane ? lane.key : "" }
+
+    func keptMemory(of lane: Lane) -> Memory? { descriptor.memory == .lane ? lane.memory : sharedMemory }
+
+    func keep(_ memory: Memory, of lane: Lane) {
+        if descriptor.memory == .lane { lane.memory = memory } else { sharedMemory = memory }
+    }
+
+    func forgetMemories() {
+        sharedMemory = nil
+        for lane in lanes.values { lane.memory = nil }
     }
 
     /// Forgets what is kept of memory if another process has committed since: a person's no, captured there, empties it.
@@ -25,7 +38,8 @@ extension Runner {
         guard descriptor.memory == .lane else { return false }
         let version = try context.store.foreignVersion()
         guard version != memoryVersion else { return false }
-        (memoryVersion, memories) = (version, [:])
+        memoryVersion = version
+        forgetMemories()
         return true
     }
 

@@ -12,13 +12,12 @@ extension Runner {
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
         remembering after: Memory,
-        lane key: String,
+        in lane: Lane,
         _ clearsJournal: Bool
     ) throws -> Bool {
-        guard let (endings, advanced) = plain(meaning, verdicts, lane: key),
-            let version = windows[key]?.index.version
+        guard let (endings, advanced) = plain(meaning, verdicts, in: lane),
+            let version = lane.window?.index.version
         else { return false }
-        let memoryKey = descriptor.memory == .lane ? key : ""
         var isCurrent = false
         try context.transaction(.normal, appends: true) {
             try context.requireLease()
@@ -31,18 +30,16 @@ extension Runner {
             if !endings.isEmpty {
                 try context.store.note(endings.map(\.ending), provider: name, at: context.date.milliseconds)
             }
-            if after != memories[memoryKey], !DeliberateFault.memoryNotStored.isPresent {
-                try save(after, key: memoryKey)
+            if after != keptMemory(of: lane), !DeliberateFault.memoryNotStored.isPresent {
+                try save(after, key: memoryKey(of: lane))
             }
-            if clearsJournal { try context.store.clearJournal(provider: name, lane: key) }
+            if clearsJournal { try context.store.clearJournal(provider: name, lane: lane.key) }
         }
         guard isCurrent else { return false }
-        memories[memoryKey] = after
-        windows[key]?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
-        update(key) { lane in
-            if !endings.isEmpty { lane.spins = 0 }
-            lane.wokenInFlight = false
-        }
+        keep(after, of: lane)
+        lane.window?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
+        if !endings.isEmpty { lane.spins = 0 }
+        lane.wokenInFlight = false
         if !meaning.incoming.isEmpty { context.emit(meaning.incoming.map { .incoming(provider: name, $0) }) }
         context.emit(endings.map(\.event))
         return true
@@ -52,16 +49,15 @@ extension Runner {
     private func plain(
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
-        lane key: String
+        in lane: Lane
     ) -> (endings: [PlainEnd], advanced: [Waiting])? {
-        guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty, let lane = lanes[key] else {
-            return nil
-        }
+        guard meaning.park == nil, meaning.followUps.isEmpty, !verdicts.isEmpty else { return nil }
         var endings: [PlainEnd] = []
         var advanced: [Waiting] = []
         endings.reserveCapacity(verdicts.count)
         for (pending, verdict) in verdicts {
-            guard !pending.isImmediate, pending.operation.action != .erase, lane.blocks[pending.queue] == nil else {
+            guard !pending.isImmediate, pending.operation.action != .erase, lane.waits.closed[pending.queue] == nil
+            else {
                 return nil
             }
             if case .underway(let step, .now) = verdict {

@@ -17,12 +17,12 @@ extension Runner {
             failure = error
         }
         defer { tidy() }
-        for key in lanesDue() {
+        for lane in lanesDue() {
             guard parked == nil, flights.count < descriptor.concurrency, gate == nil else { break }
             do {
-                if let dispatch = try plan(lane: key) { send(dispatch) }
+                if let dispatch = try plan(lane) { send(dispatch) }
             } catch {
-                postpone(key)
+                postpone(lane)
                 failure = failure ?? error
             }
         }
@@ -30,45 +30,42 @@ extension Runner {
     }
 
     /// The lanes that want to be planned, the one that has waited longest first.
-    func lanesDue() -> [String] {
+    func lanesDue() -> [Lane] {
         let now = context.now
-        let due: [(since: Instant, key: String)] = lanes.compactMap { key, lane in
+        let due: [(since: Instant, lane: Lane)] = lanes.values.compactMap { lane in
             let isFree = lane.flight == nil || DeliberateFault.laneNotWaited.isPresent
             guard isFree, let due = lane.due, due <= now else { return nil }
-            return (due, key)
+            return (due, lane)
         }
-        return due.sorted { ($0.since, $0.key) < ($1.since, $1.key) }.map(\.key)
+        return due.sorted { ($0.since, $0.lane.key) < ($1.since, $1.lane.key) }.map(\.lane)
     }
 
     /// The storage failed: everything is pending as before, and is looked at again when it may have recovered.
-    func postpone(_ key: String) { update(key) { $0.due = context.now + .seconds(5) } }
+    func postpone(_ lane: Lane) { lane.due = context.now + .seconds(5) }
 
     /// Plans a lane, on one look at what other processes have committed.
-    func plan(lane key: String) throws -> Dispatch? { try context.store.look { try planAtOnce(lane: key) } }
+    func plan(_ lane: Lane) throws -> Dispatch? { try context.store.look { try planAtOnce(lane) } }
 
-    private func planAtOnce(lane key: String) throws -> Dispatch? {
-        if let ended = lanes[key]?.unsettled { try settle(ended, lane: key) }
-        while parked == nil, lanes[key]?.unsettled == nil {
+    private func planAtOnce(_ lane: Lane) throws -> Dispatch? {
+        if let ended = lane.unsettled { try settle(ended, in: lane) }
+        while parked == nil, lane.unsettled == nil {
             let now = context.now
-            if let wakeAt = lanes[key]?.wakeAt, wakeAt <= now { wakeNow(key, now, but: lanes[key]?.closedSince ?? []) }
-            guard let (window, nextUnblock) = try self.window(lane: key, now: now) else { return nil }
-            if hasSpun(key, now: now) {
+            if let wakeAt = lane.wakeAt, wakeAt <= now { lane.wake(now, but: lane.waits.closedSince) }
+            guard let (window, nextUnblock) = try window(of: lane, now: now) else { return nil }
+            if hasSpun(lane, now: now) {
                 try park(FindingRow.Engine.adapterLoops.at())
                 return nil
             }
             try forgetOutdated()
-            guard let memory = try memory(lane: key) else { return nil }
-            let moment = context.moment(flush: lanes[key]?.flush ?? false)
+            guard let memory = try memory(of: lane) else { return nil }
+            let moment = context.moment(flush: lane.flush)
             switch try desk.plan(window, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
-                update(key) { lane in
-                    lane.due = [wait, nextUnblock].compactMap { $0 }.min()
-                    lane.because = because
-                    lane.flush = false
-                    // A plan that waits for its time waits for something, as a verdict with an instant does.
-                    if wait != nil { lane.barren = 0 }
-                }
+                lane.due = [wait, nextUnblock].compactMap { $0 }.min()
+                (lane.because, lane.flush) = (because, false)
+                // A plan that waits for its time waits for something, as a verdict with an instant does.
+                if wait != nil { lane.barren = 0 }
                 return nil
             case .settle(let meaning, let settled, let remembered):
                 guard !meaning.namesStrangers, !settled.isEmpty || remembered != nil else {
@@ -76,12 +73,12 @@ extension Runner {
                     return nil
                 }
                 do {
-                    try settle(meaning, settled, remembering: remembered, lane: key, answered: nil)
+                    try settle(meaning, settled, remembering: remembered, in: lane, answered: nil)
                 } catch is MemoryOutdated {
                     continue
                 }
             case .send(let endpoint, let request, let carried):
-                return try send(endpoint, request, carrying: carried, window.operations, lane: key, now: now)
+                return try send(endpoint, request, carrying: carried, window.operations, in: lane, now: now)
             }
         }
         return nil
@@ -92,7 +89,7 @@ extension Runner {
         _ request: WireRequest,
         carrying ids: [OperationID],
         _ pending: ArraySlice<Waiting>,
-        lane key: String,
+        in lane: Lane,
         now: Instant
     ) throws -> Dispatch? {
         let operations = carried(ids, of: pending)
@@ -102,10 +99,7 @@ extension Runner {
             return nil
         }
         if isChore, choresInFlight.contains(endpoint) {
-            update(key) { lane in
-                lane.awaitsChore = true
-                lane.due = lane.wakeAt
-            }
+            (lane.awaitsChore, lane.due) = (true, lane.wakeAt)
             return nil
         }
         if endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
@@ -114,7 +108,7 @@ extension Runner {
                 try context.store.setJournal(
                     provider: name,
                     JournalEntry(
-                        lane: key,
+                        lane: lane.key,
                         endpoint: endpoint.name,
                         operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
                         request: request.journal,
@@ -128,23 +122,21 @@ extension Runner {
         if isChore { choresInFlight.insert(endpoint) }
         try spendRate(now)
         let ticket = context.makeTicket()
-        flights[ticket] = key
-        update(key) { lane in
-            lane.flight = Flight(
-                ticket: ticket,
-                endpoint: endpoint,
-                operations: operations,
-                request: request,
-                startedAt: now
-            )
-            lane.because = nil
-        }
+        flights[ticket] = lane
+        lane.flight = Flight(
+            ticket: ticket,
+            endpoint: endpoint,
+            operations: operations,
+            request: request,
+            startedAt: now
+        )
+        lane.because = nil
         return Dispatch(
             ticket: ticket,
             provider: name,
             endpoint: endpoint.name,
             request: request,
-            lane: key,
+            lane: lane.key,
             operations: ids,
             timeout: descriptor.timeout
         )
@@ -194,13 +186,9 @@ extension Runner {
         )
     }
 
-    func hasSpun(_ key: String, now: Instant) -> Bool {
-        var spins = 0
-        update(key) { lane in
-            lane.spins = lane.lastPlan == now ? lane.spins + 1 : 0
-            lane.lastPlan = now
-            spins = lane.spins
-        }
-        return spins > 3 * descriptor.window + 64
+    func hasSpun(_ lane: Lane, now: Instant) -> Bool {
+        lane.spins = lane.lastPlan == now ? lane.spins + 1 : 0
+        lane.lastPlan = now
+        return lane.spins > 3 * descriptor.window + 64
     }
 }

@@ -48,17 +48,16 @@ extension Runner {
         guard let next = nextAdmission, next <= now else { return }
         var room = Self.portion
         while room > 0, let key = resting.firstDue(at: now) {
-            update(key) { $0.want(now) }
+            lane(key).want(now)
             room -= 1
         }
         guard room > 0, let sweep, sweep.due <= now else { return }
         self.sweep?.due = now + .seconds(5)
         let found = try context.store.lanes(provider: name, behind: sweep.last, limit: room)
         for key in found {
-            update(key) { lane in
-                lane.flush = lane.flush || sweep.isFlush
-                lane.want(now)
-            }
+            let lane = lane(key)
+            lane.flush = lane.flush || sweep.isFlush
+            lane.want(now)
         }
         self.sweep = found.count < room ? nil : found.last.map { Sweep(last: $0, isFlush: sweep.isFlush, due: now) }
     }
@@ -66,24 +65,23 @@ extension Runner {
     /// Lets go of lanes in which nothing goes on, when many are held.
     func tidy() {
         guard lanes.count > Self.capacity else { return }
-        let quiet = lanes.filter { $0.value.mayRest }
-        guard quiet.count > Self.capacity / 2, settleWakes(of: quiet.filter { $0.value.isWoken }) else { return }
-        for (key, lane) in quiet {
-            (lanes[key], windows[key]) = (nil, nil)
-            if descriptor.memory == .lane { memories[key] = nil }
-            resting.add(key, due: lane.due, flush: lane.flush, because: lane.because)
+        let quiet = lanes.values.filter(\.mayRest)
+        guard quiet.count > Self.capacity / 2, settleWakes(of: quiet.filter(\.isWoken)) else { return }
+        for lane in quiet {
+            lanes[lane.key] = nil
+            resting.add(lane.key, due: lane.due, flush: lane.flush, because: lane.because)
         }
     }
 
     /// Stores that queues are open which a wake opened: the lane is read anew when it is taken in again.
-    private func settleWakes(of woken: [String: Lane]) -> Bool {
+    private func settleWakes(of woken: [Lane]) -> Bool {
         guard !woken.isEmpty else { return true }
         do {
             try store {
-                for (key, lane) in woken {
-                    for block in try context.store.blocks(provider: name, lane: key)
-                    where block.orWoken && lane.blocks[block.queue] == nil {
-                        try context.store.clearBlock(provider: name, lane: key, queue: block.queue)
+                for lane in woken {
+                    for block in try context.store.blocks(provider: name, lane: lane.key)
+                    where block.orWoken && lane.waits.closed[block.queue] == nil {
+                        try context.store.clearBlock(provider: name, lane: lane.key, queue: block.queue)
                     }
                 }
             }
@@ -92,16 +90,6 @@ extension Runner {
             // They stay as they are; the storage is looked at again when it is needed.
             return false
         }
-    }
-}
-
-extension Runner.Lane {
-    /// A lane that rested.
-    init(due: Instant?, flush: Bool, because: Finding?) { (self.due, self.flush, self.because) = (due, flush, because) }
-
-    /// Whether nothing is known of the lane that the outbox does not hold, but when it is due and why it waits.
-    var mayRest: Bool {
-        flight == nil && unsettled == nil && reads.isEmpty && wakeAt == nil && !awaitsChore && barren == 0
     }
 }
 

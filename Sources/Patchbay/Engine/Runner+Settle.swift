@@ -6,33 +6,33 @@ import PatchbayOutbox
 extension Runner {
     /// Takes the outcome of a request that this provider sent.
     func finish(_ ticket: Int, _ outcome: Outcome) throws -> Bool {
-        guard let key = flights.removeValue(forKey: ticket), let flight = lanes[key]?.flight else { return false }
+        guard let lane = flights.removeValue(forKey: ticket), let flight = lane.flight else { return false }
         if flight.operations.isEmpty { choresInFlight.remove(flight.endpoint) }
-        let moment = context.moment(flush: lanes[key]?.flush ?? false)
+        let moment = context.moment(flush: lane.flush)
         let known = DeliberateFault.doubtForgotten.isPresent ? outcome.withoutDoubt : outcome
         let ended = Ended(flight: flight, outcome: known, moment: moment)
-        update(key) { lane in (lane.flight, lane.unsettled) = (nil, ended) }
+        (lane.flight, lane.unsettled) = (nil, ended)
         do {
-            try settle(ended, lane: key)
+            try settle(ended, in: lane)
             return true
         } catch {
             // What the vendor said is known, and must not be asked for again: it is settled once the storage recovers.
-            postpone(key)
+            postpone(lane)
             throw error
         }
     }
 
     /// Lets the adapter say what an exchange means, and stores that; once more where its memory changed meanwhile.
-    func settle(_ ended: Ended, lane key: String) throws {
+    func settle(_ ended: Ended, in lane: Lane) throws {
         do {
-            try settleOnce(ended, lane: key)
+            try settleOnce(ended, in: lane)
         } catch is MemoryOutdated {
-            try settle(ended, lane: key)
+            try settle(ended, in: lane)
         }
     }
 
-    private func settleOnce(_ ended: Ended, lane key: String) throws {
-        guard let before = try memory(lane: key) else { return }
+    private func settleOnce(_ ended: Ended, in lane: Lane) throws {
+        guard let before = try memory(of: lane) else { return }
         let (flight, outcome) = (ended.flight, ended.outcome)
         let (meaning, memory) = try desk.interpret(ended, memory: before)
         let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
@@ -40,33 +40,26 @@ extension Runner {
             meaning,
             flight.operations,
             remembering: memory,
-            lane: key,
+            in: lane,
             answered: outcome.reply != nil,
             clearingJournal: flight.endpoint.isJournaled || isInterrupted
         )
         let now = context.now
         let teachesAll = descriptor.memory == .provider && memory != before
         // New shared knowledge or a finished chore may let any lane go on; a free slot is taken by whoever waits.
-        let others = lanes.compactMap { other, lane in
-            other != key && (teachesAll || lane.awaitsChore) ? other : nil
-        }
-        for other in [key] + others {
-            update(other) { lane in
-                lane.awaitsChore = false
-                lane.want(now)
-            }
+        for other in lanes.values where other === lane || teachesAll || other.awaitsChore {
+            other.awaitsChore = false
+            other.want(now)
         }
         if teachesAll { wakeResting() }
-        update(key) { lane in
-            lane.unsettled = nil
-            lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
-        }
-        try note(ended, meaning, lane: key)
+        lane.unsettled = nil
+        lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
+        try note(ended, meaning, in: lane)
         if case .failed(let failure) = outcome, let fault = WireFault(rawValue: failure.code), parked == nil {
             // The same request would be made again, and never leave.
             return try park(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
         }
-        try watch(meaning, flight.operations, hasLearnt: memory != before, lane: key)
+        try watch(meaning, flight.operations, hasLearnt: memory != before, in: lane)
     }
 
     /// Parks a provider whose exchanges end nothing and wait for nothing, or that names what it did not carry.
@@ -74,7 +67,7 @@ extension Runner {
         _ meaning: Meaning,
         _ operations: [Waiting],
         hasLearnt: Bool,
-        lane key: String
+        in lane: Lane
     ) throws {
         var progressed = operations.isEmpty && hasLearnt
         for judgement in meaning.judgements {
@@ -86,11 +79,8 @@ extension Runner {
         guard !meaning.namesStrangers,
             meaning.followUps.allSatisfy({ followUp in operations.contains { $0.id == followUp.cause } })
         else { return try park(FindingRow.Engine.adapterStranger.at()) }
-        let barren = update(key) { lane in
-            lane.barren = progressed ? 0 : lane.barren + 1
-            return lane.barren
-        }
-        if barren >= 64 { try park(FindingRow.Engine.adapterLoops.at()) }
+        lane.barren = progressed ? 0 : lane.barren + 1
+        if lane.barren >= 64 { try park(FindingRow.Engine.adapterLoops.at()) }
     }
 
     /// Stores verdicts, memory and follow-ups in one transaction, and tells of them after it.
@@ -100,13 +90,12 @@ extension Runner {
         _ meaning: Meaning,
         _ operations: [Waiting],
         remembering remembered: Memory?,
-        lane key: String,
+        in lane: Lane,
         answered: Bool?,
         clearingJournal: Bool = false
     ) throws {
-        let memoryKey = descriptor.memory == .lane ? key : ""
-        guard let before = try memory(lane: key) else { return }
-        var lane = try lane(key)
+        guard let before = try memory(of: lane) else { return }
+        try readWaits(of: lane)
         var events: [EngineEvent] = []
         var verdicts: [(pending: Waiting, verdict: Judgement)] = []
         verdicts.reserveCapacity(operations.count)
@@ -114,7 +103,7 @@ extension Runner {
             let verdict = judgement ?? (answered == nil ? nil : missing(&events))
             if let verdict { verdicts.append((pending, verdict)) }
         }
-        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, lane: key, clearingJournal) {
+        if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, clearingJournal) {
             return context.emit(events)
         }
         let erased = verdicts.filter { $0.pending.operation.action == .erase && $0.verdict.isFinal }
@@ -123,6 +112,8 @@ extension Runner {
         var withdrawn: Set<OperationID> = []
         var entered: [String: [LaneEntry]] = [:]
         var advanced: [Waiting] = []
+        // Changed with the transaction, or not at all.
+        var waits = lane.waits
         try context.transaction(.normal) {
             try context.requireLease()
             if try forgetOutdated() { throw MemoryOutdated() }
@@ -133,7 +124,7 @@ extension Runner {
             // An ending opens its queue before any verdict closes it: what is to wait waits, whoever else got through.
             for (pending, verdict) in verdicts {
                 guard let outcome = verdict.outcome else { continue }
-                if let event = try end(pending, outcome, &lane, lane: key) {
+                if let event = try end(pending, outcome, in: lane, &waits) {
                     events.append(event)
                 } else if !pending.isImmediate {
                     withdrawn.insert(pending.id)
@@ -141,18 +132,24 @@ extension Runner {
             }
             var closed: [String: When] = [:]
             for (pending, verdict) in verdicts where verdict.outcome == nil {
-                let (now, when) = try progress(verdict, pending, &lane, answered: answered ?? false)
+                let (now, when) = try progress(
+                    verdict,
+                    pending,
+                    in: lane,
+                    &waits,
+                    answered: answered ?? false
+                )
                 if let now { advanced.append(now) } else if !pending.isImmediate { withdrawn.insert(pending.id) }
                 if !pending.isImmediate, !when.isNow {
                     closed[pending.queue] = closed[pending.queue].map { $0.later(when) } ?? when
                 }
             }
             for (queue, when) in closed {
-                lane.blocks[queue] = when
-                if lane.wakeAt != nil { lane.closedSince.insert(queue) }
+                waits.closed[queue] = when
+                if lane.wakeAt != nil { waits.closedSince.insert(queue) }
                 try context.store.setBlock(
                     provider: name,
-                    lane: key,
+                    lane: lane.key,
                     queue: queue,
                     until: when.until?.milliseconds,
                     orWoken: when.orWoken
@@ -165,24 +162,23 @@ extension Runner {
             }
             let isForgotten = try !erased.isEmpty || withdrawal(among: operations.filter { withdrawn.contains($0.id) })
             if isForgotten, descriptor.memory == .lane { after = after.afterErase }
-            if after != before, !DeliberateFault.memoryNotStored.isPresent { try save(after, key: memoryKey) }
-            if clearingJournal { try context.store.clearJournal(provider: name, lane: key) }
+            if after != before, !DeliberateFault.memoryNotStored.isPresent { try save(after, key: memoryKey(of: lane)) }
+            if clearingJournal { try context.store.clearJournal(provider: name, lane: lane.key) }
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
         }
-        memories[memoryKey] = after
+        keep(after, of: lane)
         if withdrawn.isEmpty || withdrawn.count < operations.count {
             events = meaning.incoming.map { .incoming(provider: name, $0) } + events
         }
         if verdicts.contains(where: { $0.verdict.isFinal }) { lane.spins = 0 }
-        lane.wokenInFlight = false
-        lanes[key] = lane
-        for (pending, verdict) in verdicts where verdict.outcome != nil { windows[key]?.leave(pending) }
-        for pending in advanced where !pending.isImmediate { windows[key]?.replace(pending) }
+        (lane.waits, lane.wokenInFlight) = (waits, false)
+        for (pending, verdict) in verdicts where verdict.outcome != nil { lane.window?.leave(pending) }
+        for pending in advanced where !pending.isImmediate { lane.window?.replace(pending) }
         if let park = meaning.park {
             parked = park
             events.append(.parked(provider: name, park))
         }
-        for (key, entries) in entered { noteEntered(lane: key, entries) }
+        for (key, entries) in entered { enter(entries, self.lane(key)) }
         context.emit(events)
     }
 
@@ -204,19 +200,19 @@ extension Runner {
     func end(
         _ pending: Waiting,
         _ outcome: OperationOutcome,
-        _ lane: inout Lane,
-        lane key: String
+        in lane: Lane,
+        _ waits: inout Lane.Waits
     ) throws -> EngineEvent? {
         if pending.isImmediate {
-            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return nil }
-            lane.reads.remove(at: place)
+            guard let place = waits.reads.firstIndex(where: { $0.operation.id == pending.id }) else { return nil }
+            waits.reads.remove(at: place)
             return .answered(pending.id, provider: name, outcome)
         }
         // A refused erasure names the person, and is not kept.
         let keepsReject = pending.operation.action != .erase
         guard try end(pending.sequence, outcome, isIndexed: true, keepsReject: keepsReject) else { return nil }
-        if lane.blocks.removeValue(forKey: pending.queue) != nil {
-            try context.store.clearBlock(provider: name, lane: key, queue: pending.queue)
+        if waits.closed.removeValue(forKey: pending.queue) != nil {
+            try context.store.clearBlock(provider: name, lane: lane.key, queue: pending.queue)
         }
         return .ended(pending.id, provider: name, booked(outcome))
     }
@@ -226,7 +222,8 @@ extension Runner {
     func progress(
         _ verdict: Judgement,
         _ pending: Waiting,
-        _ lane: inout Lane,
+        in lane: Lane,
+        _ waits: inout Lane.Waits,
         answered: Bool
     ) throws -> (Waiting?, When) {
         let (step, said, failures, refusals): (Step?, When, Int, Int) =
@@ -238,11 +235,11 @@ extension Runner {
         let when = said.orWoken && lane.wokenInFlight ? .now : said
         let now = pending.advanced(to: step, failures: failures, refusals: refusals, by: desk)
         if pending.isImmediate {
-            guard let place = lane.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
+            guard let place = waits.reads.firstIndex(where: { $0.operation.id == pending.id }) else {
                 return (nil, when)
             }
-            (lane.reads[place].step, lane.reads[place].block) = (step, when)
-            (lane.reads[place].failures, lane.reads[place].refusals) = (failures, refusals)
+            (waits.reads[place].step, waits.reads[place].block) = (step, when)
+            (waits.reads[place].failures, waits.reads[place].refusals) = (failures, refusals)
             return (now, when)
         }
         let isPending = try context.store.progress(

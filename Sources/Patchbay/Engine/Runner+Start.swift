@@ -17,12 +17,12 @@ extension Runner {
 
     /// Lets go of everything but the questions of callers: another process delivers, or did since this one last did.
     func abandon() {
-        (flights, memories, choresInFlight, windows) = ([:], [:], [], [:])
+        (flights, sharedMemory, choresInFlight) = ([:], nil, [])
         (resting, sweep) = (RestingLanes(), nil)
         lanes = lanes.compactMapValues { lane in
-            guard !lane.reads.isEmpty else { return nil }
-            var kept = Lane()
-            kept.reads = lane.reads
+            guard !lane.waits.reads.isEmpty else { return nil }
+            let kept = Lane(lane.key)
+            kept.waits.reads = lane.waits.reads
             return kept
         }
     }
@@ -50,7 +50,7 @@ extension Runner {
     func isOfStorage(_ error: any Error) -> Bool { error is OutboxError || error is LeaseLost }
 
     func upgrade(from version: Int) throws {
-        memories = [:]
+        forgetMemories()
         try store {
             try context.store.forEachMemory(provider: name) { memory in
                 let state = try desk.upgrade(JSONValue(parsing: memory.body), of: .memory, from: version)
@@ -126,6 +126,7 @@ extension Runner {
             startedAt: Instant(milliseconds: entry.startedAt)
         )
         let outcome = Outcome.failed(TransportFailure(.interrupted, "processEnded"))
-        try settle(Ended(flight: flight, outcome: outcome, moment: context.moment(flush: false)), lane: entry.lane)
+        let ended = Ended(flight: flight, outcome: outcome, moment: context.moment(flush: false))
+        try settle(ended, in: lane(entry.lane))
     }
 }

@@ -8,7 +8,7 @@ final class Runner {
     let desk: any AdapterDesk
     let descriptor: AdapterDescriptor
     let context: EngineContext
-    /// The lanes in which something goes on; the others rest.
+    /// The lanes in which something goes on, by key; the others rest.
     var lanes: [String: Lane] = [:]
     var resting = RestingLanes()
     /// Goes through every lane of the outbox by and by.
@@ -16,10 +16,11 @@ final class Runner {
     /// What others had committed when memory was read, and when every lane was looked at.
     var memoryVersion: Int64?
     var laneVersion: Int64?
-    var windows: [String: KeptWindow] = [:]
-    var memories: [String: Memory] = [:]
+    /// What the adapter remembers, where its lanes share that and once it was read.
+    var sharedMemory: Memory?
     var choresInFlight: Set<Endpoint> = []
-    var flights: [Int: String] = [:]
+    /// The lanes with a request in flight, by its ticket.
+    var flights: [Int: Lane] = [:]
     var parked: Finding?
     var isPaused = false
     /// Whether this is a rehearsal: then nothing of it counts as delivered.
@@ -49,8 +50,8 @@ final class Runner {
     /// The earliest deadline of a caller who waits for an answer.
     var nextDeadline: Instant? {
         var next: Instant?
-        for lane in lanes.values where !lane.reads.isEmpty {
-            for read in lane.reads { next = min(next ?? read.deadline, read.deadline) }
+        for lane in lanes.values where !lane.waits.reads.isEmpty {
+            for read in lane.waits.reads { next = min(next ?? read.deadline, read.deadline) }
         }
         return next
     }
@@ -58,35 +59,28 @@ final class Runner {
     func examine(_ operation: EngagementOperation) -> [Finding] { desk.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { desk.place(operation) }
 
-    /// Captures entered a lane: they wake the lane, at most once a second while the vendor is failing.
+    /// Captures entered a lane; it may rest again at once, if too many are held.
     func noteEntered(lane key: String, _ entries: [LaneEntry]) {
         // Where another process delivers, nothing goes on here.
         guard context.epoch != nil else { return }
-        windows[key]?.enter(entries)
-        let now = context.now
-        let isPutOff = update(key) { lane in
-            guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return false }
-            (lane.wakeAt, lane.closedSince) = (last + .seconds(1), [])
-            lane.want(last + .seconds(1))
-            return true
-        }
-        if !isPutOff { wakeNow(key, now) }
+        enter(entries, lane(key))
         tidy()
     }
 
-    func wakeNow(_ key: String, _ now: Instant, but closed: Set<String> = []) {
-        unblockWoken(key, but: closed)
-        update(key) { lane in
-            (lane.lastWake, lane.wakeAt, lane.closedSince) = (now, nil, [])
-            lane.want(now)
-        }
+    /// Captures entered a lane: they wake it, at most once a second while the vendor is failing.
+    func enter(_ entries: [LaneEntry], _ lane: Lane) {
+        lane.window?.enter(entries)
+        let now = context.now
+        guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return lane.wake(now) }
+        (lane.wakeAt, lane.waits.closedSince) = (last + .seconds(1), [])
+        lane.want(last + .seconds(1))
     }
 
     /// Where another process has committed something, every lane with pending work is planned once.
     func lookAround() throws {
         let version = try context.store.foreignVersion()
         guard version != laneVersion else { return }
-        for key in try everyLane() { update(key) { $0.want(context.now) } }
+        for key in try everyLane() { lane(key).want(context.now) }
         laneVersion = version
     }
 
@@ -95,13 +89,14 @@ final class Runner {
         try context.store.clearWokenBlocks(provider: name, lane: lane)
         let now = context.now
         for key in try lane.map({ [$0] }) ?? everyLane() {
-            wakeNow(key, now)
-            update(key) { $0.wokenInFlight = $0.flight != nil || $0.unsettled != nil }
+            let lane = self.lane(key)
+            lane.wake(now)
+            lane.wokenInFlight = lane.flight != nil || lane.unsettled != nil
         }
     }
 
     func flush() throws {
-        for key in try everyLane(isFlush: true) { update(key) { $0.flush = true } }
+        for key in try everyLane(isFlush: true) { lane(key).flush = true }
         try wake(lane: nil)
     }
 
@@ -111,24 +106,22 @@ final class Runner {
     }
 
     func read(_ operation: EngagementOperation, deadline: Instant) {
-        let key = desk.place(operation).lane
+        let lane = lane(desk.place(operation).lane)
         let deadline = DeliberateFault.deadlineIgnored.isPresent ? deadline + .seconds(1_000_000_000) : deadline
-        update(key) { lane in
-            lane.reads.append(Read(operation: operation, since: context.now, deadline: deadline))
-            lane.want(context.now)
-        }
-        unblockWoken(key)
+        lane.waits.reads.append(Lane.Read(operation: operation, since: context.now, deadline: deadline))
+        lane.want(context.now)
+        lane.openWoken()
     }
 
     /// What another hand changed in the outbox is read again.
-    func reread(lane key: String) { memories[key] = nil }
+    func reread(lane key: String) { lanes[key]?.memory = nil }
 
     /// Answers callers who ask about a person at once.
     func refuseReads(of subject: Subject, because finding: Finding) {
-        for (key, lane) in lanes {
-            let ended = lane.reads.filter { $0.operation.subject == subject }
+        for lane in lanes.values {
+            let ended = lane.waits.reads.filter { $0.operation.subject == subject }
             guard !ended.isEmpty else { continue }
-            update(key) { lane in lane.reads.removeAll { $0.operation.subject == subject } }
+            lane.waits.reads.removeAll { $0.operation.subject == subject }
             let outcome = OperationOutcome(.dropped, finding: finding)
             context.emit(ended.map { .answered($0.operation.id, provider: name, outcome) })
         }

@@ -211,18 +211,6 @@ private struct Stratum {
     }
 }
 
-extension Array {
-    /// The first index whose element fulfils a condition that all behind it fulfil, too.
-    fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}
-
 /// Compares the records of a share.
 struct Judge {
     private struct Key: Hashable { let folded, exact: UInt64 }

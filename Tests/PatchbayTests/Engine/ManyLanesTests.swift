@@ -56,7 +56,6 @@ import Testing
         }
         #expect(sent.count == Self.count && Set(sent).count == Self.count)
         #expect(mostLanes < Self.count)
-        #expect(runner.windows.count < Self.count && runner.memories.count < Self.count)
         #expect(try engine.store.pendingCount(provider: "p") == 0)
     }
 

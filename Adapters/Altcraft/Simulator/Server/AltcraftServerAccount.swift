@@ -39,6 +39,74 @@ public struct AltcraftServerAccount: Codable, Sendable, Equatable {
     /// Requests by method and status.
     public var counts: [String: Int] = [:]
 
+    /// Where profiles stand, for whoever looks for one; no part of what the platform remembers.
+    private var index = ProfileIndex()
+
     /// A database without profiles.
     public init() {}
+
+    private enum CodingKeys: String, CodingKey {
+        case profiles, made, goals, pushEvents, deletions, violations, counts
+    }
+}
+
+extension AltcraftServerAccount {
+    /// The place of the oldest profile that holds a value in a field.
+    mutating func place(of value: String, in field: String) -> Int? { index.place(of: value, in: field, profiles) }
+
+    mutating func append(_ profile: Profile) {
+        profiles.append(profile)
+        index.note(profile, at: profiles.count - 1)
+    }
+
+    mutating func replace(_ place: Int, with profile: Profile) {
+        profiles[place] = profile
+        index.note(profile, at: place)
+    }
+
+    mutating func remove(at place: Int) -> Profile {
+        index = ProfileIndex()
+        return profiles.remove(at: place)
+    }
+}
+
+extension AltcraftServerAccount.Profile {
+    /// What a field holds, as texts.
+    func values(in field: String) -> [String] {
+        guard let held = fields[field] else { return [] }
+        return (held.array ?? [held]).compactMap { $0.string ?? $0.number?.text }
+    }
+}
+
+/// Where profiles stand by a field's values: made where it is first asked for. Two states are equal whatever is known of them.
+private struct ProfileIndex: Sendable, Equatable {
+    private var places: [String: [String: Int]] = [:]
+
+    mutating func place(
+        of value: String,
+        in field: String,
+        _ profiles: [AltcraftServerAccount.Profile]
+    ) -> Int? {
+        if let known = places[field] {
+            guard let place = known[value] else { return nil }
+            if profiles[place].values(in: field).contains(value) { return place }
+            // It held that once.
+        }
+        places[field] = [:]
+        for (place, profile) in profiles.enumerated() { note(profile, at: place, in: field) }
+        return places[field]?[value]
+    }
+
+    mutating func note(_ profile: AltcraftServerAccount.Profile, at place: Int) {
+        for field in places.keys { note(profile, at: place, in: field) }
+    }
+
+    private mutating func note(_ profile: AltcraftServerAccount.Profile, at place: Int, in field: String) {
+        for value in profile.values(in: field) {
+            let known = places[field]?[value] ?? place
+            places[field]?[value] = min(place, known)
+        }
+    }
+
+    static func == (left: ProfileIndex, right: ProfileIndex) -> Bool { true }
 }

@@ -97,11 +97,8 @@ public struct AltcraftServerSimulator: VendorSimulator {
         throw .bad("no value for matching")
     }
 
-    private func place(_ key: (field: String, value: String), _ state: AltcraftServerAccount) -> Int? {
-        state.profiles.firstIndex { profile in
-            guard let held = profile.fields[key.field] else { return false }
-            return (held.array ?? [held]).contains { $0.string == key.value || $0.number?.text == key.value }
-        }
+    private func place(_ key: (field: String, value: String), _ state: inout AltcraftServerAccount) -> Int? {
+        state.place(of: key.value, in: key.field)
     }
 
     private func importProfiles(_ body: JSONObject, _ state: inout AltcraftServerAccount) throws(Refusal) -> JSONObject
@@ -110,14 +107,14 @@ public struct AltcraftServerSimulator: VendorSimulator {
         guard let rows = body["data"]?.array, !rows.isEmpty else { throw .bad("data is no list of profiles") }
         if rows.count > 10_000 { state.violations.append("\(rows.count) profiles at once") }
         guard body["skip_triggers"].map({ $0.bool != nil }) ?? true else { throw .bad("skip_triggers is no boolean") }
-        let before = state
+        let before = settings.refusesWhole ? state : nil
         var results: [JSONValue] = []
         for row in rows {
             do {
                 let id = try importProfile(row, body, &state)
                 results.append(["error": 0, "error_text": "Successful operation", "profile_id": .string(id)])
             } catch {
-                if settings.refusesWhole {
+                if let before {
                     state = before
                     throw error
                 }
@@ -134,7 +131,7 @@ public struct AltcraftServerSimulator: VendorSimulator {
         let key = try key(body, data)
         let subscriptions = data["subscriptions"]?.array ?? []
         data["subscriptions"] = nil
-        let found = place(key, state)
+        let found = place(key, &state)
         var profile = found.map { state.profiles[$0] } ?? .init(id: Self.id(state.made + 1))
         if found == nil, settings.pushResource > 0 {
             // A phone of everybody's, registered by an app.
@@ -152,10 +149,10 @@ public struct AltcraftServerSimulator: VendorSimulator {
         profile.fields = try ProfileChange(account: account).apply(data, to: profile.fields)
         for subscription in subscriptions { try attach(subscription, to: &profile) }
         if let found {
-            state.profiles[found] = profile
+            state.replace(found, with: profile)
         } else {
             state.made += 1
-            state.profiles.append(profile)
+            state.append(profile)
         }
         return profile.id
     }
@@ -207,8 +204,8 @@ public struct AltcraftServerSimulator: VendorSimulator {
 
     private func delete(_ body: JSONObject, _ state: inout AltcraftServerAccount) throws(Refusal) -> JSONObject {
         try checkDatabase(body)
-        guard let place = place(try key(body, nil), state) else { throw Refusal(404, "profile not found") }
-        let id = state.profiles.remove(at: place).id
+        guard let place = place(try key(body, nil), &state) else { throw Refusal(404, "profile not found") }
+        let id = state.remove(at: place).id
         state.goals.removeAll { $0.profile == id }
         state.deletions.append(id)
         return ["data": ["profile_id": .string(id)]]
@@ -222,7 +219,8 @@ public struct AltcraftServerSimulator: VendorSimulator {
         guard (1...1000).contains(limit) else { throw .bad("no such limit") }
         let from = body["from_id"]?.string ?? ""
         let names = body["fields"]?.array?.compactMap(\.string)
-        let shown = state.profiles.filter { $0.id > from && Self.matches($0, body["query"]) }.prefix(Int(limit))
+        let next = state.profiles.partitioningIndex { $0.id > from }
+        let shown = state.profiles[next...].lazy.filter { Self.matches($0, body["query"]) }.prefix(Int(limit))
         return [
             "data": .array(
                 shown.map { profile in
@@ -267,7 +265,7 @@ public struct AltcraftServerSimulator: VendorSimulator {
                 throw .bad("pixel_data is nested, or larger than 1 KB")
             }
         }
-        guard let place = place(try key(body, nil), state) else { throw Refusal(404, "profile not found") }
+        guard let place = place(try key(body, nil), &state) else { throw Refusal(404, "profile not found") }
         let content = JSONObject(["value", "date", "pixel_data"].compactMap { name in body[name].map { (name, $0) } })
         state.goals.append(.init(profile: state.profiles[place].id, name: name, content: .object(content)))
         return [:]

@@ -1,0 +1,89 @@
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+
+/// What one lane of a provider is doing. Lives in the process; what must survive stands in the outbox.
+final class Lane {
+    let key: String
+    var waits = Waits()
+    /// Whether the closed queues have been read from the outbox.
+    var isRead = false
+    /// Queues that a wake opens are open here, and perhaps not yet in the outbox.
+    var isWoken = false
+    var flight: Flight?
+    /// An exchange whose outcome could not be stored: it is settled before anything else is planned.
+    var unsettled: Ended?
+    /// When the lane wants to be planned; nil is not before something happens.
+    var due: Instant?
+    var flush: Bool
+    var because: Finding?
+    /// Why the last exchange has to be repeated.
+    var failure: Finding?
+    /// Plans in a row without time passing.
+    var spins = 0
+    var lastPlan: Instant?
+    /// Exchanges in a row that ended nothing and wait for nothing.
+    var barren = 0
+    var lastExchangeFailed = false
+    /// The network or the app came back while a request was in flight: what it says of waiting for that is outdated.
+    var wokenInFlight = false
+    var lastWake: Instant?
+    /// When the wakes are due that were put off, because the vendor is failing.
+    var wakeAt: Instant?
+    /// A chore that another lane does is waited for.
+    var awaitsChore = false
+    /// What the last plan was shown, and is shown on.
+    var window: KeptWindow?
+    /// What the adapter remembers, once it was read; always nil where the lanes of a provider share one memory.
+    var memory: Memory?
+
+    init(_ key: String, _ rest: RestingLanes.Rest? = nil) {
+        (self.key, due, flush, because) = (key, rest?.due, rest?.flush ?? false, rest?.because)
+    }
+
+    /// Wants to be planned at that instant, or earlier if it did already.
+    func want(_ instant: Instant) { due = min(due ?? instant, instant) }
+
+    /// What opens at a wake is open.
+    func openWoken(but closed: Set<String> = []) {
+        isWoken = true
+        for (queue, when) in waits.closed where when.orWoken && !closed.contains(queue) { waits.closed[queue] = nil }
+        for place in waits.reads.indices where waits.reads[place].block.orWoken {
+            waits.reads[place].block = .now
+        }
+    }
+
+    func wake(_ now: Instant, but closed: Set<String> = []) {
+        openWoken(but: closed)
+        (lastWake, wakeAt, waits.closedSince) = (now, nil, [])
+        want(now)
+    }
+
+    /// Whether nothing is known of the lane that the outbox does not hold, but when it is due and why it waits.
+    var mayRest: Bool {
+        flight == nil && unsettled == nil && waits.reads.isEmpty && wakeAt == nil && !awaitsChore && barren == 0
+    }
+}
+
+extension Lane {
+    /// Who waits in a lane and for what: changed as one, when the transaction that says so has committed.
+    struct Waits {
+        /// Closed queues. One whose instant has passed is open; its row goes when something in it ends.
+        var closed: [String: When] = [:]
+        /// Queues that were closed after the captures whose wake was put off: they do not open them.
+        var closedSince: Set<String> = []
+        /// What callers ask, and nothing stores.
+        var reads: [Read] = []
+    }
+
+    /// What a caller asks, and how far that has got.
+    struct Read {
+        var operation: EngagementOperation
+        var since: Instant
+        var deadline: Instant
+        var step: Step?
+        var failures = 0
+        var refusals = 0
+        var block = When.now
+    }
+}

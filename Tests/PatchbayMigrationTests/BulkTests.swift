@@ -214,6 +214,28 @@ import Testing
         #expect(slow.output.contains("c2"))
     }
 
+    @Test(arguments: [
+        ("externalId,City", "des.row.headerAgain", 1), ("\"externalId\", City ", "des.row.headerAgain", 1),
+        ("externalId,Oulu", "", 2), ("c2,\"\(String(repeating: "a\n", count: 100))\"", "des.row.manyLines", 2),
+        ("c2,\"\(String(repeating: "a\n", count: 99))\"", "", 2),
+    ])
+    func `a header once more and a row of very many lines are the same on every way`(
+        _ row: String,
+        _ code: String,
+        _ written: Int
+    ) throws {
+        let source = try #require(AdapterModule.des.formats.first)
+        let reading: JSONObject = ["key": "external", "columns": ["City": "attribute:city"]]
+        let bytes = Array("externalId,City\nc1,c\n\(row)\n".utf8)
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let writing: JSONObject = ["columns": ["cc": "attribute:city"]]
+        let slow = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 0)
+        let bulk = try Outcome(bytes, writing, from: source, reading, to: adobe, chunk: 1 << 20, workers: 1)
+        #expect(bulk == slow)
+        #expect(slow.report.contains("\"written\":\(written),"))
+        #expect(code.isEmpty || slow.report.contains(code))
+    }
+
     @Test(arguments: 0..<4) func `every way makes the same rows of rows`(_ round: Int) throws {
         let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
         var noise = RowNoise(seed: UInt64(round + 60), mutated: round % 2 == 0 ? 20 : 0)

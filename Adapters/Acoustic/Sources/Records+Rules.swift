@@ -63,6 +63,7 @@ extension FindingRow {
             recordOptedOut, recordNotOptedOut, fileList, fileListForm, fileColumnName, fileColumnSign,
             fileSyncField,
             ContactFileFindings.acoustic.headerWidth, ContactFileFindings.acoustic.headerOther,
+            ContactFileFindings.acoustic.doubtful,
             mapForm, mapEncoding, mapRoot, mapWord, mapColumns, mapPlace, mapPlaceTwice, mapPlaceMissing, mapName,
             mapNameTwice, mapSyncField, mapConsent,
         ]

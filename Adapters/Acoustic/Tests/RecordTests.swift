@@ -151,6 +151,21 @@ import Testing
         #expect(bytes.contains(0xEB) && !bytes.contains(0xC3))
     }
 
+    @Test func `signs of another encoding are told of, row by row`() throws {
+        let settings: JSONObject = ["encoding": "iso-8859-1", "header": ["CustomerId", "City"]]
+        func said(_ city: [UInt8]) throws -> [String] {
+            try read(Array("c-1|".utf8) + city + [0x0A], settings).flatMap { $0.findings.map(\.code) }
+        }
+        #expect(try said([0x4A, 0xE4, 0x72, 0x76, 0x69]).isEmpty)
+        #expect(try said(Array("Järvi".utf8)) == ["acoustic.row.encoding"])
+        // Three points in Windows 1252, a line's end in no text.
+        #expect(try said([0x4F, 0x85]) == ["acoustic.row.encoding"])
+        let error = #expect(throws: SettingsError.self) {
+            try read([0xEF, 0xBB, 0xBF] + Array("c-1|Oulu\n".utf8), settings)
+        }
+        #expect(error?.findings.map(\.path) == ["encoding"])
+    }
+
     @Test(.shows("acoustic/F8", "acoustic/F13", of: AcousticDevice.self))
     func `an export tells who opted out`() throws {
         let export = "RECIPIENT_ID|CustomerId|Opted Out\n1|c-1|F\n2|c-2|T\n3|c-3|U\n4|c-4|X\n5|c-5\n"

@@ -43,7 +43,7 @@ public final class EngagementClient: Sendable {
         var appState: AppState?
     }
 
-    /// Opens the outbox and begins to deliver what is pending.
+    /// Opens the outbox and begins to deliver what is pending. Whoever was logged in is so still.
     ///
     /// - Parameters:
     ///   - outbox: where operations are kept.
@@ -102,6 +102,9 @@ public final class EngagementClient: Sendable {
         log.providers(of: plan)
         do {
             try await loop.start()
+            // Whoever was logged in when the app ended is so still.
+            let contact = try await loop.withEngine { try $0.mirror(of: subject).contact }
+            current.withLock { $0.contact = contact }
         } catch let refusal as SwitchRefusal {
             throw refusal
         } catch {

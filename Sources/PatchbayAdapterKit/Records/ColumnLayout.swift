@@ -41,6 +41,9 @@ public struct ColumnLayout: Sendable {
         public var form: Form
         /// Whether a row without it is a fault.
         public var isRequired: Bool
+        /// Its name in the file's header: a row that needs the column and has that in it is for the reader, because it may be
+        /// the header once more.
+        public var header = ""
 
         /// A column.
         public init(_ role: Role, form: Form = .any, isRequired: Bool = false) {

@@ -225,7 +225,11 @@ public struct ContactFile: Sendable {
         guard settings.encoding == .utf8, dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
         let given = settings.header
         var layout = ColumnLayout(dialect) { header in
-            (given.isEmpty ? header : given).map { layoutColumn(of: column(named: $0)) }
+            zip(given.isEmpty ? header : given, header).map { name, found in
+                var column = layoutColumn(of: column(named: name))
+                column.header = found.trimmed
+                return column
+            }
         }
         layout.unusualByte = settings.forms.doubled?.asciiValue
         return .columns(layout)

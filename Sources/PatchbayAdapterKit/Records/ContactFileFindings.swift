@@ -58,6 +58,8 @@ public struct ContactFileFindings: Sendable {
     let columnMissing: FindingRow
     let columnRepeated: FindingRow
     let encoding: FindingRow
+    /// The same of a file that begins as another encoding does.
+    let otherEncoding: FindingRow
     /// A header line that is passed over has another number of columns than were named; only for formats whose settings
     /// can say so, like the next one.
     public let headerWidth: FindingRow
@@ -66,6 +68,12 @@ public struct ContactFileFindings: Sendable {
     // Of a row that is read.
     let width: FindingRow
     let fault: FindingRow
+    /// The same of a row that is longer than any may be.
+    let faultLong: FindingRow
+    let headerAgain: FindingRow
+    let manyLines: FindingRow
+    /// Only for formats whose settings name the file's encoding.
+    public let doubtful: FindingRow
     let control: FindingRow
     let keyBlank: FindingRow
     /// The same of another column that no row may leave blank.
@@ -102,7 +110,8 @@ public struct ContactFileFindings: Sendable {
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
-            empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, control, keyBlank, date, email,
+            empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, headerAgain, manyLines, doubtful,
+            control, keyBlank, date, email,
             phone, value, unused, optInUnknown, timeZone, keyMissing, optOutLost, noColumn, noHome, second, unfit,
             tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,
             suspended, undated,
@@ -178,6 +187,14 @@ public struct ContactFileFindings: Sendable {
                 "The file is no text of one byte a sign, such as UTF-8: it begins like UTF-16, or its header holds NUL",
             remedy: "Save it as UTF-8."
         )
+        otherEncoding = FindingRow(
+            encoding.code,
+            .error,
+            .invalid,
+            rule: rules.dialect.last,
+            reason: "The file begins with the mark of UTF-8, and the setting encoding says something else",
+            remedy: "Take the setting encoding away."
+        )
         headerWidth = row(
             "file.headerWidth",
             .error,
@@ -209,6 +226,38 @@ public struct ContactFileFindings: Sendable {
             rule: rules.dialect.last,
             reason: "The row can't be read",
             remedy: "Save the file in one encoding, and write a quote inside a quoted field twice."
+        )
+        faultLong = FindingRow(
+            fault.code,
+            .error,
+            .tooLarge,
+            rule: rules.dialect.last,
+            reason: "The row is longer than any may be, and its bytes are not kept",
+            remedy: "Look in it for a quote that is never closed; take the rows from the source."
+        )
+        headerAgain = row(
+            "row.headerAgain",
+            .error,
+            .invalid,
+            rule: rules.header,
+            reason: "The row is the header once more, as where files were joined",
+            remedy: "Nothing, if so; else give the contact a key that is not the column's name."
+        )
+        manyLines = row(
+            "row.manyLines",
+            .warning,
+            .invalid,
+            rule: rules.dialect.last,
+            reason: "The row runs over very many lines: a quote in it may be none, and other rows stand inside a field",
+            remedy: "Look at these lines; write a quote inside a quoted field twice, or check the setting quoted."
+        )
+        doubtful = row(
+            "row.encoding",
+            .warning,
+            .invalid,
+            rule: rules.dialect.last,
+            reason: "The row looks like another encoding, UTF-8 or Windows 1252, and may be read wrongly",
+            remedy: "Save the file in one encoding, and name it in the setting encoding."
         )
         control = row(
             "row.control",

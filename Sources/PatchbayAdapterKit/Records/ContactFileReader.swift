@@ -45,16 +45,22 @@ public struct ContactFileReader: RowReader, Sendable {
     private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
         guard let head else { return bytes }
         let all = head + bytes
-        guard all.count >= 2 else {
+        guard all.count >= 3 else {
             self.head = all
             return nil
         }
         self.head = nil
+        if all.prefix(3) == [0xEF, 0xBB, 0xBF], file.settings.encoding != .utf8 {
+            throw SettingsError([findings.otherEncoding.at("encoding", detail: "line 1, byte 1")])
+        }
         if [[0xFF, 0xFE], [0xFE, 0xFF]].contains(Array(all.prefix(2))) {
             throw SettingsError([findings.encoding.at("header", detail: "line 1, byte 1")])
         }
         return all
     }
+
+    /// A row of more lines is told of: hardly a field has as many, and a quote that is never closed takes rows in.
+    package static let usualLines = 100
 
     private mutating func drain(_ record: (SourceRecord) throws -> Void) throws {
         while let row = reader.next() {
@@ -123,23 +129,39 @@ public struct ContactFileReader: RowReader, Sendable {
         case .failure(let fault):
             let column = columns.indices.contains(fault.field - 1) ? columns[fault.field - 1].name : "\(fault.field)"
             let detail = "row \(fault.number), line \(fault.line), \(fault.reason)"
+            let row = fault.code == .recordTooLong ? findings.faultLong : findings.fault
             return SourceRecord(
                 number: fault.number,
                 line: fault.line,
                 bytes: file.settings.encoding.encoded(fault.bytes.withoutLineEnd),
                 contact: nil,
-                findings: fileFindings(with: fault.number) + [findings.fault.at("columns.\(column)", detail: detail)]
+                findings: fileFindings(with: fault.number) + [row.at("columns.\(column)", detail: detail)]
             )
         case .success(let row):
             let (contact, said) = contact(of: row)
+            let bytes = file.settings.encoding.encoded(row.bytes.withoutLineEnd)
             return SourceRecord(
                 number: row.number,
                 line: row.line,
-                bytes: file.settings.encoding.encoded(row.bytes.withoutLineEnd),
+                bytes: bytes,
                 contact: contact,
-                findings: fileFindings(with: row.number) + said
+                findings: fileFindings(with: row.number) + said + doubts(of: row, bytes)
             )
         }
+    }
+
+    /// What looks as if the row were none, and can't be told for certain.
+    private func doubts(of row: DelimitedRecord, _ bytes: [UInt8]) -> [Finding] {
+        var doubts: [Finding] = []
+        let last = row.line + bytes.count { $0 == UInt8(ascii: "\n") }
+        if last - row.line >= Self.usualLines {
+            let place = "row \(row.number), lines \(row.line) to \(last)"
+            doubts.append(findings.manyLines.at("row", detail: place))
+        }
+        if file.settings.encoding.isDoubtful(bytes) {
+            doubts.append(findings.doubtful.at("row", detail: "row \(row.number), line \(row.line)"))
+        }
+        return doubts
     }
 
     private func contact(of row: DelimitedRecord) -> (Contact?, [Finding]) {
@@ -150,6 +172,9 @@ public struct ContactFileReader: RowReader, Sendable {
             let first = isShort ? columns[row.fields.count].name : "\(columns.count + 1)"
             let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
             return (nil, [findings.width.at("columns.\(first)", detail: sizes)])
+        }
+        if let header = reader.header, row.fields.map(\.trimmed) == header.fields.map(\.trimmed) {
+            return (nil, [findings.headerAgain.at("header", detail: place)])
         }
         let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
         guard nul.isEmpty else { return (nil, nul.map { findings.control.at("columns.\($0.0.name)", detail: place) }) }

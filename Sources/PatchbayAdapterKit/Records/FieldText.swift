@@ -293,6 +293,13 @@ public enum FileEncoding: String, NeutralWord {
         return decoded
     }
 
+    /// Whether bytes that were read as this are most likely of another encoding: every sign beyond ASCII in them is one of
+    /// UTF-8, or one is a control that Windows 1252 has letters and quotes for.
+    func isDoubtful(_ bytes: [UInt8]) -> Bool {
+        guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return false }
+        return bytes.contains { (0x80..<0xA0).contains($0) } || String(validating: bytes, as: UTF8.self) != nil
+    }
+
     /// The bytes of a text in UTF-8 that the encoding can hold.
     func encoded(_ bytes: [UInt8]) -> [UInt8] {
         guard self == .latin1, bytes.contains(where: { $0 >= 0x80 }) else { return bytes }

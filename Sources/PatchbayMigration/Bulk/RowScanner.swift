@@ -26,6 +26,8 @@ struct RowScanner: BitwiseCopyable {
         var form: Form
         var type: TypeCode
         var isRequired: Bool
+        /// The column's name in the header.
+        var header: Stretch
     }
 
     private let delimiter: UInt8
@@ -56,7 +58,8 @@ struct RowScanner: BitwiseCopyable {
                 index: -1,
                 form: .any,
                 type: .any,
-                isRequired: column.isRequired
+                isRequired: column.isRequired,
+                header: arena.text(column.header)
             )
             switch column.form {
             case .any: break
@@ -102,6 +105,10 @@ struct RowScanner: BitwiseCopyable {
                 if step.pointee.isRequired { return nil }
                 continue
             }
+            if step.pointee.isRequired, value.pointee.isEscaped || value.pointee.text.compare(step.pointee.header) == 0
+            {
+                return nil
+            }
             switch step.pointee.work {
             case .identifier:
                 guard identifiers < RecordView.identifierLimit, Self.fits(value, step.pointee.form) else { return nil }
@@ -123,7 +130,8 @@ struct RowScanner: BitwiseCopyable {
             }
         }
         view.identifierCount = identifiers
-        return extent
+        // A row of very many lines is told of.
+        return extent.lines <= ContactFileReader.usualLines ? extent : nil
     }
 
     @inline(__always) private static func fits(_ value: UnsafeMutablePointer<ValueView>, _ form: Form) -> Bool {

@@ -91,6 +91,24 @@ final class ScriptedTransport: Transport {
         await second.close()
     }
 
+    @Test func `whoever was logged in when the app ended is so at its next start, until a log-out`() async throws {
+        let path = folder.outbox
+        func said(_ action: (EngagementClient) throws -> Void) async throws -> String? {
+            let client = try await client(.file(path))
+            try action(client)
+            try await client.track("seen").durable()
+            await client.idle()
+            let contact = try await client.mirror().contact
+            await client.close()
+            return contact
+        }
+        let person = ContactSwitch(.logIn, identifiers: [Identifier(.external, "c-1")])
+        #expect(try await said { try $0.capture(.switchContact(person)) } == "c-1")
+        #expect(try await said { _ in } == "c-1")
+        #expect(try await said { try $0.capture(.switchContact(ContactSwitch(.logOut))) } == nil)
+        #expect(try await said { _ in } == nil)
+    }
+
     @Test func `two clients on one file: both capture, one delivers`() async throws {
         let path = folder.outbox
         let (one, other) = (ScriptedTransport(), ScriptedTransport())

@@ -149,7 +149,8 @@ public struct Migration: Sendable {
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk; true ends the migration early.
     /// - Returns: the numbers.
-    /// - Throws: ``Failure`` if the source as a whole can't be read, ``FileError`` if reading or writing fails.
+    /// - Throws: ``Failure`` if the source as a whole can't be read or was changed meanwhile, ``FileError`` if reading or
+    ///   writing fails.
     public func run(
         _ source: inout some ByteSource,
         to output: (any ByteSink)?,
@@ -172,6 +173,20 @@ public struct Migration: Sendable {
     }
 
     func run(
+        _ source: inout some ByteSource,
+        to output: (any ByteSink)?,
+        _ rejects: Rejects?,
+        _ workers: Int?,
+        _ company: Company,
+        _ progress: @escaping (Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool
+    ) throws -> MigrationReport {
+        let report = try readThrough(&source, to: output, rejects, workers, company, progress, isCancelled)
+        if let change = try source.change() { throw Failure([change]) }
+        return report
+    }
+
+    private func readThrough(
         _ source: inout some ByteSource,
         to output: (any ByteSink)?,
         _ rejects: Rejects?,

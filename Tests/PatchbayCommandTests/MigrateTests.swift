@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayJSON
 import Testing
 
@@ -73,6 +74,103 @@ import Testing
         #expect(result.talk.contains("would be one file"))
         #expect(bench.files == before)
         #expect(try bench.read("bad.ndjson") == "{\"identifiers\":[]}\n")
+    }
+
+    @Test(arguments: [
+        ["plan", "--html", "in.ndjson"], ["plan", "--settings", "set.json", "--html", "./set.json"],
+        ["apply", "--settings", "set.json", "--out", "set.json"], ["apply", "--out", "link"],
+        ["apply", "--out", "b", "--rejects", "b.partial"], ["apply", "--out", "b", "--evidence", "b.checkpoint"],
+        ["apply", "--out", "b", "--journal", "j", "--rejects", "j.1.before"],
+    ]) func `nothing that is written is something else that the line names`(_ words: [String]) async throws {
+        try bench.write("set.json", "{}")
+        try FileManager.default.createSymbolicLink(atPath: bench.path("link"), withDestinationPath: "in.ndjson")
+        let before = bench.files
+        let line: [String] = ["migrate", words[0]] + formats.dropFirst(2) + ["--in", "in.ndjson"] + words.dropFirst()
+        let result = try await bench.start(line).result()
+        #expect(result.status == 64)
+        #expect(result.talk.contains("would be one file"))
+        #expect(bench.files == before)
+        #expect(try bench.read("in.ndjson") == Self.contacts)
+        #expect(try bench.read("set.json") == "{}")
+    }
+
+    @Test func `no part of a cut takes the place of what is read`() async throws {
+        let lines = (1...50).map { "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-\($0)\"}]}\n" }.joined()
+        try bench.write("people.2.ndjson", lines)
+        let cut = ["migrate", "cut", "--to", "neutral.contacts", "people.2.ndjson", "--size", "1000"]
+        let result = try await bench.start(cut + ["--out", "people.ndjson"]).result()
+        #expect(result.status == 64)
+        #expect(result.talk.contains("FILE and a part would be one file"))
+        #expect(try bench.read("people.2.ndjson") == lines)
+    }
+
+    @Test func `only contacts come from standard input and go to standard output`() async throws {
+        let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
+        let streamed = try await bench.start(formats + ["--in", "-", "--out", "-", "--json"], input: line).result()
+        #expect(streamed.output == line)
+        let refused = [
+            ["apply", "--out", "out.ndjson", "--rejects", "-"], ["apply", "--out", "out.ndjson", "--evidence", "-"],
+            ["apply", "--out", "out.ndjson", "--journal", "-"], ["plan", "--html", "-"], ["plan", "--settings", "-"],
+            ["verify", "--target", "-"],
+        ]
+        for words in refused {
+            let line: [String] =
+                ["migrate", words[0]] + formats.dropFirst(2) + ["--in", "in.ndjson"] + words.dropFirst()
+            let result = try await bench.start(line).result()
+            #expect(result.status == 64)
+            #expect(result.talk.contains("- is no file here"), "\(words)")
+        }
+        try bench.write("out.ndjson", line)
+        let verify = ["migrate", "verify"] + formats.dropFirst(2) + ["--in", "-", "--target", "out.ndjson"]
+        let verified = try await bench.start(verify, input: line).result()
+        #expect(verified.status == 0)
+        #expect(verified.talk.contains("1 compared, 1 equal"))
+        let sampled = try await bench.start(verify + ["--sample", "1"], input: line).result()
+        #expect(sampled.status == 64)
+        #expect(sampled.talk.contains("--sample reads the source twice"))
+        let cut = ["migrate", "cut", "--to", "neutral.contacts", "-", "--size", "1000"]
+        #expect(try await bench.start(cut, input: line).result().talk.contains("give --out FILE"))
+        #expect(try await bench.start(cut + ["--out", "part.ndjson"], input: line).result().status == 0)
+        #expect(try bench.read("part.1.ndjson") == line)
+        #expect(try await bench.run("migrate", "undo", "-").status == 64)
+        #expect(!bench.files.contains("-"))
+    }
+
+    @Test func `a target record that can't be read is told with its line and the reason`() async throws {
+        let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
+        try bench.write("source.ndjson", line)
+        try bench.write("target.ndjson", "\(line){\"oops\n")
+        let verify = ["migrate", "verify"] + formats.dropFirst(2) + ["--in", "source.ndjson"]
+        let result = try await bench.start(verify + ["--target", "target.ndjson"]).result()
+        #expect(result.status == 1)
+        #expect(result.output.hasPrefix("unreadable target record 2, line 2: neutral.json: The line is not JSON"))
+        #expect(result.talk.contains("1 differences, 1 of them target records that can't be read"))
+    }
+
+    @Test func `the map file of a source is kept, and that of a target is undone with it`() async throws {
+        try bench.write("to.json", #"{"to": {"listId": "771100"}}"#)
+        let there = ["migrate", "apply", "--from", "neutral.contacts", "--to", "acoustic.contacts"]
+        let line = there + ["--in", "in.ndjson", "--settings", "to.json", "--journal", "back.json"]
+        try bench.write("members.map.xml", "before")
+        _ = try await bench.start(line + ["--out", "members.psv"]).result()
+        let map = try bench.read("members.map.xml")
+        #expect(map.contains("<LIST_ID>771100</LIST_ID>"))
+        let again = try await bench.start(line + ["--out", "members.psv"]).result()
+        #expect(again.status == 2)
+        #expect(again.talk.contains("migration.journal.other at back.json"))
+        for more: [String] in [[], ["--companion", "none"]] {
+            let back = [
+                "migrate", "apply", "--from", "acoustic.contacts", "--to", "acoustic.contacts", "--in", "members.psv",
+                "--out", "members.csv", "--settings", "to.json",
+            ]
+            let result = try await bench.start(back + more).result()
+            #expect([64, 78].contains(result.status))
+            #expect(!more.isEmpty || result.talk.contains("would be one file, members.map.xml"))
+        }
+        #expect(try bench.read("members.map.xml") == map)
+        #expect(try await bench.run("migrate", "undo", "back.json").status == 0)
+        #expect(try bench.read("members.map.xml") == "before")
+        #expect(!bench.files.contains { $0.hasPrefix("members.psv") || $0.hasPrefix("back.json") })
     }
 
     @Test func `standard input goes to standard output`() async throws {

@@ -1,5 +1,6 @@
 import PatchbayAcoustic
 import PatchbayAdapterKit
+import PatchbayDES
 import PatchbayJSON
 import PatchbayMigration
 import PatchbayModel
@@ -126,6 +127,11 @@ import Testing
         let people = (1...1_010).map { Contact(identifiers: [Identifier(.external, "c-\($0)")]) }
         let longest = try Self.file(format, settings, [people[1_009]]).count
         #expect(try code(Self.file(format, settings, people), longest) == "cut.parts")
+    }
+
+    @Test func `the size that a vendor states for its contact files is known`() {
+        #expect(AdapterModule.des.loads.compactMap(\.bytes) == [64_000_000])
+        #expect(AdapterModule.salesforce.loads.compactMap(\.bytes) == [20_000_000])
     }
 
     @Test func `a file without a record becomes none`() throws {

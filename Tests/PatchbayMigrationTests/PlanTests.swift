@@ -45,6 +45,15 @@ import Testing
         return contact
     }
 
+    @Test func `a file whose lines end in CR alone is told so`() throws {
+        let bytes = Array("Contact Key,Tier\rc-1,gold\rc-2,red\r".utf8)
+        let error = #expect(throws: Migration.Failure.self) {
+            try Self.plan(bytes, from: AdapterModule.salesforce.formats[0])
+        }
+        #expect(error?.description.contains("its lines end in CR alone") == true)
+        #expect(error?.description.contains("Save the file with LF or CR LF") == true)
+    }
+
     // MARK: Every way counts the same
 
     @Test(arguments: Array(BulkTests.settings.enumerated())) func `every way gives the same plan`(

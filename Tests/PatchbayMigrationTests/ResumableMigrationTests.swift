@@ -129,12 +129,41 @@ import Testing
         try run(files("whole.ndjson"))
         try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
         let report = try run(files(journal: "journal")).report
+        let sizes = try ["out.ndjson", "out.ndjson.bad", "out.ndjson.replay"].map { try bytes($0).count }
         // As it stands when the rejects have their names and the contacts do not.
         try FileManager.default.moveItem(atPath: path("out.ndjson"), toPath: path("out.ndjson.partial"))
+        try writeLastCheckpoint(report, sizes)
+        try Data("half".utf8).write(to: folder.appending(path: "out.ndjson.checkpoint.partial"))
+        #expect(try run(files(journal: "journal")).isCommitted)
+        #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
+        #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })
+        #expect(try Journal.undo(path("journal")).map(\.deed) == [.restored, .removed, .removed])
+        #expect(try bytes("out.ndjson") == Data("before".utf8))
+    }
+
+    @Test func `a journal that a killed run had written stays the way back of the next`() throws {
+        try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
+        let report = try run(files(journal: "journal")).report
+        let outputs = ["out.ndjson", "out.ndjson.bad", "out.ndjson.replay"]
+        let sizes = try outputs.map { try bytes($0).count }
+        // As it stands when the journal is written and no file has its name.
+        for name in outputs {
+            try FileManager.default.moveItem(atPath: path(name), toPath: path("\(name).partial"))
+        }
+        try FileManager.default.linkItem(atPath: path("journal.1.before"), toPath: path("out.ndjson"))
+        try writeLastCheckpoint(report, sizes)
+        let journal = try bytes("journal")
+        #expect(try run(files(journal: "journal")).isCommitted)
+        #expect(try bytes("journal") == journal)
+        #expect(try Journal.undo(path("journal")).map(\.deed) == [.restored, .removed, .removed])
+        #expect(try bytes("out.ndjson") == Data("before".utf8))
+    }
+
+    /// Writes what a run that is complete keeps until its files have their names.
+    private func writeLastCheckpoint(_ report: MigrationReport, _ sizes: [Int]) throws {
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
         place.report.isComplete = true
         let identity = try InputIdentity(FileSource(path: path("in.ndjson")), path: path("in.ndjson"))
-        let sizes = try ["out.ndjson.partial", "out.ndjson.bad", "out.ndjson.replay"].map { try bytes($0).count }
         let settings = SHA256.digest(
             of: Array(JSONValue.array(["a", .array(files().outputs.map { .string($0) })]).text.utf8)
         )
@@ -145,12 +174,6 @@ import Testing
             lengths: sizes
         )
         try Data(checkpoint.bytes).write(to: folder.appending(path: "out.ndjson.checkpoint"))
-        try Data("half".utf8).write(to: folder.appending(path: "out.ndjson.checkpoint.partial"))
-        #expect(try run(files(journal: "journal")).isCommitted)
-        #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
-        #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })
-        #expect(try Journal.undo(path("journal")).map(\.deed) == [.restored, .removed, .removed])
-        #expect(try bytes("out.ndjson") == Data("before".utf8))
     }
 
     @Test func `what a killed run left of a checkpoint or a journal is not left behind`() throws {
@@ -210,6 +233,55 @@ import Testing
         #expect(names == ["in.ndjson"])
     }
 
+    /// A file that grows when its first bytes were read.
+    private struct GrowingFile: ByteSource {
+        var source: FileSource
+        let url: URL
+        var isGrown = false
+
+        init(_ url: URL) throws { (source, self.url) = (try FileSource(path: url.path), url) }
+
+        func change() throws(FileError) -> Finding? { try source.change() }
+
+        mutating func next() throws(FileError) -> [UInt8]? {
+            defer { isGrown = true }
+            if !isGrown, let file = try? FileHandle(forWritingTo: url) {
+                _ = try? file.seekToEnd()
+                try? file.write(contentsOf: Data("{}\n".utf8))
+                try? file.close()
+            }
+            return try source.next()
+        }
+    }
+
+    @Test func `a plan and a verification tell a file that changes while it is read, too`() throws {
+        try run(files())
+        let (source, target) = (folder.appending(path: "in.ndjson"), folder.appending(path: "out.ndjson"))
+        let way = try migration()
+        let planned = #expect(throws: Migration.Failure.self) {
+            var growing = try GrowingFile(source)
+            _ = try way.plan(&growing)
+        }
+        #expect(planned?.findings.map(\.code) == ["migration.input.changed"])
+        #expect(planned?.findings.map(\.path) == [source.path])
+        let verified = #expect(throws: Migration.Failure.self) {
+            _ = try way.verify(
+                { try GrowingFile(source) },
+                against: { try FileSource(path: target.path) },
+                difference: { _ in }
+            )
+        }
+        #expect(verified?.findings.map(\.path) == [source.path])
+        let held = #expect(throws: Migration.Failure.self) {
+            _ = try way.verify(
+                { try FileSource(path: source.path) },
+                against: { try GrowingFile(target) },
+                difference: { _ in }
+            )
+        }
+        #expect(held?.findings.map(\.path) == [target.path])
+    }
+
     @Test func `two runs do not write one file`() throws {
         let first = try OutputFile(path: path("out.ndjson"), from: nil)
         let error = #expect(throws: FileError.self) { try run(files()) }
@@ -227,6 +299,34 @@ import Testing
         #expect(deeds.map(\.deed) == [.restored, .removed, .removed])
         #expect(try bytes("out.ndjson") == Data("before".utf8))
         #expect(names == ["in.ndjson", "out.ndjson"])
+    }
+
+    @Test func `a journal of another run is not written over, nor what it keeps`() throws {
+        try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
+        try run(files(journal: "journal"))
+        let before = names
+        #expect(refusal { try run(files(journal: "journal")) } == "migration.journal.other")
+        #expect(refusal { try run(files(journal: "journal"), restarts: true) } == "migration.journal.other")
+        #expect(names == before)
+        try FileManager.default.moveItem(atPath: path("journal"), toPath: path("elsewhere"))
+        #expect(refusal { try run(files(journal: "journal")) } == "migration.journal.other")
+        #expect(try Journal.undo(path("elsewhere")).map(\.deed) == [.restored, .removed, .removed])
+        #expect(try bytes("out.ndjson") == Data("before".utf8))
+        #expect(try run(files(journal: "journal")).isCommitted)
+    }
+
+    @Test func `what stands beside an output is gone on with and undone like it`() throws {
+        try Data("old map".utf8).write(to: folder.appending(path: "out.map"))
+        var all = files(evidence: "out.evidence", journal: "journal")
+        all.companions = [(path("out.map"), Array("new map".utf8))]
+        #expect(try !run(all, chunks: 3).isCommitted)
+        #expect(try bytes("out.map") == Data("old map".utf8))
+        #expect(try run(all).isCommitted)
+        #expect(try bytes("out.map") == Data("new map".utf8))
+        #expect(!names.contains { $0.hasSuffix(".partial") })
+        let deeds = try Journal.undo(path("journal"))
+        #expect(deeds.map(\.deed) == [.removed, .removed, .removed, .removed, .restored])
+        #expect(try bytes("out.map") == Data("old map".utf8))
     }
 
     @Test func `undo touches nothing if a file was changed since`() throws {

@@ -145,6 +145,20 @@ import Testing
         #expect(run.verification.expected.rejected == 1)
     }
 
+    @Test func `a target record that can't be read is told with its line and the reason`() throws {
+        let source = Self.file(Self.people(3))
+        let run = try Run(source, against: Self.file(Self.people(2)) + Array("{\"oops\n".utf8), showsKeys: true)
+        #expect(run.words == ["unreadable  ", "missing  p2@x.example"])
+        let broken = try #require(run.differences.first { $0.kind == .unreadable })
+        #expect((broken.line, broken.records.target) == (3, 3))
+        #expect(broken.findings.map(\.code) == ["neutral.json"])
+        #expect((run.verification.unreadable, run.verification.count) == (1, 2))
+        let lines = try Self.migrated(source, to: .altcraftProfiles) + Array("{\"oops\n".utf8)
+        let written = try Run(source, against: lines, to: Self.writtenOnly)
+        #expect(written.differences.map(\.kind) == [.unreadable])
+        #expect(written.differences.map(\.line) == [4])
+    }
+
     @Test func `nobody is named unless it is asked for`() throws {
         let run = try Run(Self.file(Self.people(3)), against: Self.file(Self.people(2)))
         #expect(run.differences.map(\.contact).allSatisfy { $0.hasPrefix("#") && !$0.contains("@") })

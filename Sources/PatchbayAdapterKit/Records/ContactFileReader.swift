@@ -77,8 +77,21 @@ public struct ContactFileReader: RowReader, Sendable {
 
     // MARK: Header
 
+    /// Refuses a file whose lines end in CR alone: it is one line for everybody else, too.
+    ///
+    /// A header line with an end, or with nothing behind a CR, is none of those.
+    private func refuseBareReturns() throws(SettingsError) {
+        guard let line = reader.header?.bytes, line.last != UInt8(ascii: "\n"),
+            line.dropLast().contains(UInt8(ascii: "\r"))
+        else { return }
+        var finding = findings.fault.at("header", detail: "line 1, its lines end in CR alone, so the file is one line")
+        finding.remedy = "Save the file with LF or CR LF at the end of each line."
+        throw SettingsError([finding])
+    }
+
     private mutating func readHeader() throws(SettingsError) {
         guard columns.isEmpty, reader.header != nil || !file.dialect.hasHeader else { return }
+        try refuseBareReturns()
         let (given, found) = (file.settings.header, reader.header?.fields ?? [])
         let names = given.isEmpty ? found : given
         file.kind.rules.header.fire()

@@ -14,6 +14,9 @@ struct Invocation: Sendable {
     /// The text after a flag.
     func text(_ flag: Flag) -> String? { values[flag]?.last }
 
+    /// The file after a flag; nil for none, and for standard input or output.
+    func file(_ flag: Flag) -> String? { text(flag).flatMap { $0 == "-" ? nil : $0 } }
+
     /// The texts after a flag that may be given several times.
     func texts(_ flag: Flag) -> [String] { values[flag] ?? [] }
 

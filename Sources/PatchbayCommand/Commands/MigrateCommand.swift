@@ -33,7 +33,7 @@ extension Command {
         usesNetwork: { $0.leadsThroughDoor && !$0.has(.dryRun) }
     ) { session in
         let setup = try MigrationSetup(session)
-        try session.requireDistinctFiles(source: setup.source)
+        try session.requireDistinctFiles(setup)
         guard let door = setup.door, !session.invocation.has(.dryRun) else {
             return try MigrationRun(session, setup).run()
         }
@@ -69,20 +69,19 @@ extension Command {
             session.tellStop(after: outcome.report.read)
             return .findings
         }
-        try writeCompanions(beside: files.output)
-        try setup.writeCompanion(besideRejects: session.invocation.text(.rejects))
+        try tellCompanions()
         return try end(outcome.report)
     }
 
     /// The files of a run that can be gone on with; nil if one of them can't.
     private func resumableFiles() throws -> ResumableMigration.Files? {
         let invocation = session.invocation
-        guard let input = invocation.text(.input), input != "-", let output = invocation.text(.output),
-            !invocation.has(.dryRun)
+        guard let input = invocation.file(.input), let output = invocation.file(.output), !invocation.has(.dryRun)
         else {
             return try needing([.consentEvidence, .journal, .restart, .checkpoint])
         }
-        let files = session.files(input, output, source: setup.source)
+        var files = session.files(input, output, source: setup.source)
+        files.companions = try companions().map { ($0.path, $0.bytes) }
         guard ResumableMigration.canResume(files) else { return try needing([.consentEvidence, .journal]) }
         return files
     }
@@ -102,7 +101,7 @@ extension Command {
         var input = try session.source(session.invocation.text(.input))
         let isDry = session.invocation.has(.dryRun)
         let output =
-            isDry ? nil : try session.invocation.text(.output).map { try OutputFile(path: $0) } ?? .standardOutput()
+            isDry ? nil : try session.invocation.file(.output).map { try OutputFile(path: $0) } ?? .standardOutput()
         let rejects =
             isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: setup.source) }
         var progress = ProgressLine(session.console, total: input.size)
@@ -121,24 +120,27 @@ extension Command {
         try rejects?.commit()
         try output?.commit()
         if !isDry {
-            try writeCompanions(beside: session.invocation.text(.output))
-            try setup.writeCompanion(besideRejects: session.invocation.text(.rejects))
+            for companion in try companions() { try companion.write() }
+            try tellCompanions()
         }
         return try end(report)
     }
 
-    /// Writes what the target's vendor wants beside the contacts; it follows from the settings alone.
-    private func writeCompanions(beside path: String?) throws {
+    /// What is written beside the contacts and the rows to mend; it follows from the settings alone.
+    private func companions() throws(SettingsError) -> [MigrationSetup.Companion] {
+        let invocation = session.invocation
+        return try setup.companions(beside: invocation.text(.output), rejects: invocation.text(.rejects))
+    }
+
+    /// Tells what the target's vendor wants beside the contacts, and where it is.
+    private func tellCompanions() throws {
+        let output = session.invocation.file(.output)
         for companion in try setup.companions() {
-            guard let path, path != "-" else {
-                session.console.say("The vendor wants \(companion.title), too: give --out FILE to get it beside.")
-                continue
-            }
-            let name = SourceCompanion.path(beside: path, companion.ending)
-            let file = try OutputFile(path: name, isPrivate: false)
-            try file.write(companion.bytes)
-            try file.commit()
-            session.console.say("\(name) is \(companion.title).")
+            let path = output.map { SourceCompanion.path(beside: $0, companion.ending) }
+            session.console.say(
+                path.map { "\($0) is \(companion.title)." }
+                    ?? "The vendor wants \(companion.title), too: give --out FILE to get it beside."
+            )
         }
     }
 
@@ -155,7 +157,7 @@ extension Command {
     /// The numbers: on standard output for programs, unless the contacts go there.
     private func tell(_ report: MigrationReport) throws {
         guard !session.isJSON else {
-            let isFree = session.invocation.has(.output) || session.invocation.has(.dryRun)
+            let isFree = session.invocation.file(.output) != nil || session.invocation.has(.dryRun)
             return isFree ? try session.console.data(report.json) : session.console.say(report.json.text)
         }
         session.tell(report, verb: session.invocation.has(.dryRun) ? "would be written" : "written")
@@ -170,26 +172,6 @@ extension Session {
         files.evidence = invocation.text(.consentEvidence)
         files.journal = invocation.text(.journal)
         return files
-    }
-
-    /// Refuses a line that names one file twice: what is written would take the place of what is read, or of the other.
-    fileprivate func requireDistinctFiles(source: RecordFormat) throws(UsageError) {
-        let rejects = invocation.text(.rejects).map { RejectFiles.paths($0, source: source) }
-        let files: [(role: String, path: String?)] = [
-            ("--in", invocation.text(.input)), ("--out", invocation.text(.output)), ("--rejects", rejects?.list),
-            ("the rows to mend, beside --rejects,", rejects?.replay), ("--evidence", invocation.text(.consentEvidence)),
-            ("--journal", invocation.text(.journal)),
-        ]
-        var roles: [String: String] = [:]
-        for (role, path) in files {
-            guard let path, path != "-", let place = FilePlace.text(path) else { continue }
-            if let other = roles.updateValue(role, forKey: place) {
-                throw UsageError(
-                    "\(other) and \(role) would be one file, \(path). Give each its own.",
-                    command: invocation.command.name
-                )
-            }
-        }
     }
 
     /// Says that an earlier run is gone on with, if one is.
@@ -208,6 +190,7 @@ extension Session {
         for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
             console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
         }
+        guard invocation.command.flags.contains(.rejects) else { return }
         if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
             console.say("The rejected records are not kept: give --rejects FILE to keep them.")
         }

@@ -11,6 +11,7 @@ extension Command {
             A vendor's import takes files up to a size. FILE is cut between two records, never within one; each part has the
             header, and the parts stand beside it (or beside --out) under its name with a number: contacts.1.csv. Without
             --size the size is what the vendor's documents state for files. --settings are those that FILE was written with.
+            - is standard input; --out names the parts then.
             """,
         arguments: [.required("FILE")],
         required: [.to],
@@ -28,6 +29,13 @@ extension Command {
 
     init(_ session: Session) throws {
         (self.session, file) = (session, session.invocation.argument(0) ?? "")
+        try session.requireFileNames()
+        guard file != "-" || session.invocation.has(.output) else {
+            throw UsageError(
+                "- is standard input, which gives the parts no name: give --out FILE.",
+                command: session.invocation.command.name
+            )
+        }
         format = try session.format(.to)
     }
 
@@ -37,7 +45,8 @@ extension Command {
             settings: try session.object(.settings)["to"]?.object ?? [:],
             limit: FileCutter.Limit(bytes: try size())
         )
-        var source = try FileSource(path: file)
+        try requireDistinctFiles()
+        var source = try session.source(file)
         var progress = ProgressLine(session.console, total: source.size)
         try refuseParts()
         var outputs: [OutputFile] = []
@@ -64,7 +73,8 @@ extension Command {
                 session.console.say("\(output.path): \(part.records) records, \(part.bytes) bytes")
             }
         }
-        if parts.isEmpty { session.console.say("\(file) has no record; no file was written.") }
+        let name = file == "-" ? "Standard input" : file
+        if parts.isEmpty { session.console.say("\(name) has no record; no file was written.") }
         return .fine
     }
 
@@ -86,10 +96,23 @@ extension Command {
         return "\(stem).\(number)\(name[stem.endIndex...])"
     }
 
+    /// The parts that stand there already.
+    private var earlierParts: [String] {
+        (1...FileCutter.mostParts).map { path(of: $0) }.filter { ResumableMigration.size(of: $0) != nil }
+    }
+
+    /// Refuses a line on which a part would take the place of what is read.
+    private func requireDistinctFiles() throws(UsageError) {
+        var files = MigrationFiles()
+        files.read(file, "FILE")
+        files.read(session.invocation.text(.settings), "--settings")
+        for path in earlierParts { files.write(path, "a part") }
+        try files.requireDistinct(session.invocation.command)
+    }
+
     /// Parts of another time would be taken for parts of this file.
     private func refuseParts() throws(UsageError) {
-        let path = path(of: 1)
-        guard (try? FileSource(path: path)) != nil else { return }
+        guard let path = earlierParts.first else { return }
         throw UsageError(
             "\(path) is there already: remove the parts of an earlier cut, or give --out FILE for another name.",
             command: session.invocation.command.name

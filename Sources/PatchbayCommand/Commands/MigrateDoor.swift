@@ -17,8 +17,7 @@ import PatchbayModel
     /// `migrate apply`.
     func apply() async throws -> ExitStatus {
         let invocation = session.invocation
-        let (input, output) = (invocation.text(.input), invocation.text(.output))
-        guard let input, input != "-", let output, output != "-" else {
+        guard let input = invocation.file(.input), let output = invocation.file(.output) else {
             throw UsageError(
                 "A migration through a door needs plain files: --in FILE, and --out FILE for what became of each record.",
                 command: invocation.command.name
@@ -30,7 +29,12 @@ import PatchbayModel
             try session.surroundings(size: ResumableMigration.size(of: input)),
             restarts: invocation.has(.restart)
         )
-        if outcome.isCommitted { try setup.writeCompanion(besideRejects: invocation.text(.rejects)) }
+        if outcome.isCommitted {
+            // None stands beside the verdicts.
+            for companion in try setup.companions(beside: nil, rejects: invocation.text(.rejects)) {
+                try companion.write()
+            }
+        }
         return try session.end(outcome)
     }
 }

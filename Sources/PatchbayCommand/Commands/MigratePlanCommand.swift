@@ -29,7 +29,10 @@ extension Command {
     private let session: Session
     private let setup: MigrationSetup
 
-    init(_ session: Session) throws { (self.session, setup) = (session, try MigrationSetup(session)) }
+    init(_ session: Session) throws {
+        (self.session, setup) = (session, try MigrationSetup(session))
+        try session.requireDistinctFiles(setup)
+    }
 
     func run() throws -> ExitStatus {
         let invocation = session.invocation
@@ -45,14 +48,14 @@ extension Command {
             progress: { progress.show(records: $0.records, bytes: $0.bytes) },
             isCancelled: { session.interruption.signalNumber != nil }
         )
-        guard plan.report.isComplete else {
+        guard plan.report.isComplete, session.interruption.signalNumber == nil else {
             session.console.say("Stopped after \(plan.report.read) records: this is no plan.")
             return .findings
         }
         if let path = invocation.text(.html) {
             let page = try OutputFile(path: path, isPrivate: false)
             try page.write(
-                Array(plan.page(of: invocation.text(.input).map { String($0.split(separator: "/").last ?? "") }).utf8)
+                Array(plan.page(of: invocation.file(.input).map { String($0.split(separator: "/").last ?? "") }).utf8)
             )
             try page.commit()
             session.console.say("The page is \(path).")

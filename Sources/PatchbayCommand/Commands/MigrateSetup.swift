@@ -17,11 +17,14 @@ import PatchbayModel
     private let targetSettings: JSONObject
     /// What stands beside the source and says how it is read; nil if nothing does.
     private let companion: SourceCompanion?
+    /// What says how the source is read, and what stands beside it whether it is read or not.
+    let pathsBesideSource: [String]
 
     /// The same as one value.
     var identity: JSONValue { .object(JSONObject(parts)) }
 
     init(_ session: Session) throws {
+        try session.requireFileNames(besides: [.input, .output])
         let settings = try session.object(.settings)
         let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
         guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
@@ -30,7 +33,10 @@ import PatchbayModel
         target = try door?.format ?? session.format(.to)
         targetSettings = door == nil ? settings["to"]?.object ?? [:] : [:]
         let sourceSettings = settings["from"]?.object ?? [:]
-        companion = try session.companion(of: source, given: sourceSettings)
+        let companion = try session.companion(of: source, given: sourceSettings)
+        self.companion = companion
+        let beside = session.pathBesideSource(source).flatMap { ResumableMigration.size(of: $0) == nil ? nil : $0 }
+        pathsBesideSource = [companion?.path, beside].compactMap(\.self)
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
         let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
         let read = companion.map { [("companion", JSONValue.object($0.settings))] } ?? []
@@ -72,10 +78,37 @@ import PatchbayModel
     /// What the target's vendor wants beside the file with the contacts.
     func companions() throws(SettingsError) -> [CompanionFile] { try target.makeCompanions?(targetSettings) ?? [] }
 
-    /// Puts what says how the source is read beside the rows to mend, too: they are read the same way.
-    func writeCompanion(besideRejects path: String?) throws {
-        guard let companion, let path else { return }
-        try companion.write(beside: RejectFiles.paths(path, source: source).replay)
+    /// A file that is written beside another one.
+    struct Companion {
+        let path: String
+        let title: String
+        /// What it stands beside, in the words by which a person knows it.
+        let owner: String
+        let bytes: [UInt8]
+
+        /// Writes it; it holds no person's data.
+        func write() throws(FileError) {
+            let file = try OutputFile(path: path, isPrivate: false)
+            try file.write(bytes)
+            try file.commit()
+        }
+    }
+
+    /// What is written beside these files: what the target's vendor wants, and what says how the source is read, because the
+    /// rows to mend are read the same way.
+    func companions(beside output: String?, rejects: String?) throws(SettingsError) -> [Companion] {
+        var all: [Companion] = []
+        if let output, output != "-" {
+            for file in try companions() {
+                let path = SourceCompanion.path(beside: output, file.ending)
+                all.append(Companion(path: path, title: file.title, owner: "--out", bytes: file.bytes))
+            }
+        }
+        if let rejects, let copy = companion?.copy(beside: RejectFiles.paths(rejects, source: source).replay) {
+            let title = "what says how the rows to mend are read"
+            all.append(Companion(path: copy.path, title: title, owner: "--rejects", bytes: copy.bytes))
+        }
+        return all
     }
 
     private static let unknownMember = FindingRow(
@@ -90,7 +123,7 @@ import PatchbayModel
 /// A file that stands beside the source and says how it is read.
 struct SourceCompanion {
     let settings: JSONObject
-    private let path: String
+    let path: String
     private let bytes: [UInt8]
     private let ending: String
 
@@ -113,16 +146,20 @@ struct SourceCompanion {
     /// Its name beside a file.
     static func path(beside file: String, _ ending: String) -> String { "\(file.pathStem).\(ending)" }
 
-    func write(beside file: String) throws {
+    /// A copy of it beside a file; nil where it stands there itself.
+    func copy(beside file: String) -> (path: String, bytes: [UInt8])? {
         let copy = Self.path(beside: file, ending)
-        guard copy != path else { return }
-        let output = try OutputFile(path: copy, isPrivate: false)
-        try output.write(bytes)
-        try output.commit()
+        return FilePlace.name(copy) == FilePlace.name(path) ? nil : (copy, bytes)
     }
 }
 
 extension Session {
+    /// Where a file would stand beside the source that says how it is read; nil if its format knows none.
+    func pathBesideSource(_ source: RecordFormat) -> String? {
+        guard let reader = source.companion, let input = invocation.file(.input) else { return nil }
+        return SourceCompanion.path(beside: input, reader.ending)
+    }
+
     /// What the command line names, or what stands beside the source; nil if nothing does, or if nothing is wanted.
     func companion(of source: RecordFormat, given: JSONObject) throws -> SourceCompanion? {
         let named = invocation.text(.companion)
@@ -136,10 +173,8 @@ extension Session {
             return nil
         }
         guard named != "none" else { return nil }
-        let beside = invocation.text(.input).flatMap {
-            $0 == "-" ? nil : SourceCompanion.path(beside: $0, reader.ending)
-        }
-        guard let path = named ?? beside, named != nil || ResumableMigration.size(of: path) != nil else { return nil }
+        guard let path = named ?? pathBesideSource(source), named != nil || ResumableMigration.size(of: path) != nil
+        else { return nil }
         let companion = try SourceCompanion(reader, at: path, given: given)
         console.say("\(path) says how the source is read: it is \(reader.title).")
         return companion

@@ -19,9 +19,11 @@ extension Command {
             """,
         arguments: [.required("JOURNAL")],
         optional: [.config, .provider, .output, .checkpoint, .restart, .logLevel, .json],
-        usesNetwork: { try DoorUndo.door(of: $0.argument(0) ?? "") != nil }
+        usesNetwork: { try $0.argument(0) != "-" && DoorUndo.door(of: $0.argument(0) ?? "") != nil }
     ) { session in
         let journal = session.invocation.argument(0) ?? ""
+        guard journal != "-" else { throw session.notAFile("JOURNAL") }
+        try session.requireFileNames()
         if let door = try DoorUndo.door(of: journal) {
             return try await session.undo(journal, through: door.door, provider: door.provider)
         }
@@ -46,6 +48,8 @@ extension Session {
                 command: invocation.command.name
             )
         }
+        let output = invocation.text(.output) ?? "\(journal).undone"
+        try requireDistinctFiles(journal, output)
         let configuration = try configuration()
         let chosen = try invocation.has(.provider) ? provider(of: configuration) : configuration.provider(name)
         guard let chosen else {
@@ -57,11 +61,23 @@ extension Session {
         let undo = try DoorUndo(
             journal,
             through: DoorTarget(chosen),
-            output: invocation.text(.output) ?? "\(journal).undone"
+            output: output
         )
-        return try end(
-            await undo.run(try surroundings(size: nil), restarts: invocation.has(.restart)),
-            verb: "put back"
-        )
+        let outcome = try await undo.run(try surroundings(size: nil), restarts: invocation.has(.restart))
+        let status = try end(outcome, verb: "put back")
+        if outcome.isCommitted, outcome.report.rejected > 0 {
+            console.say("What could not be put back stands in \(output) with the reason; the journal is kept.")
+        }
+        return status
+    }
+
+    /// Refuses a line on which the verdicts would take the place of what is read.
+    private func requireDistinctFiles(_ journal: String, _ output: String) throws(UsageError) {
+        var files = MigrationFiles()
+        files.read(journal, "JOURNAL")
+        files.read(invocation.text(.config), "--config")
+        files.write(output, "--out")
+        files.keep(ResumableMigration.Files.traces(of: output, throughDoor: true), beside: "--out")
+        try files.requireDistinct(invocation.command)
     }
 }

@@ -16,7 +16,8 @@ extension Command {
             which field, missing, extra, changed, absent or added. What the migration itself rejects or leaves out is
             expected and told apart. Contacts are named by a digest; --values names them by their keys. --sample N looks at
             N contacts of each stratum (said no to something, has a push token, arrived in part, arrived whole), the same
-            ones for the same --seed.
+            ones for the same --seed. A record of the target that can't be read is told with its line and the reason. --in - is
+            standard input, of which no sample can be taken.
             """,
         required: [.from, .to, .input],
         optional: [.settings, .config, .provider, .companion, .target, .sample, .seed, .values, .logLevel, .json],
@@ -32,47 +33,63 @@ extension Command {
     private let setup: MigrationSetup
     private var shown = 0
 
-    init(_ session: Session) throws { (self.session, setup) = (session, try MigrationSetup(session)) }
+    init(_ session: Session) throws {
+        (self.session, setup) = (session, try MigrationSetup(session))
+        try session.requireDistinctFiles(setup)
+        guard session.invocation.file(.input) != nil || !session.invocation.has(.sample) else {
+            throw session.notAFile("--in", because: ": --sample reads the source twice, and standard input comes once")
+        }
+    }
 
     func run() async throws -> ExitStatus {
+        do {
+            let verification = try await verify()
+            if session.interruption.signalNumber == nil { return try end(verification) }
+        } catch is CancellationError {}
+        session.console.say("Stopped: this is no comparison.")
+        return .findings
+    }
+
+    private func verify() async throws -> Verification {
         let invocation = session.invocation
-        let (input, target) = (invocation.text(.input) ?? "", invocation.text(.target))
+        let target = invocation.text(.target)
         let seed = UInt64(invocation.number(.seed) ?? 1)
         let extent = invocation.number(.sample).map { Verification.Extent.sample($0, seed: seed) } ?? .full
         if let door = setup.door {
+            let input = invocation.file(.input)
             let check = try DoorVerification(setup.migration, with: door, input: input, results: target)
-            do {
-                let verification = try await check.run(
-                    try session.surroundings(size: nil),
-                    extent: extent,
-                    showsKeys: invocation.has(.values),
-                    difference: tell
-                )
-                return try end(verification)
-            } catch is CancellationError {
-                session.console.say("Stopped: this is no comparison.")
-                return .findings
-            }
-        }
-        guard let target else {
-            throw UsageError("--target FILE is missing (\(Flag.target.summary)).", command: invocation.command.name)
-        }
-        return try end(
-            setup.migration.verify(
-                { try FileSource(path: input) },
-                against: { try FileSource(path: target) },
+            return try await check.run(
+                try session.surroundings(size: nil),
                 extent: extent,
                 showsKeys: invocation.has(.values),
                 difference: tell
             )
+        }
+        guard let target else {
+            throw UsageError("--target FILE is missing (\(Flag.target.summary)).", command: invocation.command.name)
+        }
+        return try setup.migration.verify(
+            { try session.source(invocation.text(.input)) },
+            against: { try FileSource(path: target) },
+            extent: extent,
+            showsKeys: invocation.has(.values),
+            difference: tell
         )
     }
 
     private func tell(_ difference: Verification.Difference) throws {
+        // What was read of standard input until Ctrl-C is no source.
+        guard session.interruption.signalNumber == nil else { throw CancellationError() }
         shown += 1
         if session.isJSON { return try session.console.data(difference.json) }
         guard shown <= 20 else { return }
         let (source, target) = difference.records
+        if difference.kind == .unreadable {
+            let reasons = difference.findings.map(\.description).joined(separator: "; ")
+            return try session.console.data(
+                "unreadable target record \(target), line \(difference.line): \(reasons)"
+            )
+        }
         let place = target > 0 || difference.kind == .missing ? ", target record \(target)" : ""
         try session.console.data(
             "\(difference.kind.rawValue) \(difference.field) of \(difference.contact), source record \(source)\(place)"
@@ -83,9 +100,11 @@ extension Command {
         if session.isJSON {
             try session.console.data(verification.json)
         } else {
+            let number = verification.unreadable
+            let unreadable = number > 0 ? ", \(number) of them target records that can't be read" : ""
             if shown > 20 { try session.console.data("… and \(shown - 20) more; --json tells all") }
             session.console.say(
-                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count) differences; \(verification.expected.rejected) of the source are rejected by the migration itself.",
+                "\(verification.compared) compared, \(verification.equal) equal, \(verification.count) differences\(unreadable); \(verification.expected.rejected) of the source are rejected by the migration itself.",
                 .bold
             )
         }

@@ -8,6 +8,15 @@ enum FilePlace {
         if stat(path, &info) == 0 {
             return info.st_mode & S_IFMT == S_IFREG ? "\(info.st_dev):\(info.st_ino)" : nil
         }
+        return name(path)
+    }
+
+    /// The name that a path leads to, through links; another file may have it, too.
+    static func name(_ path: String) -> String {
+        if let text = realpath(path, nil) {
+            defer { free(text) }
+            return String(cString: text)
+        }
         let url = URL(fileURLWithPath: path)
         let folder = url.deletingLastPathComponent().resolvingSymlinksInPath().path
         return "\(folder)/\(url.lastPathComponent)"

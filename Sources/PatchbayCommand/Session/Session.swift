@@ -159,6 +159,8 @@ struct PatientSource: ByteSource {
     /// Bytes in the whole file, if that is known.
     var size: Int? { source.size }
 
+    func change() throws(FileError) -> Finding? { try source.change() }
+
     mutating func next() throws(FileError) -> [UInt8]? {
         interruption?.waitForInput()
         return interruption?.signalNumber == nil ? try source.next() : nil

@@ -88,7 +88,7 @@ struct Checkpoint {
         "migration.input.changed",
         .error,
         .conflict,
-        reason: "The input was changed while it was read; nothing was written",
+        reason: "The input was changed while it was read; no file was written",
         remedy: "Wait until the input is complete, or read a copy of it."
     )
 }

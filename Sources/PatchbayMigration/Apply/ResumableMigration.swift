@@ -26,6 +26,8 @@ public struct ResumableMigration: Sendable {
         public var rejects: (list: String, replay: String)?
         /// The evidence of what became of consents.
         public var evidence: String?
+        /// What vendors want beside the files, and what it holds: it gets its names with them, and everybody may read it.
+        public var companions: [(path: String, bytes: [UInt8])] = []
         /// Where the way back is kept.
         public var journal: String?
 
@@ -33,7 +35,18 @@ public struct ResumableMigration: Sendable {
         public init(input: String, output: String) { (self.input, self.output) = (input, output) }
 
         var outputs: [String] {
-            [output] + (rejects.map { [$0.list, $0.replay] } ?? []) + (evidence.map { [$0] } ?? [])
+            let own = [output] + (rejects.map { [$0.list, $0.replay] } ?? []) + (evidence.map { [$0] } ?? [])
+            return own + companions.map(\.path)
+        }
+
+        /// Which of the outputs the evidence is, where there is one.
+        var evidencePlace: Int { rejects == nil ? 1 : 3 }
+
+        /// What a run keeps beside its first output until it is done.
+        public static func traces(of output: String, throughDoor: Bool) -> [String] {
+            let checkpoint = Checkpoint.path(of: output)
+            let outbox = throughDoor ? DoorFiles.outboxes(of: output) : []
+            return [checkpoint, OutputFile.draft(of: checkpoint)] + outbox
         }
     }
 
@@ -73,7 +86,8 @@ public struct ResumableMigration: Sendable {
             var status = stat()
             return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
         }
-        return kind(files.input) == S_IFREG && files.outputs.allSatisfy { [nil, S_IFREG].contains(kind($0)) }
+        let written = files.outputs + (files.journal.map { [$0] } ?? [])
+        return kind(files.input) == S_IFREG && written.allSatisfy { [nil, S_IFREG].contains(kind($0)) }
     }
 
     /// Bytes of the input.
@@ -102,7 +116,8 @@ public struct ResumableMigration: Sendable {
         if checkpoint?.place.report.isComplete == true, let checkpoint {
             return try Self.finish(checkpoint, files.outputs, journal: files.journal)
         }
-        let outputs = try Self.open(files.outputs, checkpoint)
+        if let journal = files.journal { try Journal.requireFree(journal, for: files.outputs) }
+        let outputs = try Self.open(files.outputs, checkpoint, shared: files.companions.count)
         let run = Run(files, outputs, settings: settings, input: input, checkpoint, interval: interval)
         var checkpoints = run.checkpoints(watching: source)
         if let checkpoint, checkpoint.place.isExact {
@@ -174,12 +189,13 @@ public struct ResumableMigration: Sendable {
         return Outcome(report: report, resumed: report.read, isCommitted: true)
     }
 
-    /// Begins outputs, or goes on with them where a checkpoint left them.
-    static func open(_ paths: [String], _ checkpoint: Checkpoint?) throws -> [OutputFile] {
+    /// Begins outputs, or goes on with them where a checkpoint left them; everybody may read the last so many.
+    static func open(_ paths: [String], _ checkpoint: Checkpoint?, shared: Int = 0) throws -> [OutputFile] {
         var outputs: [OutputFile] = []
         for (index, path) in paths.enumerated() {
             do throws(FileError) {
-                let file = try OutputFile(path: path, from: checkpoint?.lengths[index])
+                let isPrivate = index < paths.count - shared
+                let file = try OutputFile(path: path, from: checkpoint?.lengths[index], isPrivate: isPrivate)
                 file.isKept = checkpoint != nil
                 outputs.append(file)
             } catch {
@@ -229,7 +245,7 @@ private final class Run {
 
     var output: any ByteSink { sink(0) }
     var rejects: Rejects? { files.rejects.map { _ in Rejects(list: sink(1), replay: sink(2)) } }
-    var evidence: any ByteSink { sink(outputs.count - 1) }
+    var evidence: any ByteSink { sink(files.evidencePlace) }
 
     func checkpoints(watching source: FileSource) -> Checkpoints {
         Checkpoints(
@@ -257,8 +273,13 @@ private final class Run {
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
         place.report.isComplete = true
         try writer.finish()
-        try writer.write(Checkpoint(settings: settings, input: input, place: place, lengths: outputs.map(\.count)))
+        for (file, companion) in zip(outputs.suffix(files.companions.count), files.companions) {
+            try file.write(companion.bytes)
+        }
+        let checkpoint = Checkpoint(settings: settings, input: input, place: place, lengths: outputs.map(\.count))
+        try writer.write(checkpoint)
         try writer.finish()
+        last = checkpoint
         for output in outputs { output.isKept = true }
         if let journal = files.journal { try Journal.write(journal, for: outputs) }
         for output in outputs.reversed() { try output.commit() }

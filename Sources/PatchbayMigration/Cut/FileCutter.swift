@@ -57,8 +57,8 @@ public struct FileCutter: Sendable {
     ///   - isCancelled: is asked now and then; then what was begun is left as it is.
     ///   - makePart: begins the file of that number, from 1.
     /// - Returns: what each file holds.
-    /// - Throws: ``Migration/Failure`` for a file that other settings wrote, a record that no file can hold, or too many
-    ///   files; `SettingsError` if the file can't be read as a whole; and what the source and the files throw.
+    /// - Throws: ``Migration/Failure`` for a file that other settings wrote or that was changed meanwhile, a record that no
+    ///   file can hold, or too many files; `SettingsError` if the file can't be read as a whole; and what the source and the files throw.
     public func cut(
         _ source: inout some ByteSource,
         progress: (Migration.Progress) -> Void = { _ in },
@@ -92,6 +92,7 @@ public struct FileCutter: Sendable {
         }
         guard start.count >= header.count else { throw Migration.Failure([Self.otherHeader.at()]) }
         try reader.finish(take)
+        if let change = try source.change() { throw Migration.Failure([change]) }
         try close(&open, &parts)
         return parts
     }

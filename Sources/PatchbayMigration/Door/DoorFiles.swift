@@ -83,7 +83,12 @@ final class DoorFiles {
         }
     }
 
-    static func removeOutbox(_ path: String) { for end in ["", "-wal", "-shm"] { unlink(path + end) } }
+    static func removeOutbox(_ path: String) { for file in files(ofOutbox: path) { unlink(file) } }
+
+    private static func files(ofOutbox path: String) -> [String] { ["", "-wal", "-shm"].map { path + $0 } }
+
+    /// The files that the outbox of a run consists of.
+    static func outboxes(of output: String) -> [String] { files(ofOutbox: outbox(of: output)) }
 
     /// Keeps where the run stands; what was written before it must be with the outputs already.
     func save(_ place: Checkpoints.Place) throws(FileError) {

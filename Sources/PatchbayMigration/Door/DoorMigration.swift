@@ -131,7 +131,7 @@ private final class ApplyFeed: DoorFeed {
         self.noes = noes
         hasNoes = journal?.isComplete ?? false
         evidence = try files.evidence.map { _ in
-            try ConsentEvidence(migration, to: run.outputs[run.outputs.count - 1], salt: input.head, hasBegun: done > 0)
+            try ConsentEvidence(migration, to: run.outputs[files.evidencePlace], salt: input.head, hasBegun: done > 0)
         }
     }
 

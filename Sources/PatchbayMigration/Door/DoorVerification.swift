@@ -9,7 +9,7 @@ import PatchbayModel
 public struct DoorVerification: Sendable {
     private let migration: Migration
     private let target: DoorTarget
-    private let input: String
+    private let input: String?
     private let results: String?
 
     /// A comparison.
@@ -17,10 +17,10 @@ public struct DoorVerification: Sendable {
     /// - Parameters:
     ///   - migration: what was done with each record; its target is the door's format.
     ///   - target: the door.
-    ///   - input: the source.
+    ///   - input: the source; nil is standard input, of which no sample can be taken.
     ///   - results: the file of verdicts that the migration wrote: what it rejected is not looked for.
     /// - Throws: ``Migration/Failure`` if the door can't show what the vendor holds.
-    public init(_ migration: Migration, with target: DoorTarget, input: String, results: String?) throws(Migration
+    public init(_ migration: Migration, with target: DoorTarget, input: String?, results: String?) throws(Migration
         .Failure)
     {
         guard target.canRead else {
@@ -73,6 +73,11 @@ public struct DoorVerification: Sendable {
         }
     }
 
+    private func openSource() throws(FileError) -> FileSource {
+        guard let input else { return try .standardInput() }
+        return try FileSource(path: input)
+    }
+
     private nonisolated(nonsending) func compare(
         _ asker: DoorAsker,
         _ surroundings: DoorSurroundings,
@@ -84,13 +89,14 @@ public struct DoorVerification: Sendable {
         verification.extent = extent
         let lens = try RecordLens(migration, key: target.door.keyKind, tagByTag: true)
         let names = NameBook()
-        let chosen = try migration.choose(extent, { try FileSource(path: input) }, lens, &verification)
+        // Opened before a sample is drawn, so that a change meanwhile is seen.
+        var source = try openSource()
+        let chosen = try migration.choose(extent, openSource, lens, &verification)
         let (rejected, kept) = try verdicts()
         func isWanted(_ key: String) -> Bool { chosen?.contains(KeyMark(key, opinion: 0).exact) ?? true }
         // Keys are kept in any case: the vendor is asked for them.
         let (wanted, found) = (SightStore(keepsKeys: true), SightStore(keepsKeys: true))
         let refused = SightStore(keepsKeys: false)
-        var source = try FileSource(path: input)
         verification.expected = try migration.eachWritten(&source) { record, written, _ in
             var sight = try lens.look(Array(written))
             // The vendor may have taken other parts of a row that it refused: of those nothing is expected.

@@ -148,7 +148,8 @@ extension Migration {
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk; a plan that was cancelled is not complete.
     /// - Returns: the plan.
-    /// - Throws: ``Failure`` if the source as a whole can't be read, ``FileError`` if reading or spilling fails.
+    /// - Throws: ``Failure`` if the source as a whole can't be read or was changed meanwhile, ``FileError`` if reading or
+    ///   spilling fails.
     public func plan(
         _ source: inout some ByteSource,
         loads: [LoadDoor] = [],

@@ -1,7 +1,17 @@
+public import PatchbayAdapterKit
+
 /// Where bytes come from, chunk by chunk.
 public protocol ByteSource {
     /// The next bytes, as many as are at hand; nil at the end.
     mutating func next() throws(FileError) -> [UInt8]?
+
+    /// What says that the bytes were changed while they were read; nil if they were not, or if nobody can tell.
+    func change() throws(FileError) -> Finding?
+}
+
+extension ByteSource {
+    /// Nobody can tell.
+    public func change() throws(FileError) -> Finding? { nil }
 }
 
 /// Where bytes go.

@@ -1,3 +1,5 @@
+public import PatchbayAdapterKit
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -13,6 +15,8 @@ public struct FileSource: ByteSource {
 
     private let file: FileDescriptor
     private let chunk: Int
+    /// When a plain file had been changed last before it was opened.
+    private let changed: Int?
 
     /// Bytes that are read at once where nothing else is said.
     public static let chunk = 64 << 10
@@ -47,12 +51,21 @@ public struct FileSource: ByteSource {
         (self.file, self.chunk) = (file, chunk)
         let status = try file.status()
         if status.st_mode & S_IFMT == S_IFDIR { throw FileError(file.path, .read, number: EISDIR) }
-        size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        let isPlain = status.st_mode & S_IFMT == S_IFREG
+        (size, changed) = (isPlain ? Int(status.st_size) : nil, isPlain ? status.changed : nil)
     }
 
     public mutating func next() throws(FileError) -> [UInt8]? {
         let bytes = try file.read(chunk)
         return bytes.isEmpty ? nil : bytes
+    }
+
+    /// What says that a plain file has another size or time than when it was opened.
+    public func change() throws(FileError) -> Finding? {
+        guard let size, let changed else { return nil }
+        let status = try file.status()
+        let isSame = Int(status.st_size) == size && status.changed == changed
+        return isSame ? nil : Checkpoint.changedInput.at(file.path)
     }
 
     /// The whole file.

@@ -46,7 +46,7 @@ public final class OutputFile: ByteSink {
         } else {
             // A link stays a link: the file that it leads to is replaced.
             target = (exists ? OutputFile.resolved(path) : nil) ?? path
-            let draft = "\(target).\(getpid()).partial"
+            let draft = OutputFile.ownDraft(of: target)
             self.draft = draft
             do {
                 file = try FileDescriptor(draft, O_WRONLY | O_CREAT | O_TRUNC, mode: isPrivate ? 0o600 : 0o644)
@@ -76,14 +76,16 @@ public final class OutputFile: ByteSink {
     /// - Parameters:
     ///   - path: the name that it gets; nothing else than a plain file may stand there.
     ///   - length: how many bytes of an unfinished file are kept; nil begins anew.
+    ///   - isPrivate: whether only the owner may read it.
     /// - Throws: ``FileError``, also while another process writes it, and if an unfinished file is shorter.
-    init(path: String, from length: Int?) throws(FileError) {
+    init(path: String, from length: Int?, isPrivate: Bool = true) throws(FileError) {
         self.path = path
         target = OutputFile.resolved(path) ?? path
         let draft = OutputFile.draft(of: target)
         self.draft = draft
         do throws(FileError) {
-            let opened = try FileDescriptor(draft, O_RDWR | (length == nil ? O_CREAT : 0))
+            let flags = O_RDWR | (length == nil ? O_CREAT : 0)
+            let opened = try FileDescriptor(draft, flags, mode: isPrivate ? 0o600 : 0o644)
             let status = try opened.status()
             var named = stat()
             // While we waited for the file, another process may have finished it and given it its name.
@@ -104,6 +106,15 @@ public final class OutputFile: ByteSink {
 
     /// Where an unfinished file stands that can be gone on with.
     static func draft(of target: String) -> String { "\(target).partial" }
+
+    /// Where one stands that only this process writes.
+    private static func ownDraft(of target: String) -> String { "\(target).\(getpid()).partial" }
+
+    /// Where the bytes of a file of that name may stand until it is complete.
+    public static func drafts(of path: String) -> [String] {
+        let target = resolved(path) ?? path
+        return [draft(of: target), ownDraft(of: target)]
+    }
 
     /// What brings the bytes to the disk from another thread, as long as this lives.
     var syncer: @Sendable () -> Int32 { file.syncer }

@@ -39,15 +39,17 @@ public enum Journal: Sendable {
 
     // MARK: Writing
 
-    static func write(_ path: String, for outputs: [OutputFile]) throws(FileError) {
+    /// Writes the journal of outputs that are complete and have no names yet; one that was written for them already stays.
+    static func write(_ path: String, for outputs: [OutputFile]) throws {
+        if try isWritten(path, for: outputs) { return }
+        try requireFree(path, for: outputs.map(\.path))
         var entries: [JSONValue] = []
-        for (index, output) in outputs.enumerated() {
+        for (kept, output) in zip(places(keptBy: path, count: outputs.count), outputs) {
             let target = OutputFile.resolved(output.path) ?? absolute(output.path)
-            let kept = "\(absolute(path)).\(index + 1).before"
-            unlink(kept)
             var before = JSONValue.null
             if access(target, F_OK) == 0 {
-                guard link(target, kept) == 0 else { throw FileError(kept, .open) }
+                // What a killed run kept of it already is the same file.
+                guard access(kept, F_OK) == 0 || link(target, kept) == 0 else { throw FileError(kept, .open) }
                 before = .string(kept)
             }
             let status = try output.status()
@@ -60,6 +62,33 @@ public enum Journal: Sendable {
         let json: JSONValue = ["version": .integer(version), "files": .array(entries)]
         try file.write(Array((json.text + "\n").utf8))
         try file.commit()
+    }
+
+    /// Refuses a place at which the way back of something else stands, in whole or in part.
+    static func requireFree(_ path: String, for outputs: [String]) throws {
+        if status(path).map({ $0.st_size > 0 }) ?? false {
+            throw Migration.Failure([DoorFinding.journalLost.at(path)])
+        }
+        for (kept, output) in zip(places(keptBy: path, count: outputs.count), outputs) {
+            guard let held = status(kept) else { continue }
+            let now = status(output)
+            guard held.st_ino == now?.st_ino, held.st_dev == now?.st_dev else {
+                throw Migration.Failure([DoorFinding.journalLost.at(kept)])
+            }
+        }
+    }
+
+    /// Whether the journal of these very outputs stands there: a run that was killed had written it.
+    private static func isWritten(_ path: String, for outputs: [OutputFile]) throws -> Bool {
+        guard let entries = try? entries(of: path), entries.count == outputs.count else { return false }
+        return try zip(entries, outputs).allSatisfy { entry, output in
+            try Int64(output.status().st_ino) == entry.inode
+        }
+    }
+
+    /// Where a journal keeps what stood before at so many places.
+    public static func places(keptBy path: String, count: Int) -> [String] {
+        (0..<count).map { "\(absolute(path)).\($0 + 1).before" }
     }
 
     private static func absolute(_ path: String) -> String {

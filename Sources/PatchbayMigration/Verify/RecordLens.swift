@@ -79,20 +79,29 @@ struct RecordLens {
         }
     }
 
-    /// Looks at every record of a file, with its number.
-    func each(_ source: inout some ByteSource, _ sight: (Int, Sight) throws -> Void) throws {
+    /// What stands at a place of a file.
+    enum Seen {
+        /// A record, with its number.
+        case record(Int, Sight)
+        /// One that can't be read, with its number, its line, and the reason.
+        case unreadable(Int, line: Int, [Finding])
+    }
+
+    /// Looks at every record of a file.
+    func each(_ source: inout some ByteSource, _ take: (Seen) throws -> Void) throws {
         switch way {
         case .contacts(let make, let key):
             var reader = try make()
-            func take(_ record: SourceRecord) throws {
-                try sight(
-                    record.number,
-                    record.contact.map { Self.look($0, key, tagByTag: tagByTag) } ?? Sight(key: "", fields: [])
-                )
+            func see(_ record: SourceRecord) throws {
+                guard let contact = record.contact else {
+                    let reasons = record.findings.filter { $0.severity == .error }
+                    return try take(.unreadable(record.number, line: record.line, reasons))
+                }
+                try take(.record(record.number, Self.look(contact, key, tagByTag: tagByTag)))
             }
-            while let chunk = try source.next() { try reader.read(chunk, take) }
+            while let chunk = try source.next() { try reader.read(chunk, see) }
             do {
-                try reader.finish(take)
+                try reader.finish(see)
             } catch let error as SettingsError where error.findings.allSatisfy(\.isOfNoRows) {
                 // A target that has no contact is no file that can't be read: every contact is missing.
             }
@@ -101,9 +110,9 @@ struct RecordLens {
             var number = 0
             func drain() throws {
                 while let line = lines.next() {
-                    guard case .success(let line) = line, !line.bytes.isEmpty else { continue }
+                    if case .success(let line) = line, line.bytes.isEmpty { continue }
                     number += 1
-                    try sight(number, look(Array(line.bytes)))
+                    try take(see(line, number))
                 }
             }
             while let chunk = try source.next() {
@@ -126,9 +135,29 @@ struct RecordLens {
             }
             try reader.finish { if let contact = $0.contact { sight = Self.look(contact, key, tagByTag: tagByTag) } }
             return sight
-        case .lines(let keys, let names): return Self.look(written, keys, names)
-        case .objects: return Self.look(written, [], [:])
+        case .lines, .objects: return (try? lookAtLine(written)) ?? Sight(key: "", fields: [])
         }
+    }
+
+    /// Looks at a line of an object a line.
+    private func see(_ line: Result<LineSplitter.Line, LineSplitter.TooLong>, _ number: Int) -> Seen {
+        switch line {
+        case .success(let line):
+            do throws(JSONError) {
+                return .record(number, try lookAtLine(Array(line.bytes)))
+            } catch {
+                let place = "column \(error.column): \(error.code.rawValue)"
+                return .unreadable(number, line: line.number, [NeutralContacts.notJSON.at(detail: place)])
+            }
+        case .failure(let fault):
+            let sizes = "\(fault.length) bytes, the limit is \(fault.limit)"
+            return .unreadable(number, line: fault.number, [NeutralContacts.lineTooLong.at(detail: sizes)])
+        }
+    }
+
+    private func lookAtLine(_ line: [UInt8]) throws(JSONError) -> Sight {
+        guard case .lines(let keys, let names) = way else { return try Self.look(line, [], [:]) }
+        return try Self.look(line, keys, names)
     }
 
     private static func digest(_ text: String) -> UInt64 { KeyMark(text, opinion: 0).exact }
@@ -163,8 +192,8 @@ struct RecordLens {
 
     // MARK: Objects
 
-    private static func look(_ line: [UInt8], _ keys: [String], _ names: [String: String]) -> Sight {
-        guard let json = try? JSONValue(parsing: line) else { return Sight(key: "", fields: []) }
+    private static func look(_ line: [UInt8], _ keys: [String], _ names: [String: String]) throws(JSONError) -> Sight {
+        let json = try JSONValue(parsing: line)
         var fields: [(path: String, text: String)] = []
         flatten(json, at: "", &fields)
         let key = keys.lazy.compactMap { key in fields.first { $0.path == key }?.text }.first

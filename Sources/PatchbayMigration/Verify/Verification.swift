@@ -1,4 +1,4 @@
-import PatchbayAdapterKit
+public import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 
@@ -27,16 +27,22 @@ public struct Verification: Sendable {
             case absent
             /// The target holds something in a field that should be empty.
             case added
+            /// The target has a record that can't be read, so nobody knows whose it is.
+            case unreadable
         }
 
         /// What is the case.
         public let kind: Kind
         /// The field, in neutral terms; empty for a whole contact.
         public let field: String
-        /// The contact's key, or a digest of it.
+        /// The contact's key, or a digest of it; empty where the record can't be read.
         public let contact: String
         /// The number of the record in the source, and in the target; 0 where there is none.
         public let records: (source: Int, target: Int)
+        /// The line of the target on which a record begins that can't be read; 0 for all others.
+        public internal(set) var line = 0
+        /// Why it can't be read.
+        public internal(set) var findings: [Finding] = []
 
         public static func == (left: Difference, right: Difference) -> Bool {
             (left.kind, left.field, left.contact) == (right.kind, right.field, right.contact)
@@ -51,11 +57,14 @@ public struct Verification: Sendable {
 
         /// The difference as JSON (`Schemas/migration/difference`).
         public var json: JSONValue {
-            [
+            var json: JSONObject = [
                 "difference": .string(kind.rawValue), "field": .string(field), "contact": .string(contact),
                 "sourceRecord": records.source > 0 ? .integer(records.source) : .null,
                 "targetRecord": records.target > 0 ? .integer(records.target) : .null,
             ]
+            if line > 0 { json["targetLine"] = .integer(line) }
+            if !findings.isEmpty { json["findings"] = .array(findings.map(\.json)) }
+            return .object(json)
         }
     }
 
@@ -71,6 +80,9 @@ public struct Verification: Sendable {
     public internal(set) var extent = Extent.full
     /// How many of each stratum were looked at, and how many there are.
     public internal(set) var strata: [String: (looked: Int, all: Int)] = [:]
+
+    /// Records of the target that can't be read; they are differences, too.
+    public var unreadable: Int { differences[""]?[.unreadable] ?? 0 }
 
     /// How many differences there are.
     public var count: Int { differences.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
@@ -99,13 +111,13 @@ extension Migration {
     /// Each source record is mapped anew; what comes of it is expected, and everything that the target holds otherwise is a
     /// difference. Memory is bounded; what does not fit goes to a temporary file without a name, as digests.
     /// - Parameters:
-    ///   - source: makes the source; a sample reads it twice.
+    ///   - source: makes the source; a sample reads it twice, and is the only one to make two.
     ///   - target: makes the target.
     ///   - extent: which contacts are looked at.
     ///   - showsKeys: whether differences name contacts by their keys instead of digests.
     ///   - difference: hears each difference.
     /// - Returns: the numbers.
-    /// - Throws: ``Failure`` if one of them can't be read; ``FileError``.
+    /// - Throws: ``Failure`` if one of them can't be read, or was changed meanwhile; ``FileError``.
     public func verify(
         _ source: () throws -> some ByteSource,
         against target: () throws -> some ByteSource,
@@ -118,9 +130,10 @@ extension Migration {
             verification.extent = extent
             let lens = try RecordLens(self)
             let names = NameBook()
+            // Opened before a sample is drawn, so that a change meanwhile is seen.
+            var input = try source()
             let chosen = try choose(extent, source, lens, &verification)
             let (wanted, found) = (SightStore(keepsKeys: showsKeys), SightStore(keepsKeys: showsKeys))
-            var input = try source()
             verification.expected = try eachWritten(&input) { record, written, _ in
                 let sight = try lens.look(Array(written))
                 if chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true {
@@ -128,11 +141,24 @@ extension Migration {
                 }
             }
             var output = try target()
-            try lens.each(&output) { number, sight in
-                if chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true {
+            try lens.each(&output) { seen in
+                switch seen {
+                case .record(let number, let sight):
+                    guard chosen?.contains(KeyMark(sight.key, opinion: 0).exact) ?? true else { return }
                     try found.add(sight, number: number, names)
+                case .unreadable(let number, let line, let findings):
+                    verification.differences["", default: [:]][.unreadable, default: 0] += 1
+                    var told = Verification.Difference(
+                        kind: .unreadable,
+                        field: "",
+                        contact: "",
+                        records: (0, number)
+                    )
+                    (told.line, told.findings) = (line, findings)
+                    try difference(told)
                 }
             }
+            if let change = try output.change() { throw Failure([change]) }
             for share in 0..<SightStore.shares {
                 let judge = Judge(names: names, showsKeys: showsKeys)
                 try judge.compare(try wanted.entries(share), try found.entries(share), &verification, difference)

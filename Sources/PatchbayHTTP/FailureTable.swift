@@ -4,7 +4,8 @@ import PatchbayAdapterKit
 /// What each failure of `URLSession` says about the request: was it surely not sent, or perhaps processed?
 ///
 /// Only what fails before the first byte of the request can leave is `notSent`. Everything else, and every code that
-/// the table does not know, is `lost`.
+/// the table does not know, is `lost`. So is every complaint of the system about an address: ours was checked before, and
+/// a server whose answer is no HTTP brings some of them about.
 enum FailureTable {
     /// One row: the system's code, what it says, and the transport's word for it.
     struct Row: Sendable {
@@ -19,9 +20,6 @@ enum FailureTable {
 
     /// The table, in the order of a request's life.
     static let rows: [Row] = [
-        Row(.badURL, .notSent, "badURL"),
-        Row(.unsupportedURL, .notSent, "unsupportedURL"),
-        Row(.appTransportSecurityRequiresSecureConnection, .notSent, "insecureURL"),
         Row(.notConnectedToInternet, .notSent, "offline"),
         Row(.internationalRoamingOff, .notSent, "offline"),
         Row(.callIsActive, .notSent, "offline"),
@@ -44,6 +42,9 @@ enum FailureTable {
         Row(.zeroByteResource, .lost, "badResponse"),
         Row(.cannotDecodeRawData, .lost, "badResponse"),
         Row(.cannotDecodeContentData, .lost, "badResponse"),
+        Row(.badURL, .lost, "badResponse"),
+        Row(.unsupportedURL, .lost, "badResponse"),
+        Row(.appTransportSecurityRequiresSecureConnection, .lost, "insecureConnection"),
         Row(.dataLengthExceedsMaximum, .lost, "replyTooLong"),
         Row(.httpTooManyRedirects, .lost, "badResponse"),
         Row(.redirectToNonExistentLocation, .lost, "badResponse"),

@@ -23,10 +23,8 @@ public final class URLSessionTransport: Transport {
     private let configuration: URLSessionConfiguration
     private let exchanges = ExchangeDelegate()
     private let userAgent: String
-    /// Has threads of its own, so that a flood of bytes, which the system reads on the usual ones, can't keep the
-    /// delegate from ending it.
-    private let queue = OperationQueue()
-    private let threads = DispatchQueue(label: "patchbay.http", qos: .userInitiated)
+    /// Where deadlines strike: no reply, however many parts it has, stands in line before them.
+    private let deadlines = DispatchQueue(label: "patchbay.http.deadlines", qos: .userInitiated)
     #if !canImport(FoundationNetworking)
     private let sharedSession: URLSession
     #endif
@@ -48,11 +46,22 @@ public final class URLSessionTransport: Transport {
         configuration.httpMaximumConnectionsPerHost = connectionsPerHost
         self.configuration = configuration
         self.userAgent = userAgent
-        queue.maxConcurrentOperationCount = 1
-        queue.underlyingQueue = threads
         #if !canImport(FoundationNetworking)
-        sharedSession = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: queue)
+        sharedSession = URLSession(
+            configuration: configuration,
+            delegate: exchanges,
+            delegateQueue: URLSessionTransport.queue()
+        )
         #endif
+    }
+
+    /// A queue for the parts of a session's replies. It has threads of its own, so that a flood of bytes, which the system
+    /// reads on the usual ones, can't keep the delegate from ending it.
+    private static func queue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.qualityOfService = .userInitiated
+        return queue
     }
 
     #if !canImport(FoundationNetworking)
@@ -61,14 +70,15 @@ public final class URLSessionTransport: Transport {
 
     /// Sends a request once and waits for the whole reply, at most `timeout` from now.
     ///
-    /// When the calling task is cancelled, so is the request; it counts as lost if it has begun.
+    /// When the calling task is cancelled, so is the request; it counts as lost if it has begun. A request that is given up
+    /// ends for the caller at once; its connection may go on until the system has read what it is reading.
     public func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
         if let fault = request.fault { return .failed(TransportFailure(fault)) }
         guard let url = URL(string: request.url) else { return .failed(TransportFailure(.badURL)) }
         let task = task(for: urlRequest(request, to: url, timeout: timeout))
         exchanges.expect(task, upTo: request.replyLimit)
         // No task: the pool may be busy for longer than that.
-        let deadline = DispatchSource.makeTimerSource(queue: threads)
+        let deadline = DispatchSource.makeTimerSource(queue: deadlines)
         deadline.setEventHandler { [exchanges] in exchanges.end(task, with: .timedOut) }
         deadline.schedule(deadline: .now() + timeout / .seconds(1))
         deadline.activate()
@@ -82,7 +92,11 @@ public final class URLSessionTransport: Transport {
 
     private func task(for request: URLRequest) -> URLSessionDataTask {
         #if canImport(FoundationNetworking)
-        let session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: queue)
+        let session = URLSession(
+            configuration: configuration,
+            delegate: exchanges,
+            delegateQueue: URLSessionTransport.queue()
+        )
         defer { session.finishTasksAndInvalidate() }
         #else
         let session = sharedSession

@@ -19,6 +19,28 @@ extension OutboxStore {
         }
     }
 
+    /// Shows every operation on its way that has a text in it, the oldest first, a page at a time; `body` may end what it is
+    /// shown.
+    package func forEachOperation(mentioning text: [UInt8], _ body: (OutboxOperation) throws -> Void) throws {
+        try carryOutEndingsNow()
+        var last: Int64 = 0
+        while true {
+            // A page that shrinks because damaged rows were set aside is not the end.
+            let before = damagedSoFar
+            let page = try soundRows(
+                .operation,
+                where: "sequence > ?1 AND instr(body, ?2) > 0",
+                order: "sequence LIMIT 256",
+                .integer(last),
+                .blob(text),
+                make: OutboxOperation.init(row:)
+            )
+            for operation in page { try body(operation) }
+            if page.isEmpty, damagedSoFar == before || isReadOnly { return }
+            last = page.last?.sequence ?? last
+        }
+    }
+
     /// How many subjects have a state.
     package func mirrorCount() throws(OutboxError) -> Int {
         try guarded { () throws(OutboxError) in Int(try connection.number("SELECT count(*) FROM mirror") ?? 0) }

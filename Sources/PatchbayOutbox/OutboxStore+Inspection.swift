@@ -14,10 +14,12 @@ extension OutboxStore {
         )
     }
 
-    /// Shows every rejected operation that is kept, the oldest first, a page at a time; `body` may remove what it is shown.
+    /// Shows every rejected operation that is kept, or all that have a text in them, the oldest first, a page at a time; `body`
+    /// may remove what it is shown.
     package func forEachReject(
         provider: String?,
         upTo newest: Int64 = .max,
+        mentioning text: [UInt8]? = nil,
         _ body: (RejectRecord) throws -> Void
     ) throws {
         var last: Int64 = 0
@@ -27,21 +29,25 @@ extension OutboxStore {
                     """
                     SELECT max(number) FROM (
                         SELECT number FROM reject WHERE number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1)
-                        ORDER BY number LIMIT 256)
+                        AND (?4 IS NULL OR instr(body, ?4) > 0) ORDER BY number LIMIT 256)
                     """,
                     .optional(provider),
                     .integer(last),
-                    .integer(newest)
+                    .integer(newest),
+                    .optional(text)
                 )
             }
             guard let end else { return }
             let page = try soundRows(
                 .reject,
-                where: "number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1)",
+                where: """
+                    number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1) AND (?4 IS NULL OR instr(body, ?4) > 0)
+                    """,
                 order: "number",
                 .optional(provider),
                 .integer(last),
                 .integer(end),
+                .optional(text),
                 make: RejectRecord.init(row:)
             )
             for record in page { try body(record) }

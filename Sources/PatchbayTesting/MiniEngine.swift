@@ -337,7 +337,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
         if adapter.interpret(exchange, memory: &again) != said || again != memory {
             breach("A1", "interpret called twice with the same values answers differently.")
         }
-        let meaning = said.naming(descriptor.replies.vendorReply(exchange.outcome, to: exchange.request))
+        let meaning = said.naming(exchange.outcome, to: exchange.request, by: descriptor.replies)
         if !isPreparing { exchanges.append((exchange, before)) }
         let carried = Set(exchange.operations.map(\.id))
         for missing in carried.subtracting(meaning.verdicts.keys) {

@@ -1,7 +1,8 @@
-import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import Testing
+
+@testable import PatchbayAdapterKit
 
 @Suite("What an answer says beside yes and no") struct ReplyValueTests {
     /// 2030-03-14T09:00:00Z, a Thursday.
@@ -96,6 +97,70 @@ import Testing
         let request = WireRequest("POST", "https://x.test/", headers: [WireHeader("Request-ID", "ours")])
         let reply = Self.table.vendorReply(.replied(row.response), to: request)
         #expect(reply == VendorReply(status: row.response.status, code: row.code, requestID: row.id))
+    }
+
+    /// A request with a token, and values in every place that has some.
+    private static let telling = WireRequest(
+        "POST",
+        "https://x.test/v1/contacts/member%2B480013?user=anna.mueller%40mail.test",
+        headers: [
+            WireHeader("Authorization", "Bearer s3cr3t.tok/en=", isSecret: true),
+            WireHeader("X-Login", "Basic Y2xpZW50LTc6cGFzcy93b3Jk"), WireHeader("Request-ID", "ours-480013"),
+            WireHeader("Authorization", "Basic Y2xpZW50LTc6cGFzcy93b3Jk"),
+        ],
+        body: Array(#"{"name": "Wintermute", "state": "active", "card": 48151623, "path": "shoes\/size-44"}"#.utf8)
+    )
+
+    /// A text that a vendor gives as its code and its request's id, and what is kept of each.
+    private static let echoes: [(text: String, code: String, id: String)] = {
+        let withheld = VendorReply.withheld
+        let told = [
+            "s3cr3t.tok/en=", "S3CR3T.TOK/EN=", "tok:s3cr3t.tok", "member+480013", "E-480013",
+            "anna.mueller", "user.anna.mueller.unknown", "Wintermute", "no:wintermute", "48151623", "shoes/size-44",
+            "pass/word", "client-7", "+358401234567", "tel:+358401234567", "358-40-123-4567",
+            "9f86d081884c7d659a2feaa0", "k:9f86d081884c7d659a2feaa0c5", "401234567890",
+        ]
+        let plain = [
+            "40301", "INVALID_TOKEN", "ENT.0042", "InvalidValue", "RST-360011", "401013", "contact.inactive", "quota",
+            "CONTACTS_NOT_FOUND", "subscriber.contacts.unknown", "VERYLONGNAMEOFAVENDORSERROR", "0x80070005",
+        ]
+        let uuid = "7d0f1f0c-0c69-4b4f-9d57-2f1c2ad1c9f0"
+        var rows: [(text: String, code: String, id: String)] = [
+            (uuid, uuid, uuid), ("ours-480013", withheld, "ours-480013"),
+            ("req-1700000000123", withheld, "req-1700000000123"),
+        ]
+        for text in told { rows.append((text, withheld, withheld)) }
+        for text in plain { rows.append((text, text, text)) }
+        return rows
+    }()
+
+    @Test(arguments: echoes) func `nothing of the request, no number of a person and no token is the vendor's word`(
+        _ row: (text: String, code: String, id: String)
+    ) {
+        let answer = WireResponse(401, json: ["errorcode": .string(row.text), "requestId": .string(row.text)])
+        let reply = Self.table.vendorReply(.replied(answer), to: Self.telling)
+        #expect(reply?.code == row.code)
+        #expect(reply?.requestID == row.id)
+    }
+
+    @Test func `a vendor that has a new code for each row is soon not believed`() {
+        var request = AnsweredRequest(Self.telling, requestIDs: [])
+        let held = (0..<1_000).count { request.holds("code-\($0 + 100)x") }
+        #expect(held == 1_000 - 64)
+    }
+
+    @Test func `words that an adapter found obey the same law, whatever they stand beside`() {
+        var finding = FindingRow("x.y", .error, .invalid, reason: "No", remedy: "Mend it.").at("action")
+        finding.vendor = VendorReply(status: 400, code: "s3cr3t.tok/en=")
+        let answer = Outcome.replied(WireResponse(400, json: ["errorcode": "Wintermute"]))
+        let verdicts: [OperationID: Verdict<ProbeAdapter>] = [
+            "a": .rejected(finding), "b": .accepted(finding), "c": .dropped(finding), "d": .unchanged(finding),
+        ]
+        var said = Interpretation(verdicts)
+        said.park = FindingRow("x.z", .error, .invalid, reason: "No", remedy: "Mend it.").at()
+        let named = said.naming(answer, to: Self.telling, by: Self.table)
+        #expect(named.park?.vendor == VendorReply(status: 400, code: VendorReply.withheld, requestID: "ours-480013"))
+        #expect(named.verdicts.values.allSatisfy { !"\($0)".contains("s3cr3t") && "\($0)".contains("withheld") })
     }
 
     @Test func `a finding with the vendor's words is read as it was written`() throws {

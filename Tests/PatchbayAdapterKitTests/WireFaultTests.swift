@@ -66,4 +66,10 @@ import Testing
         #expect(failure.description == "\(fault.rawValue): \(fault.remedy)")
         #expect(fault.remedy.count > 20)
     }
+
+    @Test(arguments: WireFault.allCases) func `a transport's word makes no fault`(_ fault: WireFault) {
+        let failure = TransportFailure(.notSent, fault.rawValue)
+        #expect(failure.fault == nil && failure.remedy == nil)
+        #expect(failure != TransportFailure(fault))
+    }
 }

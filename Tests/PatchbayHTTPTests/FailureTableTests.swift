@@ -14,9 +14,9 @@ import Testing
 
     /// The system's numbers, written out apart from the table.
     static let cases = [
-        Case(number: -1000, doubt: .notSent, word: "badURL"),
-        Case(number: -1002, doubt: .notSent, word: "unsupportedURL"),
-        Case(number: -1022, doubt: .notSent, word: "insecureURL"),
+        Case(number: -1000, doubt: .lost, word: "badResponse"),
+        Case(number: -1002, doubt: .lost, word: "badResponse"),
+        Case(number: -1022, doubt: .lost, word: "insecureConnection"),
         Case(number: -1009, doubt: .notSent, word: "offline"),
         Case(number: -1018, doubt: .notSent, word: "offline"),
         Case(number: -1019, doubt: .notSent, word: "offline"),
@@ -58,6 +58,11 @@ import Testing
 
     @Test func `every row of the table is tested, and no code stands twice`() {
         #expect(FailureTable.rows.map(\.code.rawValue).sorted() == Self.cases.map(\.number).sorted())
+    }
+
+    @Test func `no failure of the system says that we kept the request back`() {
+        #expect(FailureTable.rows.allSatisfy { $0.failure.fault == nil })
+        #expect(FailureTable.rows.allSatisfy { WireFault(rawValue: $0.failure.code) == nil })
     }
 
     @Test func `an unknown code counts as lost`() {

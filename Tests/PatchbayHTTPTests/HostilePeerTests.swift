@@ -35,18 +35,18 @@ import Testing
     func `a header that could become another is not sent`(_ header: WireHeader) async throws {
         let bench = try EchoBench()
         let outcome = await bench.send("POST", headers: [header], body: [1])
-        #expect(outcome == .failed(TransportFailure(.notSent, "badHeader")))
+        #expect(outcome == .failed(TransportFailure(.badHeader)))
         #expect(try await bench.arrivals() == 0)
     }
 
     @Test(arguments: [
-        ("/v1/../admin", "climbingURL"), ("/v1/%2e%2e/admin", "climbingURL"), ("/v1/a b", "badURL"),
-        ("/v1/a\r\nEvil: y", "badURL"), ("/v1/a\\b", "badURL"), ("/v1/\0", "badURL"),
+        ("/v1/../admin", WireFault.climbingURL), ("/v1/%2e%2e/admin", .climbingURL), ("/v1/a b", .badURL),
+        ("/v1/a\r\nEvil: y", .badURL), ("/v1/a\\b", .badURL), ("/v1/\0", .badURL),
     ])
-    func `a path that could lead elsewhere is not sent`(row: (path: String, code: String)) async throws {
+    func `a path that could lead elsewhere is not sent`(row: (path: String, fault: WireFault)) async throws {
         let bench = try EchoBench()
         let outcome = await bench.send("POST", row.path, body: [1])
-        #expect(outcome == .failed(TransportFailure(.notSent, row.code)))
+        #expect(outcome == .failed(TransportFailure(row.fault)))
         #expect(try await bench.arrivals() == 0)
     }
 
@@ -54,7 +54,20 @@ import Testing
     func `nothing leaves unencrypted for another machine`(_ url: String) async {
         let request = WireRequest("POST", url, headers: [WireHeader("Authorization", "canary", isSecret: true)])
         let outcome = await URLSessionTransport().send(request, timeout: .seconds(60))
-        #expect(outcome == .failed(TransportFailure(.notSent, "insecureURL")))
+        #expect(outcome == .failed(TransportFailure(.insecureURL)))
+    }
+
+    @Test(arguments: ["220 ftp ready\r\n", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/9.9 200 OK\r\n\r\n"])
+    func `an answer that is no HTTP leaves it open whether the request was carried out`(_ answer: String) async throws {
+        let server = try RawServer()
+        async let written = server.answer(answer, then: [], limit: answer.utf8.count)
+        let request = WireRequest("POST", server.url, body: [1])
+        guard case .failed(let failure) = await URLSessionTransport().send(request, timeout: .seconds(60)) else {
+            Issue.record("an answer that is no HTTP counts as a reply")
+            return
+        }
+        #expect(failure.doubt == .lost && failure.fault == nil)
+        #expect(await written == answer.utf8.count)
     }
 
     @Test(.serialized, arguments: ["Content-Length: 10000000000", "Transfer-Encoding: chunked", "Connection: close"])
@@ -75,6 +88,41 @@ import Testing
         // The limit, and what came while a busy machine closed the connection.
         #expect(await written < 1 << 28)
     }
+
+    @Test func `a reply without end in parts of one byte is cut off, long before it has the bytes`() async throws {
+        let server = try RawServer()
+        let piece = Array(repeatElement(Array("1\r\na\r\n".utf8), count: 1_000).joined())
+        async let written = server.answer(Self.chunked, then: piece, limit: .max)
+        let request = WireRequest("GET", server.url, replyLimit: 1 << 20)
+        let outcome = await URLSessionTransport().send(request, timeout: .seconds(7_200))
+        server.hangUp()
+        #expect(outcome == .failed(TransportFailure(.lost, "replyTooLong")))
+        _ = await written
+    }
+
+    @Test func `a reply in some thousand parts of one byte comes whole`() async throws {
+        let server = try RawServer()
+        let answer = Self.chunked + String(repeating: "1\r\na\r\n", count: 3_000) + "0\r\n\r\n"
+        async let written = server.answer(answer, then: [], limit: answer.utf8.count)
+        let request = WireRequest("GET", server.url, replyLimit: 3_000)
+        let outcome = await URLSessionTransport().send(request, timeout: .seconds(7_200))
+        #expect(outcome.reply?.body == [UInt8](repeating: 0x61, count: 3_000))
+        #expect(await written == answer.utf8.count)
+    }
+
+    @Test func `a chunk whose extension has no end is given up when the time is over, while the server writes on`()
+        async throws
+    {
+        let server = try RawServer()
+        let piece = [UInt8](repeating: 0x61, count: 1 << 16)
+        async let written = server.answer(Self.chunked + "1;", then: piece, limit: .max)
+        let outcome = await URLSessionTransport().send(WireRequest("GET", server.url), timeout: .milliseconds(500))
+        server.hangUp()
+        #expect(outcome == .failed(TransportFailure(.lost, "timedOut")))
+        _ = await written
+    }
+
+    private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     @Test func `a reply of one byte now and then ends when its time is over`() async throws {
         let server = try RawServer()

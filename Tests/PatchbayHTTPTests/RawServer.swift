@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Listens on 127.0.0.1, reads one request, and writes what it likes for as long as somebody takes it.
 final class RawServer: Sendable {
@@ -6,6 +7,8 @@ final class RawServer: Sendable {
 
     let port: UInt16
     private let socket: Int32
+    /// The connection while it is written to, and whether it may be.
+    private let writing = Mutex<(connection: Int32?, isOver: Bool)>((nil, false))
 
     init() throws {
         #if canImport(Glibc)
@@ -33,21 +36,31 @@ final class RawServer: Sendable {
     /// hangs up or `limit` bytes are written; how many were.
     func answer(_ head: String, then piece: [UInt8], pause: UInt32 = 0, limit: Int) async -> Int {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [socket] in
+            Thread.detachNewThread { [self] in
                 let connection = accept(socket, nil, nil)
                 var request = [UInt8](repeating: 0, count: 1 << 16)
                 _ = recv(connection, &request, request.count, 0)
+                writing.withLock { $0.connection = connection }
                 var written = 0
                 var next = Array(head.utf8)
-                while written < limit, RawServer.write(next, to: connection) {
+                while written < limit, !writing.withLock({ $0.isOver }), RawServer.write(next, to: connection) {
                     written += next.count
                     next = piece
                     if pause > 0 { usleep(pause) }
                 }
+                writing.withLock { $0.connection = nil }
                 close(connection)
                 close(socket)
                 continuation.resume(returning: written)
             }
+        }
+    }
+
+    /// Writes no more, also where nobody reads.
+    func hangUp() {
+        writing.withLock { writing in
+            writing.isOver = true
+            if let connection = writing.connection { shutdown(connection, Int32(SHUT_RDWR)) }
         }
     }
 

@@ -34,11 +34,13 @@ extension EngagementClient {
 
     /// Forgets every subject whose state belongs to that contact: who is logged in as that, or has it as an identifier.
     ///
-    /// The states are searched for the contact's text, one by one: a back end with a million of them waits for a second
-    /// or so. Where nothing is known of the contact, the vendors are told all the same, with the contact as subject. What is
-    /// pending for a contact on an installation that somebody else uses now is not found.
+    /// What waits of the contact, or was refused, on an installation that somebody else uses now goes too; the installation's
+    /// state and its other operations stay. What was captured there without a contact is not known to be anybody's, and stays.
+    ///
+    /// States and operations are searched for the contact's text, one by one: a back end with a million of them waits for a
+    /// second or so. Where no state is the contact's, the vendors are told all the same, with the contact as subject.
     public func erase(contact: String) async throws -> ErasureReport {
-        let report = try await erase { engine in
+        let report = try await erase(forgetting: contact) { engine in
             let found = try engine.subjects(of: contact)
             return found.isEmpty ? [Subject(rawValue: contact)] : found
         } of: { _ in
@@ -55,6 +57,7 @@ extension EngagementClient {
     }
 
     private func erase(
+        forgetting everywhere: String? = nil,
         _ subjects: @escaping @Sendable (Engine) throws -> [Subject],
         of contact: @escaping @Sendable (Engine) throws -> String?
     ) async throws -> ErasureReport {
@@ -73,7 +76,7 @@ extension EngagementClient {
             }
         }
         do {
-            return try await loop.erase(operations) { [self] id in
+            return try await loop.erase(operations, forgetting: everywhere) { [self] id in
                 let receipt = Receipt(id: id, providers: names)
                 receipts.add(receipt)
                 return receipt
@@ -88,16 +91,21 @@ extension EngagementClient {
 
 extension DeliveryLoop {
     /// Stores erasures behind everything captured before, and clears the file's log of what they took away.
+    ///
+    /// With a contact, everything else that waits of that contact goes with them.
     func erase(
         _ operations: @escaping @Sendable (Engine) throws -> [EngagementOperation],
+        forgetting contact: String?,
         receipt: @escaping @Sendable (OperationID) -> Receipt
     ) throws -> ErasureReport {
         try storeCaptures()
         return try withEngine { engine in
+            // Whose state is whose shows when everything has its place.
+            try engine.placeEveryArrival()
             let captures = try operations(engine).map { Engine.Capture($0, uptime: engine.uptime) }
             let receipts = captures.map { receipt($0.operation.id) }
             do {
-                let erasures = try engine.commit(captures)
+                let erasures = try engine.commit(captures, forgetting: contact)
                 for receipt in receipts { receipt.settleDurability(.success(())) }
                 // A reader in the way is met again by the housekeeping.
                 _ = try? engine.store.sweep()

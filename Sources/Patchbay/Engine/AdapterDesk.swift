@@ -165,8 +165,14 @@ enum Judgement: Sendable {
     /// The outcome of an operation that ended; nil while it is pending.
     var outcome: OperationOutcome? { if case .ended(let outcome) = self { outcome } else { nil } }
     var isFinal: Bool { if case .ended = self { true } else { false } }
-    /// Whether it tells of something that went wrong, and the vendor's own words may say how.
-    var hasFault: Bool { if case .ended(let outcome) = self { outcome.finding?.error != nil } else { false } }
+    /// Whether it tells of something that went wrong, and the vendor's own words may say how, or say it already.
+    var hasFault: Bool {
+        if case .ended(let outcome) = self {
+            outcome.finding.map { $0.error != nil || $0.vendor != nil } ?? false
+        } else {
+            false
+        }
+    }
 }
 
 /// The desk of one kind of adapter. Held by reference: a descriptor is large to copy.
@@ -248,7 +254,7 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
         var meaning = try meaning(said, flight)
         if meaning.park != nil || meaning.judgements.contains(where: { $0?.hasFault ?? false }) {
             // Mostly nothing went wrong, and nothing has to be named.
-            let named = said.naming(descriptor.replies.vendorReply(ended.outcome, to: flight.request))
+            let named = said.naming(ended.outcome, to: flight.request, by: descriptor.replies)
             meaning = try self.meaning(named, flight)
         }
         return (meaning, after == before ? memory : Memory(after))

@@ -182,6 +182,13 @@ extension Engine {
         }
     }
 
+    /// Gives everything that has arrived its places, also what other processes brought, and wherever the last try failed.
+    package func placeEveryArrival() throws {
+        arrivals.look()
+        arrivals.nextTry = nil
+        try placeArrivals()
+    }
+
     /// Whether what is stored now is places, or the time, and no verdict.
     package var storesNoVerdict: Bool { arrivals.arePlaced || context.isMarking }
 

@@ -48,7 +48,7 @@ extension CaptureBatch {
 
     /// A request that was in flight for the person alone, or among others, is kept without its content: that it left is
     /// what a crash must not forget.
-    private func emptyJournal(of provider: String, _ withdrawn: Set<String>) throws {
+    func emptyJournal(of provider: String, _ withdrawn: Set<String>) throws {
         for entry in try context.store.journal(provider: provider) {
             let rows = try context.store.rows(provider: provider, lane: entry.lane, ids: entry.operations)
             guard rows.isEmpty || !withdrawn.isDisjoint(with: entry.operations) else { continue }
@@ -65,10 +65,13 @@ extension CaptureBatch {
         return try context.store.memories(provider: provider).count < before ? .forgotten : .none
     }
 
-    /// An erasure also goes to the providers that the person has been told of before, and that are drained now.
+    /// An erasure also goes to the providers that may have been told of the person before: to those that are drained now, and to
+    /// those whose share holds somebody else. Whose contact an installation had in the past is written nowhere.
     mutating func enterErasure(_ operation: EngagementOperation, _ sequence: Int64, _ mirror: SubjectMirror) throws {
         let known = Set(try context.store.providers().map(\.name))
-        for position in runners.indices where !routed.contains(position) && known.contains(runners[position].name) {
+        for position in runners.indices where known.contains(runners[position].name) {
+            let share = hearing.shares[position]
+            if routed.contains(position), share.holds(operation.contact, on: operation.subject) { continue }
             let findings = runners[position].examine(operation)
             guard !findings.contains(where: { $0.severity == .foreign }) else { continue }
             try enter(operation, sequence, position, mirror, findings)
@@ -143,5 +146,17 @@ struct Erasures {
         var merged = all[place].parts[provider] ?? Erasure.Part()
         (merged.memory, merged.isRequested, merged.manualStep) = (part.memory, part.isRequested, part.manualStep)
         all[place].parts[provider] = merged
+    }
+
+    /// Adds what an erasure withdrew beside its subject.
+    mutating func add(_ parts: [String: Erasure.Part], damagedRows: Int, to operation: OperationID) {
+        guard let place = all.firstIndex(where: { $0.operation == operation }) else { return }
+        all[place].damagedRows += damagedRows
+        for (provider, part) in parts {
+            var merged = all[place].parts[provider] ?? Erasure.Part()
+            merged.withdrawn.merge(part.withdrawn) { $0 + $1 }
+            merged.rejects += part.rejects
+            all[place].parts[provider] = merged
+        }
     }
 }

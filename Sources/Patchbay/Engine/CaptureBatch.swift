@@ -43,7 +43,7 @@ struct CaptureBatch {
         } else {
             let found = try context.storedMirror(of: operation.subject)
             storedMirrors[operation.subject] = found
-            mirror = found ?? SubjectMirror()
+            mirror = try found ?? context.rebuiltMirror(of: operation.subject)
         }
         let before = mirror
         mirror.apply(operation)

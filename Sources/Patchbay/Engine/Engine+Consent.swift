@@ -1,5 +1,4 @@
 import PatchbayAdapterKit
-import PatchbayJSON
 package import PatchbayModel
 import PatchbayOutbox
 
@@ -9,9 +8,7 @@ extension Engine {
 
     /// The subjects whose state belongs to a contact, by who is logged in or by an identifier.
     package func subjects(of contact: String) throws -> [Subject] {
-        var text = JSONWriter()
-        text.string(contact)
-        return try context.store.subjects(mentioning: text.bytes).compactMap { subject, body in
+        try context.store.subjects(mentioning: contact.storedBytes).compactMap { subject, body in
             guard let mirror = try? SubjectMirror(jsonBytes: body),
                 mirror.contact == contact || mirror.identifiers.contains(where: { $0.value == contact })
             else { return nil }

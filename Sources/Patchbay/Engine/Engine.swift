@@ -190,10 +190,11 @@ package final class Engine {
 
     /// Stores captured operations, their places and the mirror in one transaction that reaches the disk.
     ///
-    /// What arrived before gets its places first.
+    /// What arrived before gets its places first. With a contact, what waits of that contact anywhere goes with the erasures
+    /// among them.
     /// - Returns: what the erasures among them did.
     @discardableResult
-    package func commit(_ captures: [Capture]) throws -> [Erasure] {
+    package func commit(_ captures: [Capture], forgetting contact: String? = nil) throws -> [Erasure] {
         var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
         var placed: [Int64] = []
         try placing(.full, &batch, captures.map(\.operation)) { batch in
@@ -202,6 +203,9 @@ package final class Engine {
                 let since = context.now(at: capture.uptime)
                 let stored = OutboxOperation(capture.operation, since: since.milliseconds, body: capture.body)
                 try batch.add(capture.operation, stored)
+            }
+            if let contact, let first = captures.first {
+                try batch.withdraw(contact: contact, with: first.operation.id)
             }
         }
         arrivals.remove(placed)

@@ -96,8 +96,18 @@ final class EngineContext {
 
     /// The last neutral state of a subject, as the outbox holds it.
     ///
-    /// A state that this release can't read is set aside, told of once, and begins anew.
-    func mirror(of subject: Subject) throws -> SubjectMirror { try storedMirror(of: subject) ?? SubjectMirror() }
+    /// A state that this release can't read is set aside, told of once, and begins anew with what the person refused.
+    func mirror(of subject: Subject) throws -> SubjectMirror {
+        try storedMirror(of: subject) ?? rebuiltMirror(of: subject)
+    }
+
+    /// The state of a subject for whom the outbox holds none. Nobody was there before, or the row was lost: set aside as
+    /// damaged, or thrown away when the file was recovered. What the person refused stands in the trail, too.
+    func rebuiltMirror(of subject: Subject) throws -> SubjectMirror {
+        var mirror = SubjectMirror()
+        mirror.consents = try ConsentTrail.refusals(of: subject, in: store)
+        return mirror
+    }
 
     /// The same; nil if the outbox holds none.
     func storedMirror(of subject: Subject) throws -> SubjectMirror? {

@@ -230,7 +230,7 @@ extension FindingRow {
             .warning,
             .invalid,
             reason: "The stored state of an installation or contact is sound but this release can't read it",
-            remedy: "Its bytes are kept in the quarantine. The state begins anew with what is said from now on."
+            remedy: "Its bytes are kept in the quarantine. What the person refused holds; the rest begins anew."
         )
         static let endedElsewhere = FindingRow(
             "engine.process.other",

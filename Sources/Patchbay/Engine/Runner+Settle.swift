@@ -55,7 +55,7 @@ extension Runner {
         lane.unsettled = nil
         lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
         try note(ended, meaning, in: lane)
-        if case .failed(let failure) = outcome, let fault = WireFault(rawValue: failure.code), parked == nil {
+        if case .failed(let failure) = outcome, let fault = failure.fault, parked == nil {
             // The same request would be made again, and never leave.
             return try park(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
         }
@@ -256,8 +256,9 @@ extension Runner {
 extension Outcome {
     /// The same without a doubt: what a deliberate fault makes of it.
     fileprivate var withoutDoubt: Outcome {
-        guard case .failed(let failure) = self else { return self }
-        return .failed(TransportFailure(.notSent, failure.code))
+        guard case .failed(var failure) = self else { return self }
+        failure.doubt = .notSent
+        return .failed(failure)
     }
 }
 

@@ -4,7 +4,8 @@ public import PatchbayModel
 /// What the vendor itself said: its own code and the request's id, as its support asks for them.
 ///
 /// It stands beside the normalised cause in a ``Finding`` and decides nothing. Free text of a vendor may quote a person's
-/// value and is never kept: a code is at most 64 letters, digits and marks without a space, or it is no code.
+/// value and is never kept: a code is at most 64 letters, digits and marks without a space, or it is no code. Instead of what
+/// looks like a phone number or a token, or was in the request that is answered, stands ``withheld``.
 public struct VendorReply: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int
@@ -13,22 +14,64 @@ public struct VendorReply: Hashable, Sendable {
     /// The id under which the vendor knows the request.
     public var requestID: String?
 
+    /// What stands for a code or an id that may be a secret or a person's value.
+    public static let withheld = "(withheld)"
+
     /// What the vendor said; what is no id is left out.
     public init(status: Int, code: String? = nil, requestID: String? = nil) {
-        (self.status, self.code, self.requestID) = (status, code.flatMap(Self.id), requestID.flatMap(Self.id))
+        self.status = status
+        self.code = code.flatMap { Self.kept($0, isID: false) }
+        self.requestID = requestID.flatMap { Self.kept($0, isID: true) }
+    }
+
+    /// The same without what the request said, but for the id that it was given.
+    func withholding(_ request: inout AnsweredRequest) -> VendorReply {
+        var copy = VendorReply(status: status, code: code, requestID: requestID)
+        if let code = copy.code, request.holds(code) { copy.code = Self.withheld }
+        if let id = copy.requestID, !request.isNamed(id), request.holds(id) { copy.requestID = Self.withheld }
+        return copy
+    }
+
+    /// What is kept of a text; nil for one that is no id.
+    private static func kept(_ text: String, isID: Bool) -> String? {
+        guard text != withheld else { return text }
+        guard Self.isID(text) else { return nil }
+        if isID, UUIDText.isValid(text) { return text }
+        return isNumberOfPhone(text, isID: isID) || isToken(text) ? withheld : text
     }
 
     private static let marks = Set("._:/+=-".utf8)
 
-    private static func id(_ text: String) -> String? {
-        let isFit =
-            (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || marks.contains(byte)
-            }
-        return isFit ? text : nil
+    private static func isID(_ text: String) -> Bool {
+        (1...AnsweredRequest.longest).contains(text.utf8.count)
+            && text.utf8.allSatisfy { isDigit($0) || isLetter($0) || marks.contains($0) }
     }
+
+    /// Whether it has seven digits and no letter, or nine digits or a plus and seven of them somewhere. Ids of requests often
+    /// have a clock's long number in them.
+    private static func isNumberOfPhone(_ text: String, isID: Bool) -> Bool {
+        if !text.utf8.contains(where: isLetter) { return text.utf8.count(where: isDigit) >= 7 }
+        var (digits, isAfterPlus) = (0, false)
+        for byte in text.utf8 {
+            if isDigit(byte) {
+                digits += 1
+                if digits >= (isAfterPlus ? 7 : isID ? Int.max : 9) { return true }
+            } else if !"-./".utf8.contains(byte) {
+                (digits, isAfterPlus) = (0, byte == UInt8(ascii: "+"))
+            }
+        }
+        return false
+    }
+
+    /// Whether 24 letters and digits, of both some, stand in one run.
+    private static func isToken(_ text: String) -> Bool {
+        text.utf8.split { !isDigit($0) && !isLetter($0) }.contains {
+            $0.count >= 24 && $0.contains(where: isDigit) && $0.contains(where: isLetter)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
 }
 
 extension VendorReply: ScannedValue {
@@ -91,8 +134,17 @@ public enum ReplyPlace: Hashable, Sendable {
 }
 
 extension ReplyTable {
-    /// What the vendor itself said in an exchange; nil without an answer.
+    /// What the vendor itself said in an exchange; nil without an answer. Nothing of it stands in the request.
     public func vendorReply(_ outcome: Outcome, to request: WireRequest) -> VendorReply? {
+        var answered = AnsweredRequest(request, requestIDs: requestIDs)
+        return vendorReply(outcome, to: request, &answered)
+    }
+
+    fileprivate func vendorReply(
+        _ outcome: Outcome,
+        to request: WireRequest,
+        _ answered: inout AnsweredRequest
+    ) -> VendorReply? {
         guard let reply = outcome.reply else { return nil }
         // A body is read for its code alone, and only where there is one.
         let needsBody = (codes + requestIDs).contains { if case .member = $0 { true } else { false } }
@@ -101,44 +153,51 @@ extension ReplyTable {
             places.lazy.compactMap { $0.text(in: reply, body, to: request) }.first
         }
         return VendorReply(status: reply.status, code: first(codes), requestID: first(requestIDs))
+            .withholding(&answered)
     }
 }
 
 extension Interpretation {
     /// The same with the vendor's own words beside the cause of everything that went wrong. What was taken has them only
-    /// where the vendor gave a code.
+    /// where the vendor gave a code. Words that the adapter put there stay, but for what stands in the request.
     ///
-    /// - Parameter vendor: what the vendor said; asked for only where something went wrong.
+    /// - Parameters:
+    ///   - outcome: how the exchange ended.
+    ///   - request: what was answered.
+    ///   - replies: where the vendor's words stand in an answer.
     /// - Returns: the interpretation, its findings named.
-    public func naming(_ vendor: @autoclosure () -> VendorReply?) -> Interpretation {
+    public func naming(_ outcome: Outcome, to request: WireRequest, by replies: ReplyTable) -> Interpretation {
         // A key path of a generic type is made anew at every call; a closure is not.
-        guard park != nil || verdicts.contains(where: { $0.value.namesFault }), let vendor = vendor() else {
-            return self
-        }
+        guard park != nil || verdicts.contains(where: { $0.value.takesWords }) else { return self }
+        var answered = AnsweredRequest(request, requestIDs: replies.requestIDs)
+        let vendor = replies.vendorReply(outcome, to: request, &answered)
         var copy = self
-        copy.park = park?.naming(vendor)
-        for (id, verdict) in verdicts where verdict.namesFault { copy.verdicts[id] = verdict.naming(vendor) }
+        copy.park = park?.naming(vendor, &answered)
+        for (id, verdict) in verdicts where verdict.takesWords {
+            copy.verdicts[id] = verdict.naming(vendor, &answered)
+        }
         return copy
     }
 }
 
 extension Verdict {
-    /// Whether it tells of something that went wrong.
-    fileprivate var namesFault: Bool {
+    /// Whether it tells of something that went wrong, or has words of the vendor.
+    fileprivate var takesWords: Bool {
         switch self {
-        case .accepted(let finding, _): finding?.isFault ?? false
-        case .rejected(let finding, _), .dropped(let finding): finding.isFault
-        case .unchanged, .superseded, .underway, .retry: false
+        case .accepted(let finding, _), .unchanged(let finding): finding?.takesWords ?? false
+        case .rejected(let finding, _), .dropped(let finding): finding.takesWords
+        case .superseded, .underway, .retry: false
         }
     }
 
-    fileprivate func naming(_ vendor: VendorReply) -> Verdict {
+    fileprivate func naming(_ vendor: VendorReply?, _ request: inout AnsweredRequest) -> Verdict {
         switch self {
-        case .accepted(let finding, let answer) where vendor.code != nil:
-            .accepted(finding?.naming(vendor), answer: answer)
-        case .rejected(let finding, let answer): .rejected(finding.naming(vendor), answer: answer)
-        case .dropped(let finding): .dropped(finding.naming(vendor))
-        case .accepted, .unchanged, .superseded, .underway, .retry: self
+        case .accepted(let finding, let answer):
+            .accepted(finding?.naming(vendor?.code == nil ? nil : vendor, &request), answer: answer)
+        case .unchanged(let finding): .unchanged(finding?.naming(nil, &request))
+        case .rejected(let finding, let answer): .rejected(finding.naming(vendor, &request), answer: answer)
+        case .dropped(let finding): .dropped(finding.naming(vendor, &request))
+        case .superseded, .underway, .retry: self
         }
     }
 }
@@ -147,10 +206,11 @@ extension Finding {
     /// Whether something is wrong, and it is more than good to know.
     fileprivate var isFault: Bool { error != nil && severity != .note }
 
-    fileprivate func naming(_ vendor: VendorReply) -> Finding {
-        guard isFault else { return self }
+    fileprivate var takesWords: Bool { isFault || vendor != nil }
+
+    fileprivate func naming(_ said: VendorReply?, _ request: inout AnsweredRequest) -> Finding {
         var copy = self
-        copy.vendor = copy.vendor ?? vendor
+        copy.vendor = vendor?.withholding(&request) ?? (isFault ? said : nil)
         return copy
     }
 }

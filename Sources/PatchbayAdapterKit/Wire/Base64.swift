@@ -15,4 +15,20 @@ public enum Base64: Sendable {
         }
         return String(decoding: text, as: UTF8.self)
     }
+
+    /// The bytes of a text, padded or not; nil for what is no base64.
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = Array(text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed())
+        guard digits.count % 4 != 1 else { return nil }
+        var (bytes, bits, count) = ([UInt8](), 0, 0)
+        for digit in digits {
+            guard let value = alphabet.firstIndex(of: digit) else { return nil }
+            (bits, count) = (bits << 6 | value, count + 6)
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            bits &= (1 << count) - 1
+        }
+        return bytes
+    }
 }

@@ -154,15 +154,23 @@ public struct TransportFailure: Hashable, Sendable {
     public var doubt: Doubt
     /// The transport's word for it: `timedOut`, `hostNotFound` …. An open list.
     public var code: String
+    /// What kept the request from leaving; nil where the network or the vendor is to blame, whatever the word for it is.
+    public let fault: WireFault?
 
-    /// A failure.
-    public init(_ doubt: Doubt, _ code: String) { (self.doubt, self.code) = (doubt, code) }
+    /// A failure of the network or the vendor.
+    public init(_ doubt: Doubt, _ code: String) {
+        (self.doubt, self.code) = (doubt, code)
+        fault = nil
+    }
 
     /// A request that was not let out.
-    public init(_ fault: WireFault) { self.init(.notSent, fault.rawValue) }
+    public init(_ fault: WireFault) {
+        (doubt, code) = (.notSent, fault.rawValue)
+        self.fault = fault
+    }
 
     /// What to do about a request that was not let out; nil where the network or the vendor is to blame.
-    public var remedy: String? { WireFault(rawValue: code)?.remedy }
+    public var remedy: String? { fault?.remedy }
 }
 
 extension TransportFailure: CustomStringConvertible {

@@ -214,4 +214,70 @@ import Testing
         #expect(again.subjects == 1 && again.mirrors == 0 && again.providers[0].requested.count == 1)
         await client.close()
     }
+
+    @Test func `a contact's erasure withdraws what waits on an installation that is somebody else's now`() async throws
+    {
+        let folder = TemporaryFolder()
+        let transport = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "hostNotFound")) }
+        let client = try await client(folder.outbox, transport)
+        let (aino, bo) = (Identifier(.external, "aino"), Identifier(.external, "bo"))
+        let said: [(String?, Action)] = [
+            ("aino", .switchContact(ContactSwitch(.logIn, identifiers: [aino]))),
+            ("aino", .registerDevice(Device(pushToken: PushToken("7c1f")))),
+            ("aino", .set("name", .string(Self.canary))), ("aino", .event(Self.canary)), ("aino", .event("bad")),
+            (nil, .switchContact(ContactSwitch(.logOut))),
+            ("bo", .switchContact(ContactSwitch(.logIn, identifiers: [bo]))), ("bo", .event("his")),
+            ("bo", .set("friend", "aino")),
+        ]
+        for (number, (contact, action)) in said.enumerated() {
+            try client.capture(
+                EngagementOperation(
+                    id: OperationID(rawValue: "op-\(number)"),
+                    subject: "installation-1",
+                    contact: contact,
+                    capturedAt: Instant(milliseconds: 0),
+                    action: action
+                )
+            )
+        }
+        let report = try await client.erase(contact: "aino")
+        let part = try #require(report.providers.first)
+        #expect(part.withdrawn == ["switchContact": 1, "registerDevice": 1, "changeAttributes": 1, "track": 1])
+        #expect(part.rejects == 1 && part.requested.count == 1)
+        #expect(try await client.mirror().contact == "bo")
+        await client.close()
+        #expect(bytes(folder.outbox) == ["": 0, "-wal": 0, "-shm": 0])
+        let store = try OutboxStore.open(.file(folder.outbox), readOnly: true)
+        var left: [EngagementOperation] = []
+        try store.forEachRow(provider: "p", subject: "installation-1") { row in
+            left.append(try EngagementOperation(jsonBytes: row.operation.body))
+        }
+        // The installation's registration is told again, on behalf of whoever is there.
+        #expect(
+            left.map(\.action.kind) == [.switchContact, .switchContact, .track, .changeAttributes, .registerDevice]
+        )
+        #expect(left.map(\.contact) == [nil, "bo", "bo", "bo", "bo"])
+        #expect(try store.verify().isSound)
+    }
+
+    @Test func `an erasure also goes to the share that heard the installation before somebody logged in`() throws {
+        let world = try VirtualWorld()
+        let isLow = { (name: String) in Share.place(of: name) < 5_000 }
+        let member = try #require(
+            (0..<100).map { "member-\($0)" }.first { isLow($0) != isLow("installation-1") }
+        )
+        try world.start(.routes(.drain, .route("a", .percentage, 0..<50), .route("b", .percentage, 50..<100)))
+        try world.capture(.set("tier", .string(Self.canary)))
+        #expect(try world.drain())
+        let logIn = ContactSwitch(.logIn, identifiers: [Identifier(.external, member)])
+        try world.capture(.switchContact(logIn), contact: member)
+        #expect(try world.drain())
+        try world.capture(.erase, contact: member)
+        #expect(try world.drain())
+        for provider in ["a", "b"] {
+            #expect(world.heard(provider).filter { $0 == "erase" }.count == 1)
+            #expect(try world.memory(of: provider).values.allSatisfy { !$0.contains(Self.canary) })
+        }
+        try world.expectSound()
+    }
 }

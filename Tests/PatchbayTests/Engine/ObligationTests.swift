@@ -261,6 +261,20 @@ import Testing
         #expect(try world.account("p").pending == 1)
     }
 
+    @Test(arguments: WireFault.allCases) func `a transport whose word is that of a fault parks nobody`(
+        _ fault: WireFault
+    ) throws {
+        let world = try VirtualWorld()
+        let failure = TransportFailure(.notSent, fault.rawValue)
+        world.network = { $0.number == 1 ? .outcome(.failed(failure)) : .status(200) }
+        try world.start(.pool())
+        try world.capture(.event("a"))
+        try world.advance(by: .seconds(86_400))
+        #expect(try world.parked("p") == nil)
+        #expect(world.sent.count > 1)
+        #expect(try world.account("p").pending == 0)
+    }
+
     @Test func `a capture whose wake is put off opens no queue that was closed after it`() throws {
         let world = try VirtualWorld()
         world.network = { _ in .outcome(.replied(WireResponse(500))) }

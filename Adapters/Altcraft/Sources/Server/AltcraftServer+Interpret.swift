@@ -186,5 +186,8 @@ extension WireResponse {
         return own != 0 ? own : isSuccess ? 0 : status
     }
 
-    fileprivate var codeText: String { String(code) }
+    /// The number as text, if it is none of a person.
+    fileprivate var codeText: String {
+        VendorReply(status: status, code: String(code)).code ?? VendorReply.withheld
+    }
 }

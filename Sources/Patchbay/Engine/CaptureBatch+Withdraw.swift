@@ -1,0 +1,89 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+
+/// What a contact leaves behind on installations that are somebody else's by now.
+extension CaptureBatch {
+    /// Withdraws what waits of a contact, and what was refused and kept, whatever its subject; inside the transaction of the
+    /// contact's erasures, behind them.
+    ///
+    /// The installations stay with whoever is there: their other operations stay. A device that the contact registered is
+    /// the installation's, so it is told again. Erasures that are pending stay, and so does what parts the contact and the
+    /// installation at the vendor.
+    mutating func withdraw(contact: String, with erasure: OperationID) throws {
+        let (store, text) = (context.store, contact.storedBytes)
+        var parts: [String: Erasure.Part] = [:]
+        var withdrawn: Set<String> = []
+        var untold: [Int: [Subject: EngagementOperation]] = [:]
+        try store.forEachOperation(mentioning: text) { stored in
+            let pending = try? EngagementOperation(jsonBytes: stored.body)
+            guard pending.map({ $0.concerns(contact) && !$0.action.partsOrErases }) ?? true else { return }
+            for name in try store.routes(of: stored.sequence).providers {
+                guard let row = try store.row(stored.sequence, provider: name) else { continue }
+                try end(row, name, OperationOutcome(.erased))
+                let kind = pending?.action.kind.rawValue ?? "unreadable"
+                parts[name, default: Erasure.Part()].withdrawn[kind, default: 0] += 1
+                withdrawn.insert(stored.id)
+                guard let position = runners.firstIndex(where: { $0.name == name }) else { continue }
+                touched[position, default: [:]][row.lane, default: []] += []
+                if let pending, pending.action.kind == .registerDevice {
+                    untold[position, default: [:]][pending.subject] = pending
+                }
+            }
+        }
+        try store.forEachReject(provider: nil, mentioning: text) { reject in
+            let refused = try? EngagementOperation(jsonBytes: reject.operation.body)
+            guard refused?.concerns(contact) ?? true else { return }
+            try store.removeReject(reject.number)
+            parts[reject.provider, default: Erasure.Part()].rejects += 1
+        }
+        for name in try providersOfOutbox() { try emptyJournal(of: name, withdrawn) }
+        let damagedRows = try store.removeQuarantine(mentioning: text)
+        erasures.add(parts, damagedRows: damagedRows, to: erasure)
+        for (position, operations) in untold.sorted(by: { $0.key < $1.key }) {
+            for (_, operation) in operations.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                try tellDeviceAgain(operation, position)
+            }
+        }
+    }
+
+    /// The installation's registration is told once more, on behalf of whoever is there now.
+    private mutating func tellDeviceAgain(_ operation: EngagementOperation, _ position: Int) throws {
+        let mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
+        guard hears(position, operation, mirror) else { return }
+        try tellAgain(position, operation, mirror) { $0.kind == .registerDevice }
+    }
+}
+
+extension EngagementOperation {
+    /// Whether a contact captured it, or it names the contact.
+    fileprivate func concerns(_ contact: String) -> Bool {
+        if self.contact == contact { return true }
+        return switch action {
+        case .identify(let identifiers): identifiers.contains { $0.value == contact }
+        case .switchContact(let change): change.identifiers.contains { $0.value == contact }
+        default: false
+        }
+    }
+}
+
+extension Action {
+    /// Whether it makes a vendor forget a person, or part with one: that is what a person wants who is to be forgotten.
+    fileprivate var partsOrErases: Bool {
+        switch self {
+        case .erase, .farewell: true
+        case .switchContact(let change): change.direction == .logOut
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// The text as it stands in what the outbox stores.
+    var storedBytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.string(self)
+        return writer.bytes
+    }
+}

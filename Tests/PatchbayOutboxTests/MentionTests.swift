@@ -1,0 +1,47 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("What mentions a text") struct MentionTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(arguments: Home.allCases)
+    func `operations and rejects that mention a text are shown in order, whatever their subject`(home: Home) throws {
+        let store = try home.open(folder)
+        for number in 0..<600 {
+            let sequence = try store.capture(
+                "o-\(number)",
+                subject: "s\(number % 3)",
+                body: Array((number % 2 == 0 ? "{\"contact\":\"ann\"}" : "{\"contact\":\"annie\"}").utf8)
+            )
+            guard number >= 590 else { continue }
+            try store.end(
+                provider: "acoustic",
+                sequence: sequence,
+                term: "rejected",
+                code: "c",
+                at: 1,
+                reject: [1]
+            )
+        }
+        try store.connection.run("UPDATE operation SET since = 7 WHERE id = 'o-4'")
+        let text = Array("\"ann\"".utf8)
+        var shown: [String] = []
+        try store.forEachOperation(mentioning: text) { operation in
+            shown.append(operation.id)
+            try store.end(provider: "acoustic", sequence: operation.sequence, term: "erased", code: "", at: 1)
+        }
+        #expect(shown == (0..<590).filter { $0 % 2 == 0 && $0 != 4 }.map { "o-\($0)" })
+        #expect(try store.pendingCount(provider: "acoustic") == 295)
+        var refused: [String] = []
+        try store.forEachReject(provider: nil, mentioning: text) { reject in
+            refused.append(reject.operation.id)
+            try store.removeReject(reject.number)
+        }
+        #expect(refused == ["o-590", "o-592", "o-594", "o-596", "o-598"])
+        #expect(try store.rejectCount() == 5)
+        #expect(try store.verify().faults == [])
+    }
+}

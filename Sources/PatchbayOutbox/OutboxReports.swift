@@ -29,6 +29,20 @@ package struct RecoveryReport: Sendable, Equatable {
     package var unaccounted: [String: Int64] = [:]
     /// True when the file gave nothing at all.
     package var isEmpty: Bool { saved.values.allSatisfy { $0 == 0 } }
+
+    /// Operations that wait still, on each provider's route, and captures without a place.
+    package var savedOperations: Int { (saved[Table.route.name] ?? 0) + (saved[Table.arrival.name] ?? 0) }
+    /// Pending operations that are gone, as far as the accounts tell.
+    package var lostOperations: Int { Int(lost.values.reduce(0, +)) }
+    /// Rows that were read and are damaged, or belong to nothing.
+    package var damagedRows: Int { rejected.values.reduce(0, +) + orphans }
+
+    /// The numbers, and where the damaged file stands, in words.
+    package var counts: String {
+        let name = movedAside.split(separator: "/").last.map(String.init) ?? ""
+        return "\(savedOperations) pending rows were saved, \(lostOperations) are known to be lost, "
+            + "\(damagedRows) damaged rows are set aside; the damaged file is \(name)"
+    }
 }
 
 /// The result of an offline proof of the whole file.

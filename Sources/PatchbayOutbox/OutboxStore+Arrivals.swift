@@ -16,15 +16,27 @@ extension OutboxStore {
     package func takeIn(_ captures: [Arrival], routes: String) throws(OutboxError) -> Int64 {
         try atomically { () throws(OutboxError) in
             let number = (try connection.number(Self.newestArrival) ?? 0) + 1
-            var image = StoredImage()
-            image.bytes.reserveCapacity(captures.reduce(0) { $0 + $1.body.count + 32 })
-            for capture in captures {
-                image.append(integer: capture.since)
-                capture.body.withUnsafeBytes { image.append(blob: $0) }
-            }
-            try add(.arrival, .integer(number), .text(routes), .blob(image.bytes))
+            try addArrival(number, captures, routes)
             return number
         }
+    }
+
+    /// Leaves these captures of a row, in its place; without any the row goes.
+    package func keepOfArrival(_ number: Int64, _ captures: [Arrival], routes: String) throws(OutboxError) {
+        try atomically { () throws(OutboxError) in
+            try removeArrival(number)
+            if !captures.isEmpty { try addArrival(number, captures, routes) }
+        }
+    }
+
+    private func addArrival(_ number: Int64, _ captures: [Arrival], _ routes: String) throws(OutboxError) {
+        var image = StoredImage()
+        image.bytes.reserveCapacity(captures.reduce(0) { $0 + $1.body.count + 32 })
+        for capture in captures {
+            image.append(integer: capture.since)
+            capture.body.withUnsafeBytes { image.append(blob: $0) }
+        }
+        try add(.arrival, .integer(number), .text(routes), .blob(image.bytes))
     }
 
     /// The numbers of the rows that wait for their places, oldest first.

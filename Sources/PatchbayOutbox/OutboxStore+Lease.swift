@@ -1,17 +1,19 @@
 /// The right to deliver, held by one process at a time; every process may capture.
 extension OutboxStore {
-    /// Takes the lease until `now + duration` (milliseconds) and gives its new epoch.
+    /// Takes the lease until `now + duration` (milliseconds) and gives its new epoch; nil while another owner holds it.
     ///
-    /// - Returns: nil while another owner holds it. The same owner always gets it, with a new epoch; so does everybody while
-    ///   the holder `isDead`.
+    /// The same owner always gets it, with a new epoch; so does everybody while the holder `isDead`. `uptime` is a clock that
+    /// nobody sets, in milliseconds; without one it is `now`.
     package func acquireLease(
         owner: String,
         now: Int64,
+        uptime: Int64? = nil,
         duration: Int64,
         isDead: (String) -> Bool = { _ in false }
     ) throws(OutboxError) -> Int64? {
         func isTaken() throws(OutboxError) -> Bool {
             guard let held = try lease(), held.owner != owner, held.expiresAt > now else { return false }
+            if hasOutlived(held.epoch, held.expiresAt, now: now, uptime: uptime ?? now, duration) { return false }
             if DeliberateFault.leaseSeized.isPresent { return false }
             return !isDead(held.owner)
         }
@@ -24,6 +26,27 @@ extension OutboxStore {
             try setLease(owner: owner, epoch: epoch, expiresAt: now + duration)
             return epoch
         }
+    }
+
+    /// Whether a lease claims to last longer than any does, and has stood so, unchanged, for the time that one lasts.
+    ///
+    /// It was taken before the clock was set back. Whoever holds it and lives extends it, by the clock as it is now.
+    private func hasOutlived(
+        _ epoch: Int64,
+        _ expiresAt: Int64,
+        now: Int64,
+        uptime: Int64,
+        _ duration: Int64
+    ) -> Bool {
+        guard expiresAt > now + duration else {
+            overlongLease = nil
+            return false
+        }
+        if let seen = overlongLease, (seen.epoch, seen.expiresAt) == (epoch, expiresAt), seen.since <= uptime {
+            return uptime - seen.since >= duration
+        }
+        overlongLease = (epoch, expiresAt, uptime)
+        return false
     }
 
     /// Extends the lease; false when another epoch has begun, and then nothing may be settled any more.

@@ -61,6 +61,7 @@ extension OutboxStore {
     private static func openForWriting(_ file: OutboxFile) throws(OutboxError) -> OutboxStore {
         var report = OpenReport()
         try Recovery.finishInterrupted(file)
+        try file.requireNoStranger()
         try file.createIfMissing()
         do {
             let connection = try Connection(.file(file.path), .readWrite)

@@ -1,13 +1,18 @@
 /// A store that lets go of its file for a while: no lock, no open descriptor, nothing that the system must end a process for.
 extension OutboxStore {
     /// Closes the file until ``wakeUp()``; every call that needs it fails meanwhile. A store in memory stays as it is.
-    package func suspend() throws(OutboxError) {
-        guard file != nil, !isSuspended else { return }
+    ///
+    /// `farewell` is the last that is done with the file; it is done only where the store lets go of it.
+    package func suspend(after farewell: () -> Void = {}) throws(OutboxError) {
+        guard file != nil, !isSuspended else { return farewell() }
         guard !connection.isInTransaction else {
             throw OutboxError(.misuse, "A transaction was under way when the store was to be suspended.")
         }
-        try setDamagedRowsAside()
-        connection = try Connection(.memory, .readWrite)
+        let nowhere = try Connection(.memory, .readWrite)
+        // What can't be set aside now is met again: letting go of the file must not wait.
+        try? setDamagedRowsAside()
+        farewell()
+        connection = nowhere
         isSuspended = true
     }
 

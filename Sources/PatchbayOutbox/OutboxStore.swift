@@ -54,6 +54,8 @@ package final class OutboxStore {
     var mustRecount = false
     /// The epoch of the lease, and what others had committed when it was read.
     var knownEpoch: (epoch: Int64, version: Int64)?
+    /// A lease that ends further ahead than any lasts, and since when it is seen.
+    var overlongLease: (epoch: Int64, expiresAt: Int64, since: Int64)?
     /// How many endings are noted and not carried out; nil if that is to be looked up.
     var notedEndings: Int?
     /// What others had committed when the transaction or the look at hand began, once it was asked for.

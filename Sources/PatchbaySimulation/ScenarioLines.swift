@@ -103,6 +103,8 @@ extension VirtualWorld.Told {
         case .setAside(let finding): return ["at": .string(date.text), "setAside": finding.json]
         case .storageFailed(let error):
             return ["at": .string(date.text), "storage": .string(error.description)]
+        case .switchRefused(let refusal):
+            return ["at": .string(date.text), "refused": .string(refusal.description)]
         }
     }
 }

@@ -96,8 +96,8 @@ public final class VirtualWorld {
         var isSuspended = false
         /// How often it got the right to deliver.
         var tenure = 0
-        /// Until when it has the right to deliver, by the wall clock, unless it extends it.
-        var heldUntil: Instant?
+        /// Until when it has the right to deliver, by the wall clock and by the one that nobody sets, unless it extends it.
+        var heldUntil: (date: Instant, uptime: Instant)?
         var inbound: [Arrival] = []
     }
 
@@ -215,13 +215,16 @@ public final class VirtualWorld {
         if has, !had {
             processes[current].tenure += 1
             for (place, other) in processes.enumerated() where place != current {
-                if other.engine != nil, let until = other.heldUntil, until > host.date() {
+                if other.engine != nil, let until = other.heldUntil, until.date > host.date(),
+                    until.uptime > host.uptime()
+                {
                     seizures.append("process \(current) took the right to deliver from process \(place), which lives")
                 }
                 processes[place].heldUntil = nil
             }
         }
-        processes[current].heldUntil = has ? host.date() + .seconds(30) : nil
+        processes[current].heldUntil =
+            has ? (date: host.date() + .seconds(30), uptime: host.uptime() + .seconds(30)) : nil
         return has
     }
 
@@ -395,7 +398,7 @@ public final class VirtualWorld {
 
     /// Asks a vendor; the answer is among ``told``.
     public func read(_ operation: EngagementOperation, from provider: String, timeout: Duration = .seconds(30)) throws {
-        _ = engine?.read(operation, provider: provider, timeout: timeout)
+        _ = try engine?.read(operation, provider: provider, timeout: timeout)
         try settleDown()
     }
 

@@ -112,6 +112,31 @@ import Testing
         #expect(bench.files == ["text.sqlite"])
     }
 
+    @Test func `what waits for a provider that the configuration names no more is told, with the remedy`() async throws
+    {
+        try bench.write("steps.ndjson", Workbench.example("first-steps.ndjson"))
+        _ = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0", "steps.ndjson")
+        let renamed = try bench.read("one.json").replacing("\"crm\"", with: "\"news\"")
+        try bench.write("two.json", renamed)
+        let sent = try await bench.run("send", "--config", "two.json", "--until-idle", "0")
+        #expect(sent.status == 1)
+        let stats = try await bench.run("outbox", "stats", "outbox.sqlite")
+        let list = try await bench.run("outbox", "list", "outbox.sqlite")
+        for text in [sent.talk, stats.output, list.talk] {
+            #expect(text.contains("engine.provider.unconfigured"))
+            #expect(text.contains("(4)") && text.contains("patchbay outbox retarget"))
+        }
+    }
+
+    @Test func `a file that is no outbox is not taken for one`() async throws {
+        let text = String(repeating: "This is my thesis.\n", count: 500)
+        try bench.write("outbox.sqlite", text)
+        let result = try await bench.run("send", "--config", bench.configuration(), "--until-idle", "0")
+        #expect(result.status == 2)
+        #expect(result.talk.contains("outbox.sqlite is no outbox"))
+        #expect(try bench.read("outbox.sqlite") == text)
+    }
+
     @Test func `a file of operations that is not there is refused with 2`() async throws {
         let result = try await bench.run("send", "--config", bench.configuration(), "nothing.ndjson")
         #expect(result.status == 2)

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Listens on 127.0.0.1, reads one request, and writes what it likes for as long as somebody takes it.
 final class RawServer: Sendable {
@@ -7,8 +6,6 @@ final class RawServer: Sendable {
 
     let port: UInt16
     private let socket: Int32
-    /// The connection while it is written to, and whether it may be.
-    private let writing = Mutex<(connection: Int32?, isOver: Bool)>((nil, false))
 
     init() throws {
         #if canImport(Glibc)
@@ -34,33 +31,26 @@ final class RawServer: Sendable {
 
     /// Takes one request, writes `head`, then `piece` again and again with a pause before each, until the other side
     /// hangs up or `limit` bytes are written; how many were.
-    func answer(_ head: String, then piece: [UInt8], pause: UInt32 = 0, limit: Int) async -> Int {
+    func answer(_ head: String, then piece: [UInt8], pause: UInt32 = 0, limit: Int, seconds: Double = 3_600) async
+        -> Int
+    {
         await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [self] in
+            Thread.detachNewThread { [socket] in
                 let connection = accept(socket, nil, nil)
                 var request = [UInt8](repeating: 0, count: 1 << 16)
                 _ = recv(connection, &request, request.count, 0)
-                writing.withLock { $0.connection = connection }
+                let end = Date(timeIntervalSinceNow: seconds)
                 var written = 0
                 var next = Array(head.utf8)
-                while written < limit, !writing.withLock({ $0.isOver }), RawServer.write(next, to: connection) {
+                while written < limit, Date() < end, RawServer.write(next, to: connection) {
                     written += next.count
                     next = piece
                     if pause > 0 { usleep(pause) }
                 }
-                writing.withLock { $0.connection = nil }
                 close(connection)
                 close(socket)
                 continuation.resume(returning: written)
             }
-        }
-    }
-
-    /// Writes no more, also where nobody reads.
-    func hangUp() {
-        writing.withLock { writing in
-            writing.isOver = true
-            if let connection = writing.connection { shutdown(connection, Int32(SHUT_RDWR)) }
         }
     }
 

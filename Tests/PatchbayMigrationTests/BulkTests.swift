@@ -286,6 +286,40 @@ import Testing
         }
     }
 
+    @Test(arguments: ["reject", "warn"]) func `a suspension without a column is a no on every way`(_ word: String)
+        throws
+    {
+        let lines = Subscription.State.allCases.enumerated().map { place, state in
+            Contact(
+                identifiers: [Identifier(.external, "c-\(place)")],
+                subscriptions: [Subscription(channel: .sms, state: state)]
+            )
+        }
+        let bytes = Array(lines.map { $0.json.text + "\n" }.joined().utf8)
+        let format = AdapterModule.salesforce.formats[0]
+        let slow = try Outcome(bytes, ["lostOptOuts": .string(word)], to: format, chunk: 1 << 20, workers: 0)
+        let bulk = try Outcome(bytes, ["lostOptOuts": .string(word)], to: format, chunk: 1 << 20, workers: 1)
+        #expect(bulk == slow)
+        #expect(slow.report.contains("\"rejected\":\(word == "reject" ? 2 : 0)"))
+    }
+
+    @Test func `a birthday is read and written as a date on every way`() throws {
+        let rows = ["1990-04-01", "4/1/1990", "1990/4/1 6:00:00 AM", "long ago", ""].enumerated().map { place, text in
+            "c-\(place),\(text)\r\n"
+        }
+        let bytes = Array(("ContactKey,BirthDate\r\n" + rows.joined()).utf8)
+        let source = AdapterModule.salesforce.formats[0]
+        for end in ConversionTests.End.all {
+            let format = end.module.formats[0]
+            let slow = try Outcome(bytes, end.full, from: source, to: format, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(bytes, end.full, from: source, to: format, chunk: 40, workers: 2)
+            #expect(bulk == slow)
+        }
+        let written = try Outcome(bytes, [:], from: source, to: source, chunk: 1 << 20, workers: 1)
+        #expect(written.output.contains("\"1990-04-01\"") && written.output.contains("\"long ago\""))
+        #expect(!written.report.contains("record.converted"))
+    }
+
     @Test func `a writer that may remember is given its contacts in order, on one thread`() throws {
         let migration = try Migration(from: .neutralContacts, to: .toy)
         #expect(migration.bulk == nil)

@@ -1,6 +1,8 @@
 import Patchbay
 import PatchbayAdapterKit
+import PatchbayAdobe
 import PatchbayAltcraft
+import PatchbayDES
 import PatchbayJSON
 import PatchbayModel
 import PatchbaySalesforce
@@ -125,7 +127,8 @@ import Testing
         )
         let attributes = try Self.plan(bytes).attributes
         #expect(attributes.map(\.name) == ["city", "gender", "likes", "shoe_size"])
-        #expect(attributes.map(\.fate) == ["renamed", "changed", "changed", "kept"])
+        #expect(attributes.map(\.fate) == ["renamed", "lost", "changed", "kept"])
+        #expect(attributes.map(\.lost) == [0, 1, 0, 0])
         #expect(attributes.map(\.field) == ["_city", "_sex", "likes", "shoe_size"])
         #expect(attributes[0].count == 2)
         #expect(attributes[2].types == [.list: 1])
@@ -182,6 +185,59 @@ import Testing
             #expect(plan.billed == 6)
             #expect(plan.billedKind == "email")
         }
+    }
+
+    @Test func `the contacts that the target counts are those that are written, by its own key`() throws {
+        func member(_ number: Int, _ email: String?) -> Contact {
+            let address = email.map { [Identifier(.email, $0)] } ?? []
+            return Contact(identifiers: [Identifier(.external, "c-\(number)")] + address)
+        }
+        var silent = member(5, "c@x.example")
+        // No file here has a column for that no.
+        silent.subscriptions = [Subscription(channel: .inApp, state: .unsubscribed)]
+        let bytes = Self.lines(
+            member(1, "a@x.example"),
+            member(2, "a@x.example"),
+            member(3, "b@x.example"),
+            member(4, nil),
+            silent
+        )
+        let ends: [(AdapterModule, JSONObject, kind: String, count: Int, written: Int)] = [
+            (.des, [:], "email", 2, 3), (.des, ["key": "external"], "external", 4, 4),
+            (.adobe, ["key": "email"], "email", 2, 3), (.adobe, [:], "external", 4, 4),
+            (.salesforce, [:], "external", 4, 4), (.altcraft, ["dbId": 7], "email", 3, 4),
+        ]
+        for (module, settings, kind, count, written) in ends {
+            for workers in [0, 1] {
+                let plan = try Self.plan(bytes, to: module.formats[0], settings, workers: workers)
+                #expect(plan.report.written == written, "\(module.id)")
+                #expect(plan.billedKind == kind, "\(module.id)")
+                #expect(plan.billed == count, "\(module.id)")
+            }
+        }
+        #expect(try Self.plan(Self.lines(member(1, nil)), to: AdapterModule.des.formats[0], [:]).billed == 0)
+    }
+
+    @Test func `an attribute that no column takes is lost, and one with a column of its own is no loss of its type`()
+        throws
+    {
+        func born(_ text: String) -> Contact {
+            Self.person("\(text.count)@x.example") { $0.attributes = ["birth_date": .string(text), "city": "Oulu"] }
+        }
+        let bytes = Self.lines(born("long ago"), born("in spring"))
+        let plan = try Self.plan(bytes, to: AdapterModule.des.formats[0], [:])
+        #expect(plan.attributes.map(\.name) == ["birth_date", "city"])
+        #expect(plan.attributes.map(\.fate) == ["lost", "renamed"])
+        #expect(plan.attributes.map(\.lost) == [2, 0])
+        #expect(plan.json["attributes"]?[0]?["lost"] == 2)
+        let strings = plan.parts.first { $0.name == "attribute of type string" }
+        #expect(strings?.fate == "lost" && strings?.count == 0)
+        let mixed = try Self.plan(
+            Self.lines(born("1990-04-01"), born("long ago")),
+            to: AdapterModule.des.formats[0],
+            [:]
+        )
+        #expect(mixed.attributes[0].fate == "changed" && mixed.attributes[0].lost == 1)
     }
 
     @Test func `push tokens are told apart by service, build, app and form`() throws {

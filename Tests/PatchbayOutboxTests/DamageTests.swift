@@ -147,8 +147,19 @@ import Testing
         #expect(try store.verify().faults == [])
     }
 
-    @Test func `a file that is no database is moved aside and reported as empty`() throws {
-        try OutboxFile.write(Array(repeating: 0x41, count: 10_000), to: folder.outbox, at: 0)
+    @Test func `a file that never was an outbox is refused and left as it is`() throws {
+        let text = Array(String(repeating: "my thesis, CREATE TABLE of contents\n", count: 500).utf8)
+        try OutboxFile.write(text, to: folder.outbox, at: 0)
+        let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox)) }
+        #expect(error?.code == .cannotOpen)
+        #expect(error?.detail.contains(folder.outbox) == true)
+        #expect(error?.remedy.contains("move this file away") == true)
+        #expect(try folder.bytes(folder.outbox) == text)
+        #expect(folder.names == ["outbox.sqlite"])
+    }
+
+    @Test func `a file of which the disk left zeros is moved aside and reported as empty`() throws {
+        try OutboxFile.write(Array(repeating: 0, count: 10_000), to: folder.outbox, at: 0)
         let store = try OutboxStore.open(.file(folder.outbox))
         let recovery = try #require(store.openReport.recovery)
         #expect(recovery.isEmpty)

@@ -320,6 +320,36 @@ import Testing
         #expect(try #require(try store.acquireLease(owner: "a", now: 161, duration: 1)) > second)
     }
 
+    @Test func `a lease from before the clock was set back ends one length after it is seen`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let other = try OutboxStore.open(.file(folder.outbox))
+        let first = try #require(try store.acquireLease(owner: "a", now: 1_000_000, duration: 100))
+        #expect(try other.acquireLease(owner: "b", now: 0, uptime: 7, duration: 100) == nil)
+        #expect(try other.acquireLease(owner: "b", now: 99, uptime: 106, duration: 100) == nil)
+        // Its holder lives and extends it.
+        #expect(try store.renewLease(owner: "a", epoch: first, now: 99, duration: 100))
+        #expect(try other.acquireLease(owner: "b", now: 150, uptime: 157, duration: 100) == nil)
+        #expect(try store.renewLease(owner: "a", epoch: first, now: 1_000_000, duration: 100))
+        #expect(try other.acquireLease(owner: "b", now: 160, uptime: 167, duration: 100) == nil)
+        #expect(try other.acquireLease(owner: "b", now: 900, uptime: 266, duration: 100) == nil)
+        let second = try #require(try other.acquireLease(owner: "b", now: 200, uptime: 267, duration: 100))
+        #expect(try !store.renewLease(owner: "a", epoch: first, now: 200, duration: 100))
+        #expect(try store.leaseEpoch() == second)
+    }
+
+    @Test func `what stays of a row of arrivals keeps its place`() throws {
+        let store = try OutboxStore.open(.memory)
+        let captures = (0..<3).map { Arrival(since: Int64($0), body: [UInt8($0)]) }
+        let first = try store.takeIn(captures, routes: "{}")
+        let second = try store.takeIn(captures, routes: "{}")
+        try store.keepOfArrival(first, [captures[1]], routes: "{}")
+        #expect(try store.arrivals() == [first, second])
+        #expect(try store.arrival(first)?.captures == [captures[1]])
+        try store.keepOfArrival(first, [], routes: "{}")
+        #expect(try store.arrivals() == [second])
+        #expect(try store.verify().isSound)
+    }
+
     @Test func `two connections capture side by side`() throws {
         let one = try OutboxStore.open(.file(folder.outbox))
         let two = try OutboxStore.open(.file(folder.outbox))

@@ -53,7 +53,7 @@ extension ContactFileRules {
 
 extension ContactFileFindings {
     /// What may be said of this vendor's files.
-    static let acoustic = ContactFileFindings("acoustic", .acoustic, key: "the key (setting key)")
+    static let acoustic = ContactFileFindings("acoustic", .acoustic, key: "the key (setting key)", canChooseKey: true)
 }
 
 extension FindingRow {

@@ -4,10 +4,11 @@ import PatchbayAdapterKit
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraftRecords: [FindingRow] = [
-        recordMatching, recordNoHome, recordSecond, recordAddress, recordConverted, recordTags, recordConsent,
+        recordMatching, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted, recordTags,
+        recordConsent,
         recordUnknown, recordDenied, recordResource, recordUnreachable, recordNested, recordToken, tokenProviderUnknown,
-        lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription, profileStatus,
-        profileResource,
+        lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
+        profileSubscriptions, profileContradiction, profileStatus, profileResource,
     ]
 
     static let recordMatching = FindingRow(
@@ -16,7 +17,19 @@ extension FindingRow {
         .missing,
         rule: .altcraft("X1"),
         reason: "No identifier can find the profile, so the contact is not written",
-        remedy: "Give the contact such an identifier, or choose another matching in the format's settings."
+        remedy:
+            "Give the contact such an identifier, or choose another matching in the format's settings; with custom, "
+            + "identifierFields names the field of the contact's key."
+    )
+    static let recordIdentifier = FindingRow(
+        "altcraft.record.identifier",
+        .warning,
+        .misconfigured,
+        rule: .altcraft("X2"),
+        reason: "No profile field is named for this kind of identifier; it is left out",
+        remedy:
+            "Name the field in identifierFields, as \"external\": \"customer_number\"; with matching custom the vendor "
+            + "finds profiles by it."
     )
     static let recordNoHome = FindingRow(
         "altcraft.record.noHome",
@@ -24,7 +37,7 @@ extension FindingRow {
         .unsupported,
         rule: .altcraft("X2"),
         reason: "The import has no place for it",
-        remedy: "Make it an attribute with a field of its own, or name a field in identifierFields."
+        remedy: "Make it an attribute with a field of its own."
     )
     static let recordSecond = FindingRow(
         "altcraft.record.second",
@@ -163,11 +176,27 @@ extension FindingRow {
     )
     static let profileSubscription = FindingRow(
         "altcraft.profile.subscription",
-        .warning,
+        .error,
         .invalid,
-        rule: .altcraft("X3"),
-        reason: "The subscription names no channel; it is left out",
-        remedy: "Mend it in the source."
+        rule: .altcraft("X9"),
+        reason: "The entry names no channel, and a no may stand in it",
+        remedy: "Mend it in the source, or take it out there."
+    )
+    static let profileSubscriptions = FindingRow(
+        "altcraft.profile.subscriptions",
+        .error,
+        .invalid,
+        rule: .altcraft("X9"),
+        reason: "The subscriptions are no list, and a no may stand in them",
+        remedy: "Export them as a list of objects, each with its channel, or take them out in the source."
+    )
+    static let profileContradiction = FindingRow(
+        "altcraft.profile.contradiction",
+        .warning,
+        .consent,
+        rule: .altcraft("X9"),
+        reason: "Entries for one channel and topic say different things; the one that allows least counts",
+        remedy: "Ask the person, or mend the entries in the source; the addresses of one channel share one word."
     )
     static let profileStatus = FindingRow(
         "altcraft.profile.status",

@@ -35,7 +35,7 @@ extension ImportSettings {
             unfit: .attributeForm
         )
         return [
-            .identifiers(homes, elsewhere: .recordNoHome, unfit: .recordAddress), .attributes(attributes),
+            .identifiers(homes, elsewhere: .recordIdentifier, unfit: .recordAddress), .attributes(attributes),
             .timeZone("_tz"),
             .dropped(.locale, .recordNoHome), tagsField.isEmpty ? .dropped(.tags, .recordTags) : .tags(tagsField),
             .dropped(.consents, .recordConsent), .subscriptions(subscriptions),

@@ -44,6 +44,8 @@ struct ProfileReader: LineReader {
 private struct ProfileDraft {
     private(set) var findings: [Finding] = []
     private let settings: ImportSettings
+    /// What the entries of each push token say.
+    private var words: [PushToken: [Subscription]] = [:]
 
     init(_ settings: ImportSettings) { self.settings = settings }
 
@@ -69,10 +71,9 @@ private struct ProfileDraft {
                 (data[settings.tagsField]?.array ?? []).compactMap { $0.string.map(Tag.init(rawValue:)) }
             )
         }
-        for (place, element) in (data["subscriptions"]?.array ?? []).enumerated() {
-            add(element, "subscriptions[\(place)]", to: &contact)
-        }
-        return contact
+        addSubscriptions(data["subscriptions"], to: &contact)
+        // A no may stand in what can't be read.
+        return findings.contains { $0.severity == .error } ? nil : contact
     }
 
     // MARK: Identifiers and attributes
@@ -141,6 +142,19 @@ private struct ProfileDraft {
 
     // MARK: Subscriptions
 
+    private mutating func addSubscriptions(_ json: JSONValue?, to contact: inout Contact) {
+        guard let json, !json.isNull else { return }
+        RuleID.altcraft("X9").fire()
+        guard let entries = json.array else {
+            let place = "data".dot("subscriptions")
+            return findings.append(FindingRow.profileSubscriptions.at(place, detail: "it is a \(json.typeName)"))
+        }
+        for (place, entry) in entries.enumerated() { add(entry, "subscriptions[\(place)]", to: &contact) }
+        for (place, device) in contact.devices.enumerated() {
+            contact.devices[place].allowsPush = device.pushToken.flatMap { words[$0] }?.allowPush ?? false
+        }
+    }
+
     private mutating func add(_ json: JSONValue, _ path: String, to contact: inout Contact) {
         guard let channel = json["channel"]?.string, !channel.isEmpty else {
             findings.append(FindingRow.profileSubscription.at("data".dot(path)))
@@ -157,11 +171,23 @@ private struct ProfileDraft {
             state: state ?? .unknown,
             fields: Dictionary(fields, uniquingKeysWith: { $1 })
         )
-        if let device = device(of: json), !contact.devices.contains(where: { $0.pushToken == device.pushToken }) {
-            contact.devices.append(device)
+        if let token = token(of: json) {
+            if words[token] == nil { contact.devices.append(Device(pushToken: token)) }
+            words[token, default: []].append(subscription)
         }
-        if !contact.subscriptions.contains(where: { $0.key == subscription.key }) {
-            contact.subscriptions.append(subscription)
+        add(subscription, "data".dot(path), to: &contact)
+    }
+
+    /// Takes a subscription; of several entries for one channel and topic the one that allows least counts.
+    private mutating func add(_ subscription: Subscription, _ path: String, to contact: inout Contact) {
+        guard let place = contact.subscriptions.firstIndex(where: { $0.key == subscription.key }) else {
+            return contact.subscriptions.append(subscription)
+        }
+        let known = contact.subscriptions[place]
+        guard known.state != subscription.state else { return }
+        findings.append(FindingRow.profileContradiction.at(path.dot("status")))
+        if [known, subscription].mostProtectiveState(of: subscription.key) == subscription.state {
+            contact.subscriptions[place] = subscription
         }
     }
 
@@ -172,9 +198,18 @@ private struct ProfileDraft {
         return String(resource)
     }
 
-    private func device(of json: JSONValue) -> Device? {
+    private func token(of json: JSONValue) -> PushToken? {
         guard let token = json["subscription_id"]?.string, let provider = json["provider"]?.string else { return nil }
-        return PushProvider.service(of: provider).map { Device(pushToken: PushToken(token, service: $0)) }
+        return PushProvider.service(of: provider).map { PushToken(token, service: $0) }
+    }
+}
+
+extension [Subscription] {
+    /// Whether a push token's own entries allow pushes: the one for the channel as a whole decides, or else any topic's.
+    fileprivate var allowPush: Bool {
+        let whole = Subscription(channel: .push, state: .unknown).key
+        if let state = mostProtectiveState(of: whole) { return state == .subscribed }
+        return contains { mostProtectiveState(of: $0.key) == .subscribed }
     }
 }
 

@@ -9,16 +9,16 @@ extension RecordFormat {
         id: "altcraft.profiles",
         title: "Altcraft profiles (bodies of profiles/import, or profile data objects, one a line)",
         fileExtension: "ndjson",
-        rules: (1...8).map { .altcraft("X\($0)") },
+        rules: (1...9).map { .altcraft("X\($0)") },
         makeReader: { settings throws(SettingsError) in
             ProfileReader(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
         },
         makeWriter: { settings throws(SettingsError) in
-            ProfileWriter(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
+            ProfileWriter(settings: try ImportSettings.written(settings))
         },
         makeSourceLayout: { _ throws(SettingsError) in .lines },
         makeTargetLayout: { settings throws(SettingsError) in
-            try ImportSettings.table.read(settings, over: ImportSettings(), at: "").layout.map(TargetLayout.lines)
+            try ImportSettings.written(settings).layout.map(TargetLayout.lines)
         }
     )
 }
@@ -49,9 +49,8 @@ struct ImportSettings: AdapterSettings {
             "dbId",
             form: "whole number from 1",
             schema: ["type": "integer", "minimum": 1],
-            isRequired: true,
             rule: .altcraft("X1"),
-            "The number of the database."
+            "The number of the database; needed for writing."
         ) { value, settings in
             guard let number = value.integer, number > 0 else {
                 return .init("It is no number from 1.", "Give the number beside the database's name in the platform.")
@@ -112,6 +111,18 @@ struct ImportSettings: AdapterSettings {
     ])
 }
 
+extension ImportSettings {
+    /// The settings of a file that is written: nothing can be imported without the database.
+    static func written(_ object: JSONObject) throws(SettingsError) -> ImportSettings {
+        let settings = try table.read(object, over: ImportSettings(), at: "")
+        guard settings.database > 0 else {
+            let remedy = "Add \"dbId\", the number beside the database's name in the platform."
+            throw SettingsError([.invalidSetting("dbId", "A file that is written names its database.", remedy)])
+        }
+        return settings
+    }
+}
+
 /// One line of an import file.
 struct ImportRecord: Sendable {
     var database: Int
@@ -165,6 +176,15 @@ struct ImportSubscription: Sendable {
 /// Writes contacts as lines of an import file.
 struct ProfileWriter: RecordWriter {
     let settings: ImportSettings
+
+    /// What the matching goes by.
+    var keyKind: IdentifierKind? {
+        switch settings.matching {
+        case .email, .emailOfProfile: .email
+        case .phone: .phone
+        case .custom: IdentifierKind(rawValue: settings.matchingIdentifier)
+        }
+    }
 
     mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
         var composer = ProfileComposer(contact: contact, settings: settings)
@@ -243,7 +263,7 @@ private struct ProfileComposer {
         for (place, identifier) in contact.identifiers.enumerated() {
             let path = "identifiers[\(place)]"
             guard let name = settings.identifierFields[identifier.kind] else {
-                findings.append(FindingRow.recordNoHome.at(path, detail: "kind \(identifier.kind.rawValue)"))
+                findings.append(FindingRow.recordIdentifier.at(path, detail: "kind \(identifier.kind.rawValue)"))
                 continue
             }
             guard let value = value(of: identifier, in: name, path) else { continue }

@@ -342,5 +342,11 @@ extension Rule {
             Source.data
         ),
         rule("X8", "A line is one JSON object: an import's body, or the profile data object alone.", Source.data),
+        rule(
+            "X9",
+            "Of several entries for one channel and topic the one that allows least counts; a push token's own entry says "
+                + "whether its device may get pushes; a profile whose subscriptions can't be read is none.",
+            Source.house
+        ),
     ]
 }

@@ -139,7 +139,7 @@ import Testing
         )
         #expect(
             findings.map { "\($0.code) \($0.path)" } == [
-                "altcraft.record.noHome identifiers[1]", "altcraft.attribute.form attributes.birth_date",
+                "altcraft.record.identifier identifiers[1]", "altcraft.attribute.form attributes.birth_date",
                 "altcraft.record.converted attributes.interests", "altcraft.record.noHome locale",
                 "altcraft.record.tags tags",
             ]
@@ -184,8 +184,11 @@ import Testing
 
     @Test func `settings without a database are refused`() throws {
         let error = #expect(throws: SettingsError.self) { _ = try makeWriter(["matching": "shoe size"]) }
-        #expect(error?.findings.map(\.path) == ["dbId", "matching"])
+        #expect(error?.findings.map(\.path) == ["matching"])
         #expect(throws: SettingsError.self) { _ = try makeWriter(["dbId": 0]) }
+        let missing = #expect(throws: SettingsError.self) { _ = try makeWriter([:]) }
+        #expect(missing?.findings.map(\.path) == ["dbId"])
+        #expect(missing?.findings.first?.remedy.contains("dbId") == true)
     }
 
     private func read(_ text: String, _ changes: JSONObject = [:]) throws -> [SourceRecord] {
@@ -204,7 +207,7 @@ import Testing
             {"id":"p-1","customer_number":"c-1","email":"a@b.example","phones":["+358401234567"],"_sex":2,"_bdate":"1990-04-01",\
             "labels":["vip"],"_tz":"Europe/Helsinki","points":7,"subscriptions":[\
             {"channel":"push","resource_id":31,"provider":"android-firebase","subscription_id":"t-1","status":"suspended"},\
-            {"channel":"email","resource_id":32,"email":"a@b.example","status":4},{"channel":"sms","resource_id":99,"status":"subscribed"},{}]}
+            {"channel":"email","resource_id":32,"email":"a@b.example","status":4},{"channel":"sms","resource_id":99,"status":"subscribed"}]}
             """
         let record = try #require(try read(line).first)
         let contact = try #require(record.contact)
@@ -218,14 +221,97 @@ import Testing
         #expect(contact.tags == ["vip"] && contact.timeZone == "Europe/Helsinki")
         #expect(contact.subscriptions.map(\.topic) == [nil, "weekly_offers", "99"])
         #expect(contact.subscriptions.map(\.state) == [.suspended, .unknown, .subscribed])
-        #expect(contact.devices == [Device(pushToken: PushToken("t-1", service: .fcm))])
+        #expect(contact.devices == [Device(pushToken: PushToken("t-1", service: .fcm), allowsPush: false)])
         #expect(
             record.findings.map { "\($0.code) \($0.path)" } == [
                 "altcraft.profile.status data.subscriptions[1].status",
                 "altcraft.profile.resource data.subscriptions[2].resource_id",
-                "altcraft.profile.subscription data.subscriptions[3]",
             ]
         )
+    }
+
+    @Test func `reading needs no database, and the key has the field that the settings name`() throws {
+        guard var reader = try RecordFormat.altcraftProfiles.makeReader?(["identifierFields": ["external": "crm_id"]])
+        else { throw CancellationError() }
+        var contacts: [Contact?] = []
+        try reader.read(Array("{\"crm_id\":\"c-1\",\"email\":\"a@b.example\"}\n".utf8)) { contacts.append($0.contact) }
+        try reader.finish { contacts.append($0.contact) }
+        #expect(contacts.map { $0?.identifiers.first } == [Identifier(.external, "c-1")])
+        let (text, findings) = try write(
+            Contact(identifiers: [Identifier(.external, "c-1"), Identifier(.email, "a@b.example")]),
+            ["matching": "email", "identifierFields": ["email": "email"]]
+        )
+        #expect(!text.contains("c-1"))
+        #expect(findings.map(\.code) == ["altcraft.record.identifier"])
+        #expect(findings.first?.remedy.contains("identifierFields") == true)
+    }
+
+    private func record(_ subscriptions: String) throws -> SourceRecord {
+        try #require(try read("{\"customer_number\":\"c-1\",\"subscriptions\":\(subscriptions)}").first)
+    }
+
+    private func entry(_ channel: String, _ status: String, _ rest: String = "\"resource_id\":31") -> String {
+        "{\"channel\":\"\(channel)\",\"status\":\"\(status)\",\(rest)}"
+    }
+
+    @Test(
+        .shows("altcraft/X9", of: AltcraftDevice.self),
+        arguments: [
+            (["subscribed", "unsubscribed"], Subscription.State.unsubscribed),
+            (["unsubscribed", "subscribed"], .unsubscribed),
+            (["subscribed", "suspended"], .suspended), (["suspended", "unsubscribed", "subscribed"], .unsubscribed),
+            (["subscribed", "whatever"], .unknown), (["subscribed", "subscribed"], .subscribed),
+        ]
+    )
+    func `of several entries for one channel the one that allows least counts`(
+        _ words: [String],
+        _ state: Subscription.State
+    ) throws {
+        let record = try record("[\(words.map { entry("email", $0) }.joined(separator: ","))]")
+        #expect(record.contact?.subscriptions.map(\.state) == [state])
+        let isTold = record.findings.contains { $0.code == "altcraft.profile.contradiction" }
+        #expect(isTold == (Set(words).count > 1))
+    }
+
+    @Test(.shows("altcraft/X9", of: AltcraftDevice.self))
+    func `a push token's own entry says whether its device may get pushes`() throws {
+        func push(_ token: String, _ status: String, resource: Int = 31) -> String {
+            entry(
+                "push",
+                status,
+                "\"resource_id\":\(resource),\"provider\":\"android-firebase\",\"subscription_id\":\"\(token)\""
+            )
+        }
+        let mixed = try record("[\(push("t-1", "subscribed")),\(push("t-2", "unsubscribed"))]")
+        #expect(mixed.contact?.devices.map(\.allowsPush) == [true, false])
+        #expect(mixed.contact?.subscriptions.map(\.state) == [.unsubscribed])
+        #expect(
+            mixed.findings.map { "\($0.code) \($0.path)" } == [
+                "altcraft.profile.contradiction data.subscriptions[1].status"
+            ]
+        )
+        let topics = try record(
+            "[\(push("t-1", "subscribed")),\(push("t-1", "unsubscribed", resource: 32)),\(push("t-2", "unsubscribed", resource: 32))]"
+        )
+        #expect(topics.contact?.devices.map(\.allowsPush) == [true, false])
+        #expect(topics.contact?.subscriptions.map(\.state) == [.subscribed, .unsubscribed])
+        #expect(topics.findings.isEmpty)
+    }
+
+    @Test(
+        .shows("altcraft/X9", of: AltcraftDevice.self),
+        arguments: [
+            ("{\"channel\":\"email\",\"status\":\"unsubscribed\"}", "subscriptions"),
+            ("\"unsubscribed\"", "subscriptions"),
+            ("false", "subscriptions"), ("[{}]", "subscription"), ("[\"no\"]", "subscription"),
+        ]
+    )
+    func `a profile whose subscriptions can't be read is none`(_ subscriptions: String, _ code: String) throws {
+        let record = try record(subscriptions)
+        #expect(record.contact == nil)
+        #expect(record.findings.map(\.code) == ["altcraft.profile.\(code)"])
+        #expect(record.findings.map(\.severity) == [.error])
+        #expect(try self.record("null").contact?.subscriptions == [])
     }
 
     @Test(arguments: [

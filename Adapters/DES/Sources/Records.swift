@@ -174,5 +174,5 @@ extension ContactFileRules {
 
 extension ContactFileFindings {
     /// What may be said of this vendor's files.
-    static let des = ContactFileFindings("des", .des, key: "the key (setting key)")
+    static let des = ContactFileFindings("des", .des, key: "the key (setting key)", canChooseKey: true)
 }

@@ -80,7 +80,7 @@ extension ContactFileKind {
         ContactColumn("City", .attribute(.city), isWritten: true, limit: 4000),
         ContactColumn("PostalCode", .attribute(.postalCode), isWritten: true, limit: 4000),
         ContactColumn("Country", .attribute(.country), isWritten: true, limit: 4000),
-        ContactColumn("BirthDate", .attribute(.birthDate), isWritten: true),
+        ContactColumn("BirthDate", .attribute(.birthDate), likelyType: .date, isWritten: true),
         ContactColumn("LoyaltyTier", .attribute(.loyaltyTier), isWritten: true, limit: 4000),
         ContactColumn("Locale", .locale, isWritten: true),
         ContactColumn("TimeZone", .timeZone, isWritten: true),

@@ -90,6 +90,57 @@ import Testing
         )
     }
 
+    private func write(_ contact: Contact, _ settings: JSONObject = [:]) throws -> (text: String, findings: [Finding]) {
+        guard var writer = try RecordFormat.salesforceContacts.makeWriter?(settings) else { throw CancellationError() }
+        var bytes: [UInt8] = []
+        let findings = writer.write(contact, to: &bytes)
+        return (String(decoding: bytes, as: UTF8.self), findings)
+    }
+
+    @Test(
+        .shows("salesforce/F14", of: SalesforceDevice.self),
+        arguments: [Subscription.State.unsubscribed, .suspended]
+    )
+    func `a no without a column keeps the contact out, whichever no it is`(_ state: Subscription.State) throws {
+        let contact = Contact(
+            identifiers: [Identifier(.external, "c-1")],
+            subscriptions: [Subscription(channel: .email, state: state)]
+        )
+        let refused = try write(contact)
+        #expect(refused.text.isEmpty)
+        #expect(refused.findings.map(\.code) == ["salesforce.record.optOutLost"])
+        let told = try write(contact, ["lostOptOuts": "warn"])
+        #expect(!told.text.isEmpty)
+        #expect(told.findings.map(\.code) == ["salesforce.record.noHome"])
+        let said = try write(contact, ["columns": ["Mail": "subscription:email"]])
+        #expect(said.text.contains(state.rawValue) && said.findings.isEmpty)
+        var yes = contact
+        yes.subscriptions[0].state = .subscribed
+        #expect(try write(yes).findings.map(\.code) == ["salesforce.record.noHome"])
+    }
+
+    @Test(
+        arguments: [
+            ("1990-04-01", "1990-04-01"), ("4/1/1990", "1990-04-01"), ("1990/4/1", "1990-04-01"),
+            ("4/1/1990 12:00:00 AM", "1990-04-01"), ("0001-01-01", "0001-01-01"), ("4/1/1990 6:30:00 AM", nil),
+            ("1990-04-01T00:00:00Z", nil), ("2/30/1990", nil), ("1 April", nil),
+        ] as [(String, String?)]
+    )
+    func `a birthday in the vendor's form is a date, any other text stays one`(_ text: String, _ day: String?) throws {
+        let file = "Contact Key,Birth Date\nc-1,\(text)\n"
+        let value = try records(Array(file.utf8)).first?.contact?.attributes[.birthDate]
+        let date = day.flatMap { CalendarDate(text: $0) }.map(AttributeValue.date)
+        #expect(value == date ?? .string(text))
+        // What the settings say holds.
+        let typed = try records(Array(file.utf8), ["types": ["birth_date": "string"]])
+        #expect(typed.first?.contact?.attributes[.birthDate] == .string(text))
+        guard let value else { return }
+        let contact = Contact(identifiers: [Identifier(.external, "c-1")], attributes: [.birthDate: value])
+        let written = try write(contact)
+        #expect(written.findings.isEmpty)
+        #expect(written.text.contains("\"\(day ?? text)\""))
+    }
+
     @Test func `a blank column is told by its own name`() throws {
         let makeReader = try #require(RecordFormat.salesforceMobile.makeReader)
         var reader = try makeReader([:])

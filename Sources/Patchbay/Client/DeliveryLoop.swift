@@ -33,6 +33,8 @@ actor DeliveryLoop {
     /// Between ``suspend()`` and ``wakeUp()`` the outbox is closed; what arrives meanwhile waits here.
     private var isSuspended = false
     private var outcomes: [(dispatch: Dispatch, outcome: Outcome)] = []
+    /// Why this process does not deliver although it could, as it was told last.
+    private var refusal: SwitchRefusal?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -56,6 +58,7 @@ actor DeliveryLoop {
     func start() throws {
         let engine = try makeEngine()
         self.engine = engine
+        tellOfRecovery(engine.store)
         let delivers = try engine.start()
         log(.info, delivers ? "started" : "started; another process delivers", [])
         engine.store.lengthenLogIfShort()
@@ -67,6 +70,17 @@ actor DeliveryLoop {
                 await self?.keepHouse()
             }
         }
+    }
+
+    /// Tells that the file was found damaged, and what of it could be saved.
+    private func tellOfRecovery(_ store: OutboxStore) {
+        guard let recovery = store.openReport.recovery else { return }
+        log(
+            .warning,
+            "the outbox was damaged and is recovered",
+            [.saved(recovery.savedOperations), .lost(recovery.lostOperations), .damagedRows(recovery.damagedRows)]
+        )
+        observer([.setAside(recovery.finding)])
     }
 
     deinit {
@@ -322,7 +336,9 @@ actor DeliveryLoop {
     }
 
     /// While another process delivers, this one asks more often how it goes, and whether it still lives.
-    private var housekeepingPause: Duration { engine?.delivers ?? true ? .seconds(10) : .seconds(1) }
+    private var housekeepingPause: Duration {
+        engine?.delivers ?? true || refusal != nil ? .seconds(10) : .seconds(1)
+    }
 
     private func keepHouse() {
         guard let engine, !isSuspended else { return }
@@ -330,7 +346,7 @@ actor DeliveryLoop {
         try? engine.store.checkpoint()
         do {
             let wasElsewhere = !engine.delivers
-            let isHere = try engine.renewLease()
+            let isHere = try takeOver(engine)
             if wasElsewhere == isHere { log(.info, isHere ? "delivers now" : "another process delivers now", []) }
             if wasElsewhere || !isHere { try hearOthers(engine) }
             if isHere {
@@ -343,6 +359,18 @@ actor DeliveryLoop {
         }
     }
 
+    /// Keeps the right to deliver, or takes it; false also where the switch is refused that would come first.
+    private func takeOver(_ engine: Engine) throws -> Bool {
+        do {
+            let isHere = try engine.renewLease()
+            refusal = nil
+            return isHere
+        } catch let error as SwitchRefusal {
+            note(error)
+            return false
+        }
+    }
+
     private func hearOthers(_ engine: Engine) throws {
         while case let events = try engine.endingsElsewhere(), !events.isEmpty { observerOfOthers(events) }
     }
@@ -352,7 +380,15 @@ actor DeliveryLoop {
         if !events.isEmpty { observer(events) }
     }
 
-    private func note(_ error: any Error) { observer([.storageFailed(CaptureError(storage: error))]) }
+    /// Tells what went wrong; a switch that stays refused is told once.
+    private func note(_ error: any Error) {
+        guard let refused = error as? SwitchRefusal else {
+            return observer([.storageFailed(CaptureError(storage: error))])
+        }
+        guard refused != refusal else { return }
+        refusal = refused
+        observer([.switchRefused(refused)])
+    }
 
     /// Whether nothing is in flight and nothing may be sent now.
     private var isIdle: Bool {
@@ -388,7 +424,7 @@ actor DeliveryLoop {
         let next = try makeNext(old.store)
         tell()
         try old.handOver(to: next)
-        engine = next
+        (engine, refusal) = (next, nil)
     }
 
     private func answerIfQuiet() {
@@ -443,7 +479,12 @@ actor DeliveryLoop {
     /// Opens the outbox again, stores what waited, and goes on.
     func endSuspension() throws {
         guard let engine, isSuspended else { return }
-        try engine.wakeUp()
+        do {
+            try engine.wakeUp()
+        } catch let error as SwitchRefusal {
+            // It is awake, and captures; whoever delivered meanwhile did so with another configuration.
+            note(error)
+        }
         try hearOthers(engine)
         isSuspended = false
         let ended = outcomes

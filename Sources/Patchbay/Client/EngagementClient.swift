@@ -239,7 +239,8 @@ public final class EngagementClient: Sendable {
     ///   - contact: about whom, where a back end asks for one of many; nil is the current subject and contact.
     ///   - timeout: how long the caller is ready to wait.
     /// - Returns: the outcome, with the vendor's typed answer.
-    /// - Throws: ``CaptureError`` if the provider is unknown or the client closed.
+    /// - Throws: ``CaptureError`` if the provider is unknown, the client is closed, or the outbox can't tell what the person
+    ///   allows: then the vendor is not asked.
     public func read(
         _ request: ReadRequest,
         from provider: String,
@@ -264,10 +265,10 @@ public final class EngagementClient: Sendable {
 
     private func ask(_ operation: EngagementOperation, _ provider: String, _ timeout: Duration) async {
         do {
-            let isKnown = try await loop.withEngine { $0.read(operation, provider: provider, timeout: timeout) }
+            let isKnown = try await loop.withEngine { try $0.read(operation, provider: provider, timeout: timeout) }
             if !isKnown { reads.resume(operation.id, with: .failure(CaptureError.unknownProvider)) }
         } catch {
-            reads.resume(operation.id, with: .failure(error))
+            reads.resume(operation.id, with: .failure(error as? CaptureError ?? CaptureError(storage: error)))
         }
     }
 
@@ -289,7 +290,8 @@ public final class EngagementClient: Sendable {
         }
     }
 
-    /// What happens, told after it is stored; one stream per listener, from now on.
+    /// What happens, told after it is stored; one stream per listener, from now on. The first also hears what a person should
+    /// know of the start: that the outbox was damaged and recovered, or that operations wait for nobody.
     public func events() -> AsyncStream<EngineEvent> { listeners.listen() }
 
     /// What becomes of operations, told after it is stored; from now on, until the client is closed.
@@ -365,10 +367,10 @@ public final class EngagementClient: Sendable {
             case .passedOver(let id, let provider, let finding):
                 let outcome = OperationOutcome(.dropped, finding: finding)
                 for receipt in receipts.receipts(for: id) { receipt.settle(outcome, on: provider) }
-            case .incoming, .parked, .outage, .recovered, .noticed, .setAside, .storageFailed: break
+            case .incoming, .parked, .outage, .recovered, .noticed, .setAside, .storageFailed, .switchRefused: break
             }
         }
-        for event in events { listeners.tell { _ in event } }
+        for event in events { listeners.tell(keeping: event.isNotice) { _ in event } }
     }
 }
 

@@ -12,9 +12,14 @@ final class Listeners<Element: Sendable>: Sendable {
         var listeners: [Int: Listener] = [:]
         var count = 0
         var isClosed = false
+        /// What was told before anybody listened, and is kept for the first who does.
+        var kept: [Element] = []
     }
 
     private let state = Mutex(State())
+
+    /// So much is kept for the first listener.
+    private static var capacity: Int { 64 }
 
     /// How many listen now.
     var count: Int { state.withLock { $0.listeners.count } }
@@ -26,6 +31,8 @@ final class Listeners<Element: Sendable>: Sendable {
             guard !state.isClosed else { return nil }
             state.count += 1
             state.listeners[state.count] = Listener(continuation: continuation)
+            for element in state.kept { continuation.yield(element) }
+            state.kept = []
             listening.store(state.listeners.count, ordering: .releasing)
             return state.count
         }
@@ -46,9 +53,13 @@ final class Listeners<Element: Sendable>: Sendable {
     /// How many there are, to be asked without the lock: mostly nobody listens, and there is much to tell.
     private let listening = Atomic<Int>(0)
 
-    /// Tells everybody; `make` is given how many news the listener missed just before.
-    func tell(_ make: (_ missed: Int) -> Element) {
-        guard listening.load(ordering: .acquiring) > 0 else { return }
+    /// Tells everybody; `make` is given how many news the listener missed just before. What is to be kept waits for the first
+    /// who listens, if nobody ever did.
+    func tell(keeping isKept: Bool = false, _ make: (_ missed: Int) -> Element) {
+        guard listening.load(ordering: .acquiring) > 0 else {
+            if isKept { keep(make(0)) }
+            return
+        }
         state.withLock { state in
             for (number, listener) in state.listeners {
                 if case .dropped = listener.continuation.yield(make(listener.missed)) {
@@ -57,6 +68,13 @@ final class Listeners<Element: Sendable>: Sendable {
                     state.listeners[number]?.missed = 0
                 }
             }
+        }
+    }
+
+    private func keep(_ element: Element) {
+        state.withLock { state in
+            guard state.count == 0, !state.isClosed, state.kept.count < Self.capacity else { return }
+            state.kept.append(element)
         }
     }
 

@@ -25,6 +25,9 @@ public struct ProviderAccounts: Hashable, Sendable {
     /// What a rehearsal found, the most frequent first; empty for a provider that was never a shadow.
     public var rehearsal: [RehearsalLine] = []
 
+    /// Whether the configuration of the last start did not name it: what is pending waits for nobody.
+    public var isUnnamed = false
+
     /// So many lanes are named.
     static let namedWaits = 8
 
@@ -39,6 +42,11 @@ public struct ProviderAccounts: Hashable, Sendable {
 
     /// Whether nothing is unaccounted for.
     public var balances: Bool { incoming == ended + pending }
+
+    /// Why what is pending does not move, where the configuration does not name the provider any more.
+    public var stranded: Finding? {
+        isUnnamed && pending > 0 ? FindingRow.Engine.providerGone.at(detail: "\(pending)") : nil
+    }
 
     /// The accounts of an engine's providers.
     package static func read(_ engine: Engine) throws -> [ProviderAccounts] {
@@ -67,6 +75,7 @@ public struct ProviderAccounts: Hashable, Sendable {
             lines[line.provider, default: [:]][line.term, default: [:]][line.code, default: 0] += Int(line.count)
         }
         let names = Set(lines.keys).union(try store.providers().map(\.name)).sorted()
+        let unnamed = try Engine.unnamed(in: store)
         return try names.map { name in
             let held = Dictionary(try store.holds(provider: name).map { ($0.hold, $0.count) }) { $0 + $1 }
             let parked = try store.providers().first { $0.name == name }?.parked
@@ -77,7 +86,8 @@ public struct ProviderAccounts: Hashable, Sendable {
                 held: held,
                 parked: parked.flatMap { try? Finding(jsonBytes: $0) },
                 waits: [],
-                rehearsal: rehearsals[name, default: []].sorted()
+                rehearsal: rehearsals[name, default: []].sorted(),
+                isUnnamed: unnamed.contains(name)
             )
         }
     }
@@ -104,6 +114,7 @@ public struct ProviderAccounts: Hashable, Sendable {
             )
         )
         if let parked { json["parked"] = parked.json }
+        if let stranded { json["stranded"] = stranded.json }
         if !waits.isEmpty { json["waits"] = .array(waits.map(\.json)) }
         if otherWaits > 0 { json["otherWaits"] = .integer(otherWaits) }
         if !rehearsal.isEmpty { json["rehearsal"] = .array(rehearsal.map(\.json)) }

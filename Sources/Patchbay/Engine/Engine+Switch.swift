@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -53,6 +54,7 @@ extension Engine {
             for change in changes.sorted(by: { $0.name < $1.name }) where !change.old.isNone {
                 try takeLeave(change, to: newcomers, &lost)
             }
+            try noteUnnamed(changes.filter { $0.runner == nil }.map(\.name))
             if let refusal = lost.refusal { throw refusal }
         }
         arrivals.remove(placed)
@@ -70,6 +72,7 @@ extension Engine {
             let others = try findChanges().filter { $0.name != name }
             let leaver = Change(name: name, runner: nil, provider: nil, old: .all, new: .none)
             var lost = Losses()
+            lost.isAskedFor = true
             try retarget(leaver, to: Dictionary(uniqueKeysWithValues: others.map { ($0.name, $0) }), .retarget, &lost)
             if let refusal = lost.refusal { throw refusal }
         }
@@ -152,6 +155,26 @@ extension Engine {
         try context.store.setProvider(record)
     }
 
+    /// Remembers which providers the configuration does not name, for whoever looks at the outbox, and tells what waits for
+    /// them.
+    private func noteUnnamed(_ names: [String]) throws {
+        let text = names.isEmpty ? nil : JSONValue.array(names.map(JSONValue.string)).text
+        if try context.store.meta(Self.unnamedKey) != text { try context.store.setMeta(Self.unnamedKey, text) }
+        for name in names {
+            let count = try context.store.pendingCount(provider: name)
+            guard count > 0 else { continue }
+            context.emit([.noticed(provider: name, FindingRow.Engine.providerGone.at(detail: "\(count)"))])
+        }
+    }
+
+    private static let unnamedKey = "providers.unnamed"
+
+    /// The providers that the configuration of the last start did not name although the outbox knows them.
+    static func unnamed(in store: OutboxStore) throws -> Set<String> {
+        let names = try store.meta(unnamedKey).flatMap { try? JSONValue(parsing: $0) }?.array ?? []
+        return Set(names.compactMap(\.string))
+    }
+
     /// The old provider finishes what it has begun and says farewell; the rest goes where the policy says.
     ///
     /// One that the configuration no longer names at all can't be served; that is made up for when it is named again.
@@ -165,10 +188,7 @@ extension Engine {
             if record.state == "live" { try context.store.setMeta(Self.shareKey(change.name), change.new.text) }
         }
         if plan.onSwitch != .drain { try retarget(change, to: all, plan.onSwitch, &lost) }
-        guard let runner = change.runner else {
-            guard try context.store.pendingCount(provider: change.name) > 0 else { return }
-            return context.emit([.noticed(provider: change.name, FindingRow.Engine.providerGone.at())])
-        }
+        guard let runner = change.runner else { return }
         try forEachMirror { subject, mirror in
             guard change.leaves(mirror.contact, subject) else { return }
             try context.create(.farewell, for: subject, mirror, because: "farewell", runner)
@@ -180,7 +200,8 @@ extension Engine {
     /// One that heard an operation already does not hear it again. Without anybody to take it, everything stays.
     ///
     /// A newcomer gets everything, in order, and the mirror behind it. One that was there before has the state already, with
-    /// its own mirror or because it heard the operation: it gets what happened, and nothing that changes the state.
+    /// its own mirror or because it heard the operation: it gets what happened, and nothing that changes the state. What
+    /// belongs to a person who has left it never had, and does not take.
     private func retarget(
         _ change: Change,
         to all: [String: Change],
@@ -198,40 +219,41 @@ extension Engine {
             else { return }
             let mirror = try context.mirror(of: operation.subject)
             let examined = takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
-                .map { (runner: $0.0, change: $0.1, findings: $0.0.examine(operation)) }
-                .filter { !$0.findings.contains { $0.severity == .foreign } }
+                .map { Taker(runner: $0.0, change: $0.1, operation, mirror) }
+                .filter { !$0.isForeign }
             // A push of the old vendor's is nobody else's: it stays.
             if examined.isEmpty { return }
             let newcomers = try examined.filter { taker in
                 try !context.store.hasHeard(row.operation.id, provider: taker.runner.name)
             }
-            let hasTaker =
-                newcomers.count < examined.count
-                || newcomers.contains { !$0.findings.contains { $0.severity == .error } }
-            if !hasTaker, policy == .retarget, plan.onLoss == .refuse {
+            let hasTaker = newcomers.count < examined.count || newcomers.contains { !$0.refuses }
+            let isLost = policy == .retarget && !hasTaker
+            if isLost, plan.onLoss == .refuse {
                 lost.add(operation, from: change.name, examined.map { ($0.runner.name, $0.findings) })
             }
-            for taker in newcomers { try move(operation, row.operation.sequence, to: taker, mirror) }
+            for taker in newcomers { try move(operation, row.operation.sequence, to: taker, mirror, isLost: isLost) }
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
         }
     }
 
+    /// Puts an operation on its way to one that has not heard it; where nobody takes it, each that refuses it books that.
     private func move(
         _ operation: EngagementOperation,
         _ sequence: Int64,
-        to taker: (runner: Runner, change: Change, findings: [Finding]),
-        _ mirror: SubjectMirror
+        to taker: Taker,
+        _ mirror: SubjectMirror,
+        isLost: Bool
     ) throws {
-        var findings = taker.findings
-        if !taker.change.joins(operation.contact, operation.subject) {
-            guard operation.action.kind == .track else { return }
-            // What one person did is not told of the next.
-            if let contact = operation.contact, contact != mirror.contact {
-                findings = [FindingRow.Engine.personLeft.at("contact")]
-            }
-        }
+        guard taker.joins || operation.action.kind == .track || isLost else { return }
         try context.store.count(provider: taker.runner.name, term: "created", code: "retargeted", by: 1)
-        _ = try context.enter(operation, sequence, taker.runner, mirror, findings: findings, keepsRejects: true)
+        _ = try context.enter(
+            operation,
+            sequence,
+            taker.runner,
+            mirror,
+            findings: taker.findings,
+            keepsRejects: true
+        )
     }
 
     private func end(
@@ -276,8 +298,35 @@ extension Engine {
     }
 }
 
+/// A provider that is to take over an operation that waits for another.
+private struct Taker {
+    let runner: Runner
+    /// Whether it begins to hear the contact with this switch.
+    let joins: Bool
+    /// What it says of the operation.
+    let findings: [Finding]
+
+    /// Examines the operation: one that was there before knows nobody but the person of the mirror.
+    init(runner: Runner, change: Engine.Change, _ operation: EngagementOperation, _ mirror: SubjectMirror) {
+        self.runner = runner
+        joins = change.joins(operation.contact, operation.subject)
+        let found = runner.examine(operation)
+        let hasLeft = operation.contact.map { $0 != mirror.contact } ?? false
+        let isHidden = !joins && hasLeft && !found.contains { $0.severity == .foreign }
+        findings = isHidden ? [FindingRow.Engine.personLeft.at("contact")] : found
+    }
+
+    /// Whether the operation is none of its business.
+    var isForeign: Bool { findings.contains { $0.severity == .foreign } }
+
+    /// Whether it does not take the operation.
+    var refuses: Bool { findings.contains { $0.severity == .error } }
+}
+
 /// Pending operations that a switch would lose.
 private struct Losses {
+    /// Whether a person asked for the move, whatever the configuration says.
+    var isAskedFor = false
     private var operations: [SwitchRefusal.Operation] = []
     private var count = 0
 
@@ -297,5 +346,7 @@ private struct Losses {
         )
     }
 
-    var refusal: SwitchRefusal? { count > 0 ? SwitchRefusal(lost: operations, count: count) : nil }
+    var refusal: SwitchRefusal? {
+        count > 0 ? SwitchRefusal(lost: operations, count: count, isAskedFor: isAskedFor) : nil
+    }
 }

@@ -82,6 +82,7 @@ package final class Engine {
         let epoch = try context.store.acquireLease(
             owner: context.host.process,
             now: context.date.milliseconds,
+            uptime: context.host.uptime().milliseconds,
             duration: Self.leaseDuration,
             isDead: context.host.isDead
         )
@@ -152,29 +153,46 @@ package final class Engine {
         // Where the storage fails, both are made up for by whoever opens the outbox next: letting go of it must not wait.
         try? placeArrivals()
         try? store.carryOutEndingsNow()
-        if let epoch = context.epoch {
-            (context.epoch, epochBefore) = (nil, epoch)
-            heardEnd = max(heardEnd, store.newestHistoryNumber)
-            // If that fails, the right runs out by itself.
-            try? store.releaseLease(owner: context.host.process, epoch: epoch)
-        }
-        try store.suspend()
+        // Who keeps the file keeps the right to deliver, too, and what is in flight stays known.
+        try store.suspend { restLease() }
         arrivals.look()
+    }
+
+    /// Gives the right to deliver back for the time of a suspension.
+    private func restLease() {
+        guard let epoch = context.epoch else { return }
+        (context.epoch, epochBefore) = (nil, epoch)
+        heardEnd = max(heardEnd, store.newestHistoryNumber)
+        // If that fails, the right runs out by itself.
+        try? store.releaseLease(owner: context.host.process, epoch: epoch)
     }
 
     /// Opens the outbox again, and delivers if nobody else does.
     ///
     /// Where somebody delivered meanwhile, what was in flight here is their business.
+    ///
+    /// - Throws: what opening throws, or an error of the storage: then it is suspended still, and may be woken again.
+    ///   ``SwitchRefusal`` if somebody delivered with another configuration, and this one's would lose something: then it
+    ///   is awake and does not deliver.
     package func wakeUp() throws {
         try store.wakeUp()
-        defer { epochBefore = nil }
         guard let before = epochBefore else { return }
-        guard try takeLease() else { return loseLease() }
-        if context.epoch == before + 1 {
-            for runner in runners { try runner.lookAround() }
-        } else {
-            loseLease()
-            _ = try start()
+        do {
+            let hasLease = try takeLease()
+            epochBefore = nil
+            guard hasLease else { return loseLease() }
+            if context.epoch == before + 1 {
+                for runner in runners { try runner.lookAround() }
+            } else {
+                loseLease()
+                _ = try start()
+            }
+        } catch let refusal as SwitchRefusal {
+            throw refusal
+        } catch {
+            // Whoever tries again finds it suspended, and what was in flight as it was.
+            try? store.suspend { restLease() }
+            throw error
         }
     }
 
@@ -257,13 +275,16 @@ package final class Engine {
     package func mirror(of subject: Subject) throws -> SubjectMirror { try context.mirror(of: subject) }
 
     /// Asks a vendor at once; the answer comes as ``EngineEvent/answered(_:provider:_:)``.
-    package func read(_ operation: EngagementOperation, provider: String, timeout: Duration) -> Bool {
+    ///
+    /// - Returns: whether the provider is known.
+    /// - Throws: an error of the storage: where nobody can tell what the person allows, nobody is asked.
+    package func read(_ operation: EngagementOperation, provider: String, timeout: Duration) throws -> Bool {
         guard let runner = runners.first(where: { $0.name == provider }) else { return false }
         if let finding = runner.examine(operation).first(where: { $0.severity == .error }) {
             context.emit([.answered(operation.id, provider: provider, OperationOutcome(.rejected, finding: finding))])
             return true
         }
-        if let refusal = try? context.gate.refusal(toRead: context.mirror(of: operation.subject)) {
+        if let refusal = try context.gate.refusal(toRead: context.mirror(of: operation.subject)) {
             let outcome = OperationOutcome(.dropped, finding: refusal)
             context.emit([.answered(operation.id, provider: provider, outcome)])
             return true

@@ -61,6 +61,19 @@ public indirect enum EngineEvent: Hashable, Sendable {
     case setAside(Finding)
     /// The outbox could not be read or written. What was stored stays, and delivery goes on when it can be again.
     case storageFailed(CaptureError)
+    /// This process could deliver now and does not: its configuration would lose pending work. What is captured is kept.
+    case switchRefused(SwitchRefusal)
+}
+
+extension EngineEvent {
+    /// Whether it tells of this outbox as a whole what a person should know, also of a time when nobody listened yet.
+    var isNotice: Bool {
+        switch self {
+        case .setAside, .switchRefused: true
+        case .noticed(_, let finding): finding.code == FindingRow.Engine.providerGone.code
+        default: false
+        }
+    }
 }
 
 /// A request that must leave now.
@@ -188,7 +201,9 @@ extension FindingRow {
             .warning,
             .misconfigured,
             reason: "Operations wait for a provider that the configuration no longer has",
-            remedy: "Add the provider again to drain it, or set \"onSwitch\" to \"retarget\"."
+            remedy:
+                "Name the provider again to drain it, move what waits with `patchbay outbox retarget`, or give it up "
+                + "with `patchbay outbox clear`."
         )
         static let rowDamaged = FindingRow(
             "engine.outbox.damaged",
@@ -232,6 +247,14 @@ extension FindingRow {
             reason: "The stored state of an installation or contact is sound but this release can't read it",
             remedy: "Its bytes are kept in the quarantine. What the person refused holds; the rest begins anew."
         )
+        static let outboxRecovered = FindingRow(
+            "engine.outbox.recovered",
+            .warning,
+            .invalid,
+            reason: "The outbox's file was damaged, and is rebuilt from what could be read",
+            remedy:
+                "The damaged file stands beside the new one. Check the volume; say again what is lost if it still holds."
+        )
         static let endedElsewhere = FindingRow(
             "engine.process.other",
             .note,
@@ -243,7 +266,7 @@ extension FindingRow {
             .error,
             .conflict,
             reason: "It belongs to a person who has left since, and the provider knows the next one already",
-            remedy: "It is kept among the rejects: replay it where it is still that person's."
+            remedy: "The old provider can take it; among the rejects it is kept for whoever still has that person."
         )
         static let bodyUnreadable = FindingRow(
             "engine.operation.unreadable",

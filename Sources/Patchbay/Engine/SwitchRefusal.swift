@@ -27,14 +27,14 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
     /// So many operations are named.
     static let limit = 100
 
-    /// Pending work that nobody would take.
-    init(lost operations: [Operation], count: Int) {
+    /// Pending work that nobody would take, at a switch or where a person asked for the move.
+    init(lost operations: [Operation], count: Int, isAskedFor: Bool = false) {
         (self.operations, self.count) = (operations, count)
         reason = "\(count) pending operations would be lost: every provider that would take them over refuses them."
-        remedy = """
-            Set "onSwitch" to "drain" or "both", so that the old provider still gets them, or "onLoss" to "reject", which keeps \
-            them among the rejects.
-            """
+        let asked = "Leave them with the old provider, which gets them once it answers again"
+        let switched = "Set \"onSwitch\" to \"drain\" or \"both\", so that the old provider still gets them"
+        remedy =
+            "\(isAskedFor ? asked : switched), or set \"onLoss\" to \"reject\", which keeps them among the rejects."
     }
 
     /// A rehearsal under a name that real work waits under.

@@ -70,6 +70,12 @@ struct ContactDraft: Sendable {
         let names = fields.keys.compactMap { if case .attribute(let name) = $0 { name } else { nil } }
         for name in names.sorted() {
             guard let field = fields[.attribute(name)], !field.text.isEmpty else { continue }
+            if let likely = file.likelyType(of: field.column), let value = forms.exactValue(field.text, as: likely) {
+                file.kind.rules.values.fire()
+                if likely == .date { file.kind.rules.moments.fire() }
+                attributes[name] = value
+                continue
+            }
             let type = file.type(of: field.column)
             if type != .string { file.kind.rules.values.fire() }
             if type == .choices { file.kind.rules.lists.fire() }

@@ -30,6 +30,8 @@ public struct ContactColumn: Sendable {
     public var place: ContactPlace
     /// The type of an attribute, unless settings name another.
     public var type: AttributeType
+    /// The type of the texts that have its form, unless settings name one; others are of ``type``.
+    public var likelyType: AttributeType?
     /// Whether it stands in files that are written; others are only known when a file is read.
     public var isWritten: Bool
     /// Whether a row without it is a fault.
@@ -46,13 +48,14 @@ public struct ContactColumn: Sendable {
         _ name: String,
         _ place: ContactPlace,
         type: AttributeType = .string,
+        likelyType: AttributeType? = nil,
         isWritten: Bool = false,
         isRequired: Bool = false,
         limit: Int? = nil,
         digitsOnly: Bool = false,
         states: States = .neutral
     ) {
-        (self.name, self.place, self.type) = (name, place, type)
+        (self.name, self.place, self.type, self.likelyType) = (name, place, type, likelyType)
         (self.isWritten, self.isRequired, self.limit) = (isWritten, isRequired, limit)
         (self.digitsOnly, self.states) = (digitsOnly, states)
     }
@@ -219,6 +222,17 @@ public struct ContactFile: Sendable {
         return settings.types[name] ?? column.type
     }
 
+    /// The type of a column's texts that have its form; nil where all have one type.
+    package func likelyType(of column: ContactColumn) -> AttributeType? {
+        guard case .attribute(let name) = column.place, settings.types[name] == nil else { return nil }
+        return column.likelyType
+    }
+
+    /// The type as which a column takes a value.
+    func type(of column: ContactColumn, for value: AttributeValue) -> AttributeType {
+        value.type == likelyType(of: column) ? value.type : type(of: column)
+    }
+
     /// The file as its reader takes it, for bulk work; nil where the bytes are not UTF-8, no header line begins the file, or
     /// rows say more than their columns.
     public var sourceLayout: SourceLayout? {
@@ -246,7 +260,9 @@ public struct ContactFile: Sendable {
         case .identifier(let kind):
             let form: ColumnLayout.Form = kind == .email ? .email : kind == .phone ? .phone : .any
             return ColumnLayout.Column(.identifier(kind), form: form, isRequired: isRequired(column))
-        case .attribute(let name): return ColumnLayout.Column(.attribute(name, type(of: column)))
+        case .attribute(let name):
+            // A text of another form is for the reader.
+            return ColumnLayout.Column(.attribute(name, likelyType(of: column) ?? type(of: column)))
         case .locale: return ColumnLayout.Column(.locale)
         case .timeZone: return ColumnLayout.Column(.timeZone)
         case .ignored: return ColumnLayout.Column(.ignored)
@@ -258,7 +274,8 @@ public struct ContactFile: Sendable {
     /// The columns of a kind as rows of documentation: name, what it holds, type, whether it is written.
     public static func markdown(_ kind: ContactFileKind, onlyWritten: Bool = false) -> [[String]] {
         kind.columns.filter { $0.isWritten || !onlyWritten }.map { column in
-            let type = if case .attribute = column.place { column.type.rawValue } else { "–" }
+            let words = (column.likelyType.map { "\($0.rawValue), else " } ?? "") + column.type.rawValue
+            let type = if case .attribute = column.place { words } else { "–" }
             return ["`\(column.name)`", "`\(column.place.text)`", type, column.isWritten ? "yes" : "no"]
         }
     }

@@ -124,12 +124,14 @@ public struct ContactFileFindings: Sendable {
     ///   - adapter: the adapter's id, which codes begin with.
     ///   - rules: the rules behind them.
     ///   - key: what finds a contact, in words: `the contact key`.
+    ///   - canChooseKey: whether a setting `key` says which identifier that is.
     ///   - own: rows of the vendor's own that stand for those of the same code.
     ///   - ownKeyBlank: the vendor's own row for a blank key.
     public init(
         _ adapter: String,
         _ rules: ContactFileRules,
         key: String,
+        canChooseKey: Bool = false,
         keeping own: [FindingRow] = [],
         keyBlank ownKeyBlank: FindingRow? = nil
     ) {
@@ -344,7 +346,9 @@ public struct ContactFileFindings: Sendable {
             .missing,
             rule: rules.key,
             reason: "The contact lacks \(key), so it is not written",
-            remedy: "Give the contact such an identifier, or map another column to it \(columns)."
+            remedy: "Name what holds it in the source's settings (identifierFields, columns), "
+                + (canChooseKey ? "set key to a kind that every contact has, such as email, " : "")
+                + "or map another column to it \(columns)."
         )
         cellMissing = FindingRow(
             keyMissing.code,

@@ -29,6 +29,9 @@ public struct ContactFileWriter: RecordWriter, Sendable {
         return file.settings.encoding.encoded(writer.bytes)
     }
 
+    /// The identifier of the key's column.
+    public var keyKind: IdentifierKind? { file.settings.key }
+
     /// Appends one contact as a row, and says what of it does not survive.
     public mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
         var composer = RowComposer(contact, file, table)
@@ -185,7 +188,7 @@ private struct RowComposer {
     }
 
     private mutating func text(of value: AttributeValue, in column: ContactColumn, _ path: String) -> String? {
-        let type = file.type(of: column)
+        let type = file.type(of: column, for: value)
         rules.values.fire()
         if case .choices([]) = value, type == .choices {
             note(rows.blank, path, "column \(column.name)")
@@ -268,13 +271,18 @@ private struct RowComposer {
             holdsTime = true
         } else {
             isSaid = false
-            note(state == .unsubscribed ? lostOptOut : rows.noHome, path, "channel \(key.channel.rawValue)")
+            note(lost(state), path, "channel \(key.channel.rawValue)")
         }
         guard isSaid else { return }
         details(of: subscription, holdsTime, path)
     }
 
     private var lostOptOut: FindingRow { file.lostOptOut }
+
+    /// What is said of a known state that has no place: whatever is no yes is a no.
+    private func lost(_ state: Subscription.State, else row: FindingRow? = nil) -> FindingRow {
+        state == .subscribed ? row ?? rows.noHome : lostOptOut
+    }
 
     /// Says a state by a word.
     private mutating func put(
@@ -291,7 +299,7 @@ private struct RowComposer {
             note(rows.suspended, path.dot("state"))
             put(word, .state(key), path)
         } else {
-            note(rows.noHome, path, "column \(column.name) has no word for \(state.rawValue)")
+            note(lost(state), path, "column \(column.name) has no word for \(state.rawValue)")
             return false
         }
         return true
@@ -311,11 +319,11 @@ private struct RowComposer {
         }
         let place = state == .subscribed ? ContactPlace.optIn(key) : .optOut(key)
         guard table.places[place] != nil else {
-            note(state == .unsubscribed ? lostOptOut : rows.noHome, path, "channel \(key.channel.rawValue)")
+            note(lost(state), path, "channel \(key.channel.rawValue)")
             return false
         }
         guard let moment, let (text, isExact) = forms.text(moment) else {
-            note(state == .unsubscribed ? lostOptOut : rows.undated, path, "no date")
+            note(lost(state, else: rows.undated), path, "no date")
             return false
         }
         if !isExact { note(rows.precision, path.dot("changedAt")) }

@@ -160,6 +160,16 @@ public struct FieldForms: Sendable {
         }
     }
 
+    /// Reads a text that holds a value of a type and no more than that; nil if it is another, or more.
+    func exactValue(_ text: String, as type: AttributeType) -> AttributeValue? {
+        guard type == .date, CalendarDate(text: text.trimmed) == nil else { return value(text, as: type) }
+        // An instant names its zone, and a time that is not midnight is more than a day.
+        guard Timestamp(text: text.trimmed) == nil, let moment = moment(text),
+            moment.timestamp == self.moment(moment.day.text)?.timestamp
+        else { return nil }
+        return .date(moment.day)
+    }
+
     /// The words of a field with several.
     func words(of text: String) -> [String] {
         text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }

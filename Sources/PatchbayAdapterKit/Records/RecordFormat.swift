@@ -162,6 +162,9 @@ public protocol ContactWriter {
 
     /// What stands after the last record.
     func footer() -> [UInt8]
+
+    /// The kind of identifier by which the target knows a contact: the first of it is the key; nil if nobody says so.
+    var keyKind: IdentifierKind? { get }
 }
 
 /// A writer of records that have nothing to do with each other: what it writes of one is the same whoever came before.
@@ -170,4 +173,6 @@ public protocol RecordWriter: ContactWriter {}
 extension ContactWriter {
     public func header() -> [UInt8] { [] }
     public func footer() -> [UInt8] { [] }
+    /// No kind in particular.
+    public var keyKind: IdentifierKind? { nil }
 }

@@ -25,9 +25,9 @@ extension Command {
         // Looked at first: a path that leads nowhere must not make an outbox.
         var store = try OutboxStore.open(.file(path), readOnly: true)
         if let provider = filter.provider { try session.requireKnown(provider, "--where: provider", store) }
-        if isInEarnest { store = try OutboxStore.open(.file(path)) }
+        if isInEarnest { store = try session.outboxForWriting(path) }
         let clearing = Clearing(store: store, filter: filter, isInEarnest: isInEarnest, date: try session.host().date())
-        let counts = try clearing.run()
+        let (counts, shared) = try clearing.run()
         for (what, count) in counts.sorted(by: { $0.key < $1.key }) {
             try session.console.data([
                 "provider": .string(what.provider), "state": .string(what.state.rawValue),
@@ -38,6 +38,11 @@ extension Command {
         session.console.say(
             isInEarnest ? "\(sum) cleared" : "\(sum) would go; nothing was changed. Add --yes to do it."
         )
+        if shared > 0 {
+            session.console.say(
+                "\(shared) have arrived for other providers, too, and stay: deliver once with `patchbay send`, then clear again."
+            )
+        }
         return .fine
     }
 }
@@ -147,13 +152,82 @@ private struct Clearing {
     let isInEarnest: Bool
     let date: Instant
 
-    func run() throws -> [Heap: Int] {
+    /// Clears, or counts; also gives how many captures without a place stay, because others are to hear them too.
+    func run() throws -> (counts: [Heap: Int], shared: Int) {
         var counts: [Heap: Int] = [:]
         for provider in try filter.provider.map({ [$0] }) ?? store.providers().map(\.name) {
             if filter.covers(.pending) || filter.covers(.held) { try clearPending(provider, &counts) }
             if filter.covers(.rejected) { try clearRejects(provider, &counts) }
         }
-        return counts
+        guard filter.covers(.pending) else { return (counts, 0) }
+        let shared = try clearArrivals(&counts)
+        return (counts, shared)
+    }
+
+    /// Clears what has no place yet, a row of captures at a time.
+    private func clearArrivals(_ counts: inout [Heap: Int]) throws -> Int {
+        var shared = 0
+        for number in try store.arrivals() {
+            if isInEarnest {
+                try store.transaction(.normal) { shared += try clearArrival(number, &counts) }
+            } else {
+                shared += try clearArrival(number, &counts)
+            }
+        }
+        return shared
+    }
+
+    private func clearArrival(_ number: Int64, _ counts: inout [Heap: Int]) throws -> Int {
+        guard let row = try store.arrived(number) else { return 0 }
+        var (rest, shared): ([Arrival], Int) = ([], 0)
+        for capture in row.captures {
+            guard let stored = capture.stored, isMeant(capture, stored) else {
+                rest.append(capture.arrival)
+                continue
+            }
+            if filter.provider != nil, capture.providers.count > 1 {
+                rest.append(capture.arrival)
+                shared += 1
+                continue
+            }
+            let kind = capture.operation?.action.kind.rawValue ?? "unreadable"
+            for provider in capture.providers {
+                counts[Heap(provider: provider, state: .pending, kind: kind), default: 0] += 1
+            }
+            if isInEarnest { try book(stored, capture.providers) }
+        }
+        if isInEarnest, rest.count < row.captures.count {
+            try store.keepOfArrival(number, rest, routes: row.routes)
+        }
+        return shared
+    }
+
+    private func isMeant(_ capture: ArrivedCapture, _ stored: OutboxOperation) -> Bool {
+        filter.fits(stored, capture.operation?.action.kind, code: nil)
+            && filter.provider.map { capture.providers.contains($0) } ?? true
+    }
+
+    /// Books a capture as if it had had its places and been cleared there.
+    private func book(_ operation: OutboxOperation, _ providers: [String]) throws {
+        // A file that was mended by hand may hold one twice: what is known is booked.
+        guard try !store.knows(operation.id) else { return }
+        let sequence = try store.insert(operation)
+        for provider in providers {
+            try store.count(provider: provider, term: "captured", code: "", by: 1)
+            try store.enter(sequence, provider: provider, lane: "", queue: "", hold: nil)
+        }
+        for provider in providers { try drop(sequence, provider) }
+        try store.discardIfUnrouted(sequence)
+    }
+
+    private func drop(_ sequence: Int64, _ provider: String) throws {
+        try store.end(
+            provider: provider,
+            sequence: sequence,
+            term: OperationOutcome.Term.dropped.rawValue,
+            code: "cleared",
+            at: date.milliseconds
+        )
     }
 
     private func clearPending(_ provider: String, _ counts: inout [Heap: Int]) throws {
@@ -173,15 +247,7 @@ private struct Clearing {
         defer { sequences = [] }
         guard isInEarnest, !sequences.isEmpty else { return }
         try store.transaction(.normal) {
-            for sequence in sequences {
-                try store.end(
-                    provider: provider,
-                    sequence: sequence,
-                    term: OperationOutcome.Term.dropped.rawValue,
-                    code: "cleared",
-                    at: date.milliseconds
-                )
-            }
+            for sequence in sequences { try drop(sequence, provider) }
         }
     }
 

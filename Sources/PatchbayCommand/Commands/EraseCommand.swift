@@ -28,6 +28,8 @@ extension Command {
             credentials: { configuration.credential(of: $0, for: $1) },
             host: try session.host()
         )
+        let complaints = Complaints()
+        complaints.tell(among: client.events(), session.console)
         do {
             let report: ErasureReport
             if let contact {

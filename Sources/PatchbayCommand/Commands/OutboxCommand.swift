@@ -1,4 +1,5 @@
 import Patchbay
+import PatchbayAdapterKit
 import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
@@ -37,22 +38,34 @@ extension Command {
         "outbox list",
         "lists what is pending in an outbox, a JSON object a line",
         details:
-            "\(outboxIsOnlyRead)\nWithout --values only ids, kinds and reasons are shown, and nothing of a person.",
+            """
+            \(outboxIsOnlyRead)
+            Without --values only ids, kinds and reasons are shown, and nothing of a person. What has arrived and has no
+            place yet comes last, with "arrived" and the providers that are to hear it.
+            """,
         arguments: [.required("FILE")],
         optional: [.provider, .limit, .values]
     ) { session in
         let store = try session.outbox()
+        let (wanted, showsValues) = (try session.provider(of: store), session.invocation.has(.values))
         var left = session.invocation.number(.limit) ?? 100
-        for provider in try session.provider(of: store).map({ [$0] }) ?? store.providers().map(\.name) {
+        for provider in try wanted.map({ [$0] }) ?? store.providers().map(\.name) {
             var after: Int64 = 0
             while left > 0 {
                 let rows = try store.list(provider: provider, limit: min(left, 256), after: after)
-                for row in rows { try session.console.data(row.json(showsValues: session.invocation.has(.values))) }
+                for row in rows { try session.console.data(row.json(showsValues: showsValues)) }
                 left -= rows.count
                 guard let last = rows.last else { break }
                 after = last.operation.sequence
             }
         }
+        for number in try store.arrivals() where left > 0 {
+            let captures = try store.arrived(number)?.captures ?? []
+            let meant = captures.filter { capture in wanted.map { capture.providers.contains($0) } ?? true }
+            for capture in meant.prefix(left) { try session.console.data(capture.json(showsValues: showsValues)) }
+            left -= min(left, meant.count)
+        }
+        for account in try ProviderAccounts.read(store) { session.sayStranded(account) }
         return .fine
     }
 
@@ -79,6 +92,18 @@ extension Session {
     /// The outbox that the first argument names, opened for looking.
     func outbox() throws(OutboxError) -> OutboxStore {
         try OutboxStore.open(.file(invocation.argument(0) ?? ""), readOnly: true)
+    }
+
+    /// An outbox opened to be changed; whoever finds it damaged says what was saved.
+    func outboxForWriting(_ path: String) throws(OutboxError) -> OutboxStore {
+        let store = try OutboxStore.open(.file(path))
+        if let recovery = store.openReport.recovery { console.say("patchbay: \(recovery.finding)", .yellow) }
+        return store
+    }
+
+    /// Says what waits for a provider that the configuration no longer names.
+    func sayStranded(_ account: ProviderAccounts) {
+        if let finding = account.stranded { console.say(finding, at: account.provider) }
     }
 
     /// The provider that `--provider` names, if it is given: one that the outbox knows.
@@ -112,6 +137,20 @@ extension OutboxRow {
             "failures": .integer(failures),
         ]
         if showsValues { json["operation"] = body?.json ?? .null }
+        return .object(json)
+    }
+}
+
+extension ArrivedCapture {
+    fileprivate func json(showsValues: Bool) -> JSONValue {
+        var json: JSONObject = [
+            "arrived": true,
+            "providers": .array(providers.map(JSONValue.string)),
+            "id": operation.map { JSONValue.string($0.id.rawValue) } ?? .null,
+            "kind": .string(operation?.action.kind.rawValue ?? "unreadable"),
+            "capturedAt": operation.map { JSONValue.string($0.capturedAt.text) } ?? .null,
+        ]
+        if showsValues { json["operation"] = operation?.json ?? .null }
         return .object(json)
     }
 }

@@ -79,7 +79,7 @@ extension Command {
         let argument = session.invocation.argument(0)
         let isOutbox = try argument.map { try $0 != "-" && session.isDatabase($0) } ?? true
         let path = isOutbox ? argument ?? configuration.outbox.path : configuration.outbox.path
-        let store = try OutboxStore.open(.file(path))
+        let store = try session.outboxForWriting(path)
         let engine = try Engine(
             store: store,
             plan: configuration.plan,

@@ -37,9 +37,16 @@ extension Command {
         )
         let refusals = Refusals()
         let listener = refusals.listen(to: client.outcomes())
-        session.tellStorageFailures(among: client.events())
+        let complaints = Complaints()
+        complaints.tell(among: client.events(), session.console)
         do {
-            var delivery = Delivery(session: session, client: client, host: host, catalogue: configuration.catalogue)
+            var delivery = Delivery(
+                session: session,
+                client: client,
+                host: host,
+                catalogue: configuration.catalogue,
+                complaints: complaints
+            )
             try await delivery.capture(session.invocation.argument(0))
             try await delivery.deliver(atMost: .seconds(session.invocation.number(.untilIdle) ?? 30))
             let accounts = try await client.accounts()
@@ -55,17 +62,32 @@ extension Command {
     }
 }
 
-extension Session {
-    /// Says once what is the matter with the outbox, until the client is closed.
-    fileprivate func tellStorageFailures(among events: AsyncStream<EngineEvent>) {
+/// What is the matter with the outbox or the configuration while a client works.
+@MainActor final class Complaints {
+    /// Why the client does not deliver, once it could.
+    private(set) var refusal: SwitchRefusal?
+    private var told: Set<String> = []
+
+    /// Says everything once, until the client is closed; a refusal is for who asks.
+    func tell(among events: AsyncStream<EngineEvent>, _ console: Console) {
         Task {
-            var told: Set<String> = []
-            for await case .storageFailed(let error) in events where told.insert(error.reason).inserted {
-                console.say("patchbay: \(error)", .red)
+            for await event in events {
+                switch event {
+                case .storageFailed(let error): say("\(error)", .red, console)
+                case .setAside(let finding): say("\(finding)", .yellow, console)
+                case .switchRefused(let refusal): self.refusal = refusal
+                default: continue
+                }
             }
         }
     }
 
+    private func say(_ text: String, _ colour: Console.Colour, _ console: Console) {
+        if told.insert(text).inserted { console.say("patchbay: \(text)", colour) }
+    }
+}
+
+extension Session {
     /// A log on standard error, from the level on that was asked for.
     func log() throws(UsageError) -> LineLog? {
         guard let word = invocation.text(.logLevel) else { return nil }
@@ -106,10 +128,18 @@ extension Session {
     let client: EngagementClient
     let host: any EngineHost
     let catalogue: AttributeCatalogue
+    let complaints: Complaints
     var status = ExitStatus.fine
 
-    init(session: Session, client: EngagementClient, host: any EngineHost, catalogue: AttributeCatalogue) {
+    init(
+        session: Session,
+        client: EngagementClient,
+        host: any EngineHost,
+        catalogue: AttributeCatalogue,
+        complaints: Complaints
+    ) {
         (self.session, self.client, self.host, self.catalogue) = (session, client, host, catalogue)
+        self.complaints = complaints
     }
 
     /// Captures a file's operations, chunk by chunk, and prints a receipt for each that is safe.
@@ -183,12 +213,16 @@ extension Session {
     }
 
     /// Waits until nothing is pending that could move, the time is up, or a person ends it.
+    ///
+    /// - Throws: ``SwitchRefusal`` once it is known that the configuration would lose something.
     func deliver(atMost patience: Duration) async throws {
         let clock = ContinuousClock()
         let end = clock.now + patience
         try await client.flush()
         while session.interruption.signalNumber == nil, clock.now < end {
             let accounts = try await client.accounts()
+            // Nothing will move with this configuration; what was captured is safe.
+            if let refusal = complaints.refusal { throw refusal }
             if accounts.allSatisfy(\.isStill) { return }
             session.console.show(progress: "\(accounts.reduce(0) { $0 + $1.pending }) pending")
             try? await Task.sleep(for: .milliseconds(50))
@@ -209,7 +243,9 @@ extension Session {
 
 extension ProviderAccounts {
     /// Whether time alone will not move anything: nothing is pending, or all of it waits for a person.
-    fileprivate var isStill: Bool { pending == 0 || parked != nil || held.values.reduce(0, +) == pending }
+    fileprivate var isStill: Bool {
+        pending == 0 || parked != nil || isUnnamed || held.values.reduce(0, +) == pending
+    }
 
     /// One line: what came in, where it went, what waits and why.
     var text: String {
@@ -222,6 +258,7 @@ extension ProviderAccounts {
             codes.filter { !$0.key.isEmpty }.sorted { $0.key < $1.key }.map { "  \(term): \($0.value) for \($0.key)" }
         }
         if let parked { lines.append("  stopped: \(parked)") }
+        if let stranded { lines.append("  stranded: \(stranded)") }
         // A back end has a lane for each of many contacts: those that wait for the same share a line.
         let lanes = Dictionary(grouping: waits.map(\.description)) { $0 }
         lines += lanes.sorted { $0.key < $1.key }.map { reason, lanes in

@@ -75,7 +75,7 @@ extension Command {
         let file = session.invocation.argument(0) ?? ""
         // Whoever only looks makes no file: one that is not there is named.
         _ = try OutboxStore.open(.file(file), readOnly: true)
-        let store = try OutboxStore.open(.file(file))
+        let store = try session.outboxForWriting(file)
         let engine = try Engine(store: store, plan: configuration.plan, host: try session.host()) {
             configuration.credential(of: $0, for: $1)
         }

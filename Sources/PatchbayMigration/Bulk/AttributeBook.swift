@@ -54,6 +54,14 @@ enum TypeCode: UInt8, BitwiseCopyable {
     }
 }
 
+/// The column of a row that an attribute fills.
+struct ColumnHome {
+    var column: Int
+    var type: AttributeType
+    /// Another type that it takes as it is.
+    var alsoTakes: AttributeType?
+}
+
 /// The attributes that a plan knows, each with what its value becomes. A rank is an attribute's place in the order of names.
 struct AttributeBook: BitwiseCopyable {
     /// One attribute.
@@ -71,9 +79,15 @@ struct AttributeBook: BitwiseCopyable {
         var notedKinds: UInt16
         /// Whether no other part fills the field.
         var isUsable: Bool
-        /// The column of a row that it fills, -1 for none, and its type there.
+        /// The column of a row that it fills, -1 for none, its type there, and another type that the column takes as it is.
         var column = -1
         var columnType = TypeCode.any
+        var columnAlso = TypeCode.any
+
+        /// The type as which its column takes a value of one.
+        @inline(__always) func columnType(for type: TypeCode) -> TypeCode {
+            type == columnAlso ? type : columnType
+        }
 
         /// What is done with a value of that kind.
         @inline(__always) func deed(of kind: ValueView.Kind) -> Deed {
@@ -108,7 +122,7 @@ struct AttributeBook: BitwiseCopyable {
     /// What becomes of the attributes of a layout of lines, or in the columns of a row.
     init(
         _ layout: LineLayout.Attributes?,
-        _ columns: [String: (column: Int, type: AttributeType)],
+        _ columns: [String: ColumnHome],
         names list: Set<String>,
         catalogue: AttributeCatalogue,
         in arena: Arena
@@ -138,7 +152,10 @@ struct AttributeBook: BitwiseCopyable {
                     isUsable: uses[field] == 1 && layout?.taken.contains(field) != true
                         && !field.allSatisfy(\.isWhitespace)
                 )
-                if let home = columns[name] { (entry.column, entry.columnType) = (home.column, TypeCode(home.type)) }
+                if let home = columns[name] {
+                    (entry.column, entry.columnType) = (home.column, TypeCode(home.type))
+                    entry.columnAlso = TypeCode(home.alsoTakes)
+                }
                 for kind in ValueView.Kind.allCases {
                     entry.deeds |= UInt32(entry.findDeed(of: kind).rawValue) << (2 * UInt32(kind.rawValue))
                 }

@@ -99,7 +99,7 @@ final class CompiledPlan {
     let canWrite: Bool
     private let arena: Arena
     private let layout: LineLayout.Attributes?
-    private let columns: [String: (column: Int, type: AttributeType)]
+    private let columns: [String: ColumnHome]
     private let catalogue: AttributeCatalogue
     private var names: Set<String>
     /// What the attributes of the plan point to.

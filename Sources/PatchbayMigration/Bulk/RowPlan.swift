@@ -70,7 +70,7 @@ struct RowPlan: BitwiseCopyable {
 
     /// The note on every value of one type that the column of that attribute takes; -1 if nothing is said of them.
     func note(on entry: AttributeBook.Entry, of type: TypeCode) -> Int {
-        entry.column < 0 ? noColumn : type == entry.columnType ? -1 : converted
+        entry.column < 0 ? noColumn : type == entry.columnType(for: type) ? -1 : converted
     }
 
     /// Whether a column says that very denial.
@@ -103,7 +103,7 @@ struct RowCompiler {
     private(set) var kinds: [(kind: IdentifierKind, column: Int)] = []
     private(set) var topicNames: [String] = []
     /// The columns of attributes, with their types.
-    private(set) var attributes: [String: (column: Int, type: AttributeType)] = [:]
+    private(set) var attributes: [String: ColumnHome] = [:]
     /// What may be said.
     private(set) var notes: [FindingRow] = []
 
@@ -187,7 +187,10 @@ struct RowCompiler {
         switch column.place {
         case .identifier(let kind): if let index { kinds.append((kind, index)) }
         case .attribute(let name):
-            if let index { attributes[name.rawValue] = (index, file.type(of: column)) }
+            if let index {
+                let also = file.likelyType(of: column)
+                attributes[name.rawValue] = ColumnHome(column: index, type: file.type(of: column), alsoTakes: also)
+            }
         case .tags: row.tags = index ?? row.tags
         case .locale: row.locale = index ?? row.locale
         case .timeZone: row.timeZone = index ?? row.timeZone

@@ -202,7 +202,7 @@ extension LineWriter {
         let column = entry.pointee.column
         guard column >= 0 else { return note(plan.pointee.row.pointee.noColumn) }
         let kind = value.kind
-        guard value.convert(to: entry.pointee.columnType) else { return false }
+        guard value.convert(to: entry.pointee.columnType(for: kind.code)) else { return false }
         if kind.code != value.kind.code { guard note(plan.pointee.row.pointee.converted) else { return false } }
         guard let text = text(of: value, column, plan, isConverted: kind != value.kind) else { return false }
         return fill(column, text, plan)
@@ -313,7 +313,7 @@ extension LineWriter {
             let column = row.pointee.column(of: channel, subscription.pointee.topic)
             guard column >= 0 else {
                 guard row.pointee.saysStatesAlone,
-                    note(state == lexicon.pointee.unsubscribed ? row.pointee.lostOptOut : row.pointee.noHome)
+                    note(state == lexicon.pointee.subscribed ? row.pointee.noHome : row.pointee.lostOptOut)
                 else { return false }
                 continue
             }

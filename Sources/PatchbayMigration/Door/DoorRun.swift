@@ -208,6 +208,7 @@ final class DoorRun {
                 case .event(.ended(let id, _, let outcome)): note(outcome, of: id)
                 case .event(.parked(_, let finding)): stopped = finding
                 case .event(.storageFailed(let error)): throw error
+                case .event(.switchRefused(let refusal)): throw refusal
                 case .event: continue
                 case .asked(let result):
                     ready = try feed.prepare(asked, try result.get())[...]

@@ -148,10 +148,15 @@ struct BulkSurvey: BitwiseCopyable {
             opinion |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: each.channel)
         }
         if KeyMark.Opinion.isTorn(opinion) { totals[Total.torn] &+= 1 }
+        var kinds: UInt64 = 0
         for index in 0..<view.identifierCount {
             let identifier = view.identifiers[index]
+            let kind: UInt64 = 1 &<< UInt64(truncatingIfNeeded: identifier.kind)
             identifiers[identifier.kind] &+= 1
-            add(KeyMark(identifier.value.text, opinion: opinion), kind: identifier.kind)
+            // What is noted here is written, so that the first of a kind is a key.
+            let said = kinds & kind == 0 ? opinion | KeyMark.Opinion.key : opinion
+            add(KeyMark(identifier.value.text, opinion: said), kind: identifier.kind)
+            kinds |= kind
         }
         if view.deviceCount > 0 { note(devicesOf: view) }
     }
@@ -276,7 +281,8 @@ final class SurveyBook {
 
     /// Counts what went the slow way.
     func note(_ record: SourceRecord, _ findings: [Finding]) {
-        if let contact = record.contact { survey.note(contact, activity: activity) }
+        let isWritten = !findings.contains { $0.severity == .error }
+        if let contact = record.contact { survey.note(contact, activity: activity, isWritten: isWritten) }
         survey.note(findings)
     }
 

@@ -180,7 +180,12 @@ struct FormatProbe {
             guard let sample = Self.samples(type).first else { return nil }
             let answer = ask { $0.attributes["sample_attribute"] = sample }
             return Trial(part: "attribute of type \(type.rawValue)", answer: answer) { survey in
-                survey.attributes.filter { $0.key.type == type }.values.reduce(0, +)
+                // One with a field of its own has a place, though others of its type have none.
+                survey.attributes.filter { kind, _ in
+                    kind.type == type
+                        && (answer.fate != .lost || field(of: AttributeName(rawValue: kind.name), type) == nil)
+                }
+                .values.reduce(0, +)
             }
         }
     }

@@ -22,6 +22,8 @@ final class KeyCounter {
         var distinctFolded = 0
         /// Keys that stand in several records which contradict each other about a channel.
         var torn = 0
+        /// Keys that differ, of those that are the first of their kind in a record that is written.
+        var written = 0
     }
 
     /// Marks in memory, and marks of a share that are counted at once.
@@ -102,10 +104,10 @@ final class KeyCounter {
         var size = 16
         while size < 2 * marks.count { size *= 2 }
         let mask = size - 1
-        // Spellings of a key beyond the first; few keys have any.
+        // Spellings of a key beyond the first, each with its bit for a contact's key; few keys have any.
         struct Spelling: Hashable { let folded, exact: UInt64 }
-        var spellings: Set<Spelling> = []
-        var (keys, torn) = (0, 0)
+        var spellings: [Spelling: UInt64] = [:]
+        var (keys, torn, written) = (0, 0, 0)
         withUnsafeTemporaryAllocation(of: Slot.self, capacity: size) { slots in
             slots.initialize(repeating: Slot())
             for mark in marks {
@@ -116,19 +118,25 @@ final class KeyCounter {
                     keys += 1
                     continue
                 }
+                var key = mark.exact & KeyMark.Opinion.key
                 if (slots[place].exact ^ mark.exact) & ~KeyMark.Opinion.all != 0 {
-                    spellings.insert(Spelling(folded: mark.folded, exact: mark.exact & ~KeyMark.Opinion.all))
+                    let spelling = Spelling(folded: mark.folded, exact: mark.exact & ~KeyMark.Opinion.all)
+                    spellings[spelling, default: 0] |= key
+                    key = 0
                 }
-                slots[place].exact |= mark.exact & KeyMark.Opinion.all
+                slots[place].exact |= mark.exact & KeyMark.Opinion.said | key
                 slots[place].count += 1
             }
-            for slot in slots where slot.count > 1 && KeyMark.Opinion.isTorn(slot.exact & KeyMark.Opinion.all) {
-                torn += 1
+            for slot in slots where slot.count > 0 {
+                if slot.exact & KeyMark.Opinion.key != 0 { written += 1 }
+                if slot.count > 1, KeyMark.Opinion.isTorn(slot.exact & KeyMark.Opinion.said) { torn += 1 }
             }
         }
+        for bit in spellings.values where bit != 0 { written += 1 }
         counts.distinct += keys + spellings.count
         counts.distinctFolded += keys
         counts.torn += torn
+        counts.written += written
     }
 }
 

@@ -43,6 +43,8 @@ public struct MigrationPlan: Sendable {
         public let field: String?
         /// How often each finding came that names it.
         public let findings: [String: Int]
+        /// Contacts of which it is left out, as the findings say.
+        public let lost: Int
         /// `kept`, `renamed`, `changed` or `lost`.
         public let fate: String
     }
@@ -59,6 +61,8 @@ public struct MigrationPlan: Sendable {
         public let caseVariants: Int
         /// How many stand in records that contradict each other about a channel.
         public let torn: Int
+        /// How many differ, of those that are the first of their kind in a record that is written.
+        public let written: Int
 
         /// How often a key stands that stood before.
         public var repeats: Int { total - distinct }
@@ -108,6 +112,8 @@ public struct MigrationPlan: Sendable {
     public let keys: [Keys]
     /// The kind of identifier that the target counts contacts by, if the format says one.
     public let billedKind: String?
+    /// Contacts that the target will count: the different keys by which it knows those that are written.
+    public let billed: Int?
     /// Channel, whether there is a topic, state.
     public let subscriptions: [Count]
     /// Purpose, channel, state.
@@ -128,9 +134,6 @@ public struct MigrationPlan: Sendable {
     public let undo: String
     /// What becomes of a person's no at the target; nil where a file is written.
     public let noes: String?
-
-    /// Contacts that the target will count: the different keys by which it knows them.
-    public var billed: Int? { billedKind.flatMap { kind in keys.first { $0.kind == kind }?.distinct } }
 }
 
 extension Migration {
@@ -194,6 +197,9 @@ extension Migration {
         }
     }
 
+    /// The kind of identifier by which the target knows a contact, if its writer says one.
+    var writtenKey: IdentifierKind? { (try? makeWriter())?.keyKind }
+
     /// The kind of identifier by which the target knows a contact, if its layout says one.
     var keyKind: IdentifierKind? {
         guard case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
@@ -234,19 +240,27 @@ extension MigrationPlan {
         parts = Self.parts(probe, survey)
         losses = Self.losses(report, survey)
         attributes = Self.attributes(survey, probe)
-        keys = counts.sorted { $0.key < $1.key }.map { kind, counts in
+        let keys = counts.sorted { $0.key < $1.key }.map { kind, counts in
             Keys(
                 kind: kind,
                 total: counts.total,
                 distinct: counts.distinct,
                 caseVariants: counts.distinct - counts.distinctFolded,
-                torn: counts.torn
+                torn: counts.torn,
+                written: counts.written
             )
         }
+        self.keys = keys
         // Who says nothing else counts contacts by the organisation's own key, and so do we.
-        billedKind =
-            (migration.keyKind ?? door?.target.door.keyKind
-            ?? (survey.identifiers["external"] == nil ? nil : .external))?.rawValue
+        let billedKind: IdentifierKind? =
+            migration.writtenKey ?? door?.target.door.keyKind
+            ?? (survey.identifiers["external"] == nil ? nil : .external)
+        self.billedKind = billedKind?.rawValue
+        billed = billedKind.flatMap { kind in
+            // Without such keys nobody is written, unless a mapping makes some.
+            keys.first { $0.kind == kind.rawValue }?.written
+                ?? (survey.identifiers[kind.rawValue] == nil && migration.mapping.isEmpty ? 0 : nil)
+        }
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
         torn = survey.torn
@@ -296,16 +310,30 @@ extension MigrationPlan {
             let field = isOne ? probe.field(of: AttributeName(rawValue: name), common) : name
             let findings = survey.attributeFindings.filter { $0.key.name == name }
             let told = Dictionary(findings.map { ($0.key.code, $0.value) }, uniquingKeysWith: +)
-            let fate = field == nil ? "lost" : !told.isEmpty ? "changed" : field == name ? "kept" : "renamed"
+            let count = types.values.reduce(0, +)
+            let left = told.filter { isLoss($0.key) }.values.reduce(0, +)
+            let lost = field == nil ? count : min(left, count)
+            let fate = lost == count ? "lost" : !told.isEmpty ? "changed" : field == name ? "kept" : "renamed"
             return Attribute(
                 name: name,
-                count: types.values.reduce(0, +),
+                count: count,
                 types: types,
                 field: field,
                 findings: told,
+                lost: lost,
                 fate: fate
             )
         }
+    }
+
+    /// What the codes end with of findings that leave an attribute's value out.
+    private static let losing: Set<String> = [
+        "attribute.collision", "attribute.form", "record.blank", "record.noColumn", "record.second",
+        "record.tooLong", "record.unfit", "record.unwritable",
+    ]
+
+    private static func isLoss(_ code: String) -> Bool {
+        losing.contains(code.split(separator: ".").suffix(2).joined(separator: "."))
     }
 
     private static func counts<Key>(_ counts: [Key: Int], _ words: (Key) -> [String]) -> [Count] {
@@ -400,7 +428,7 @@ extension MigrationPlan.Attribute {
         }
         let findings = self.findings.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer($0.value)) }
         return [
-            "name": .string(name), "count": .integer(count), "fate": .string(fate),
+            "name": .string(name), "count": .integer(count), "lost": .integer(lost), "fate": .string(fate),
             "field": field.map(JSONValue.string) ?? .null, "types": .object(JSONObject(types)),
             "findings": .object(JSONObject(findings)),
         ]

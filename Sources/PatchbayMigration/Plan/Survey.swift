@@ -81,7 +81,7 @@ struct Survey: Sendable {
 
     // MARK: A contact
 
-    mutating func note(_ contact: Contact, activity: Activity?) {
+    mutating func note(_ contact: Contact, activity: Activity?, isWritten: Bool) {
         contacts += 1
         for (name, value) in contact.attributes { note(name.rawValue, value.type, 1) }
         if !contact.tags.isEmpty { withTags += 1 }
@@ -105,9 +105,12 @@ struct Survey: Sendable {
             )
             answers[answer, default: 0] += 1
         }
+        var kinds: Set<IdentifierKind> = []
         for each in contact.identifiers {
             identifiers[each.kind.rawValue, default: 0] += 1
-            marks[each.kind.rawValue, default: []].append(KeyMark(each.value, opinion: opinion))
+            let isKey = kinds.insert(each.kind).inserted && isWritten
+            let said = isKey ? opinion | KeyMark.Opinion.key : opinion
+            marks[each.kind.rawValue, default: []].append(KeyMark(each.value, opinion: said))
         }
         for token in contact.devices.compactMap(\.pushToken) {
             note(token)

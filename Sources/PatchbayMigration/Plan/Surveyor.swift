@@ -29,7 +29,8 @@ final class Surveyor {
     }
 
     func note(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
-        if let contact = record.contact { pending.note(contact, activity: activity) }
+        let isWritten = !findings.contains { $0.severity == .error }
+        if let contact = record.contact { pending.note(contact, activity: activity, isWritten: isWritten) }
         pending.note(findings)
         if pending.contacts >= Self.batch { try settle() }
     }

@@ -150,7 +150,8 @@ private struct PlanPage {
                 separator: ", "
             )
             let told = each.findings.values.reduce(0, +)
-            let note = told > 0 ? "<br><small>\(Page.number(told)) times with a remark</small>" : ""
+            let left = each.lost > 0 && each.lost < each.count ? ", \(Page.number(each.lost)) times left out" : ""
+            let note = told > 0 ? "<br><small>\(Page.number(told)) times with a remark\(left)</small>" : ""
             return """
                 <tr><th scope="row">\(Page.text(each.name))<br><small>\(types)</small></th>\
                 <td class="bar">\(Page.bar(each.count, of: max(1, report.read), Page.colour(fate: each.fate), "\(Page.share(each.count, of: report.read)) of the contacts"))\
@@ -165,7 +166,7 @@ private struct PlanPage {
             <div class="scroll"><table class="people"><thead><tr><th scope="col">attribute</th><th scope="col">how many have it</th>\
             <th scope="col">field at the target</th><th scope="col">fate</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>
             """,
-            "Renamed: it arrives under another name. Changed: some values arrive in another form, or not at all."
+            "Renamed: it arrives under another name. Changed: some values arrive in another form, or not at all. Lost: none arrives."
         )
     }
 
@@ -296,7 +297,7 @@ private struct PlanPage {
         return Page.section(
             "What the target's format can hold at all",
             "<details><summary>\(plan.parts.count) parts of a contact, tried one by one</summary><div class=\"cards\">\(groups.joined())</div></details>",
-            "Found by writing a sample of each part with these settings, whatever your data holds. A number says how often your data has it."
+            "Found by writing a sample of each part with these settings, whatever your data holds. A number says how often your data has it. An attribute is tried under a name that no table knows; where such have no place, those with a field of their own are not counted."
         )
     }
 

@@ -44,11 +44,13 @@ public struct Verification: Sendable {
         /// Why it can't be read.
         public internal(set) var findings: [Finding] = []
 
+        /// Whether two are the same, whatever is said of why a record can't be read.
         public static func == (left: Difference, right: Difference) -> Bool {
             (left.kind, left.field, left.contact) == (right.kind, right.field, right.contact)
                 && left.records == right.records
         }
 
+        /// As for equality.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(kind)
             hasher.combine(field)

@@ -126,7 +126,15 @@ extension FaultSimulation {
                 "a switch was refused for \(lost.id.rawValue.suffix(4)), which is not pending at \(lost.provider)"
             )
             guard let operation = known[lost.id] else { continue }
-            for name in lost.refusals.keys {
+            for (name, refusal) in lost.refusals {
+                if refusal.code == "engine.switch.person" {
+                    let hasLeft = operation.contact.map { $0 != mirrors[operation.subject]?.contact } ?? false
+                    expect(
+                        hasLeft,
+                        "a switch was refused although the person of \(lost.id.rawValue.suffix(4)) is there"
+                    )
+                    continue
+                }
                 let findings = plan.providers.first { $0.name == name }?.adapter.examine(operation) ?? []
                 expect(
                     findings.contains { $0.severity == .error },

@@ -10,8 +10,16 @@ import Testing
         RoutingPlan.probe(name, mode: mode) { $0.courtesy = courtesy }.providers[0]
     }
 
-    private func plan(_ policy: RoutingPlan.SwitchPolicy, _ providers: RoutingPlan.Provider...) -> RoutingPlan {
-        RoutingPlan(providers: providers, onSwitch: policy)
+    private func plan(
+        _ policy: RoutingPlan.SwitchPolicy,
+        _ providers: RoutingPlan.Provider...,
+        onLoss: RoutingPlan.LossPolicy = .refuse
+    ) -> RoutingPlan {
+        RoutingPlan(providers: providers, onSwitch: policy, onLoss: onLoss)
+    }
+
+    private func logIn(_ name: String) -> Action {
+        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
     }
 
     /// What a vendor holds that does what it is told, in the order in which it was told.
@@ -88,9 +96,6 @@ import Testing
 
     @Test func `what one person did is not told of the next; it is kept`() throws {
         let world = try VirtualWorld()
-        func logIn(_ name: String) -> Action {
-            .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, name)]))
-        }
         try world.start(plan(.retarget, provider("a", .live, courtesy: 100_000)))
         try world.capture(logIn("one"), contact: "one")
         let first = try world.capture(.event("of one"), contact: "one")
@@ -98,13 +103,54 @@ import Testing
         let second = try world.capture(.event("of two"), contact: "two")
         try world.restart(plan(.retarget, provider("a", .live, courtesy: 100_000), provider("b", .live)))
         try world.advance(by: .seconds(1))
-        try world.restart(plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live)))
+        let refusal = #expect(throws: SwitchRefusal.self) {
+            try world.restart(plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live)))
+        }
+        #expect(refusal?.operations.first { $0.id == first.id }?.refusals["b"]?.code == "engine.switch.person")
+        try world.restart(
+            plan(.retarget, provider("a", nil, courtesy: 100_000), provider("b", .live), onLoss: .reject)
+        )
         try world.advance(by: .seconds(1))
         let events = world.sent.filter { $0.provider == "b" && $0.request.url.hasSuffix("/track") }
         #expect(events.map { $0.request[header: "Operation"] } == [second.id.rawValue])
         #expect(world.outcome(of: first.id, on: "b")?.finding?.code == "engine.switch.person")
-        #expect(try world.store.rejects(provider: "b", limit: 10).map(\.operation.id) == [first.id.rawValue])
+        #expect(try world.store.rejects(provider: "b", limit: 10).map(\.operation.id).contains(first.id.rawValue))
         for account in try world.accounts() { #expect(account.balances) }
+    }
+
+    @Test(arguments: [RoutingPlan.LossPolicy.refuse, .reject])
+    func `a move that was asked for tells the truth of what the next one never had`(policy: RoutingPlan.LossPolicy)
+        throws
+    {
+        let world = try VirtualWorld()
+        try world.start(plan(.drain, provider("a", .live, courtesy: 100_000)))
+        try world.capture(logIn("one"), contact: "one")
+        let state = try world.capture(.set("city", "Turku"), contact: "one")
+        let event = try world.capture(.event("of one"), contact: "one")
+        try world.capture(logIn("two"), contact: "two")
+        let next = plan(.drain, provider("a", nil, courtesy: 100_000), provider("b", .live), onLoss: policy)
+        try world.restart(next)
+        try world.advance(by: .seconds(1))
+        world.end()
+        let engine = try Engine(store: world.store, plan: next, host: world.host) { _, _ in nil }
+        #expect(try engine.start())
+        let ids: Set<OperationID> = [state.id, event.id]
+        if policy == .refuse {
+            let pending = try world.account("a").pending
+            let refusal = #expect(throws: SwitchRefusal.self) { try engine.retarget(from: "a") }
+            let named = Set(refusal?.operations.map(\.id) ?? [])
+            #expect(named.isSuperset(of: ids))
+            #expect(refusal?.operations.allSatisfy { $0.refusals["b"]?.code == "engine.switch.person" } == true)
+            #expect(refusal?.remedy.contains("onSwitch") == false && refusal?.remedy.contains("onLoss") == true)
+            #expect(try world.account("a").total("moved") == 0)
+            #expect(try world.account("a").pending == pending)
+        } else {
+            #expect(try engine.retarget(from: "a") >= 2)
+            let kept = try world.store.rejects(provider: "b", limit: 10).map { OperationID(rawValue: $0.operation.id) }
+            #expect(Set(kept).isSuperset(of: ids))
+        }
+        for account in try world.accounts() { #expect(account.balances) }
+        try engine.stop()
     }
 
     @Test(
@@ -169,7 +215,9 @@ import Testing
             try say(random.below(6))
             try world.advance(by: .seconds(random.below(3)))
         }
-        try world.restart(plan(.retarget, provider("a", nil, courtesy: 1), provider("b", .live)))
+        try world.restart(
+            plan(.retarget, provider("a", nil, courtesy: 1), provider("b", .live), onLoss: .reject)
+        )
         try say(1 + random.below(4))
         try world.drain()
         try agrees(world, "b", "seed \(seed)")

@@ -180,5 +180,5 @@ extension ContactFileRules {
 
 extension ContactFileFindings {
     /// What may be said of this vendor's files.
-    static let adobe = ContactFileFindings("adobe", .adobe, key: "the key (setting key)")
+    static let adobe = ContactFileFindings("adobe", .adobe, key: "the key (setting key)", canChooseKey: true)
 }

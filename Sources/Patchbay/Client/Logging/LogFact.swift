@@ -14,6 +14,9 @@ enum LogFact {
     case storage(CaptureError.Code)
     case mode(RoutingPlan.Mode?)
     case count(Int)
+    case saved(Int)
+    case lost(Int)
+    case damagedRows(Int)
 
     /// Name and value; nil where there is nothing to say.
     var member: (String, String)? {
@@ -30,6 +33,9 @@ enum LogFact {
         case .storage(let code): ("storage", code.rawValue)
         case .mode(let mode): ("mode", mode?.rawValue ?? "none")
         case .count(let count): ("count", String(count))
+        case .saved(let count): ("saved", String(count))
+        case .lost(let count): ("lost", String(count))
+        case .damagedRows(let count): ("damagedRows", String(count))
         }
     }
 }
@@ -66,6 +72,20 @@ struct Log: Sendable {
             self(.debug, "operation passed over", [.operation(id)] + facts(provider, finding))
         case .setAside(let finding): self(.warning, "stored bytes set aside", [.code(finding)])
         case .storageFailed(let error): self(.error, "storage failed", [.storage(error.code)])
+        case .switchRefused(let refusal): self(refusal)
+        }
+    }
+
+    /// Tells which operations a configuration would lose, and what to do about it.
+    private func callAsFunction(_ refusal: SwitchRefusal) {
+        self(.error, "the configuration is refused, and nothing is delivered", [.count(refusal.count)])
+        for operation in refusal.operations {
+            let code = operation.refusals.min { $0.key < $1.key }?.value
+            self(
+                .error,
+                "it would lose an operation; change onSwitch or onLoss",
+                [.operation(operation.id), .provider(operation.provider), .code(code)]
+            )
         }
     }
 

@@ -1,0 +1,129 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbaySimulation
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("What goes wrong is told", .endsAtAll) struct ToldTests {
+    private let folder = TemporaryFolder()
+
+    private func client(_ plan: RoutingPlan, _ host: any EngineHost = SystemHost()) async throws -> EngagementClient {
+        try await EngagementClient(
+            outbox: .file(folder.outbox),
+            subject: "installation-1",
+            plan: plan,
+            transport: ScriptedTransport(),
+            host: host
+        )
+    }
+
+    private func question(_ world: VirtualWorld) -> EngagementOperation {
+        EngagementOperation(
+            id: world.host.makeID(),
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .readBack(ReadRequest("profile"))
+        )
+    }
+
+    @Test func `a configuration that would lose something says so once the other process has ended`() async throws {
+        let now = SystemHost().date()
+        let old = try await client(
+            .routes(.drain, .route("a", .live, courtesy: 3_600_000)),
+            StillProcess("old", now)
+        )
+        let receipt = try old.set(["city": .string("Turku")])
+        try await receipt.durable()
+        let picky = RoutingPlan.Provider(name: "b", adapter: PickyDevice(settings: .init()), mode: .live)
+        let next = try await client(
+            .routes(.retarget, .route("a", nil, courtesy: 3_600_000), picky),
+            StillProcess("next", now)
+        )
+        let events = next.events()
+        await old.close()
+        var refusal: SwitchRefusal?
+        for await case .switchRefused(let refused) in events {
+            refusal = refused
+            break
+        }
+        #expect(refusal?.operations.map(\.id) == [receipt.id])
+        #expect(refusal?.remedy.contains("onLoss") == true)
+        try await next.track("still taken").durable()
+        await next.close()
+    }
+
+    @Test func `an outbox that was damaged and recovered is told of, with its numbers`() async throws {
+        let first = try await client(.probe { $0.courtesy = 3_600_000 })
+        for number in 0..<20 { try await first.track("e-\(number)").durable() }
+        await first.close()
+        try OutboxFile.write(Array(repeating: 0x5A, count: 16), to: folder.outbox, at: 0)
+        let second = try await client(.probe { $0.courtesy = 3_600_000 })
+        var told: Finding?
+        for await case .setAside(let finding) in second.events() {
+            told = finding
+            break
+        }
+        #expect(told?.code == "engine.outbox.recovered")
+        #expect(told?.severity == .warning)
+        #expect(told?.reason.contains("20 pending rows were saved") == true)
+        #expect(told?.reason.contains("outbox.sqlite.damaged-1") == true)
+        await second.close()
+    }
+
+    @Test func `what waits for a provider that is not named any more stands in its accounts`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe("old") { $0.courtesy = 10_000_000 })
+        try world.capture(.event("a"))
+        #expect(try world.account("old").stranded == nil)
+        for _ in 0..<2 {
+            try world.restart(.probe("new"))
+            let stranded = try world.account("old").stranded
+            #expect(stranded?.code == "engine.provider.unconfigured")
+            #expect(stranded?.reason.contains("(1)") == true)
+            #expect(stranded?.remedy.contains("patchbay outbox retarget") == true)
+        }
+        try world.restart(.probe("old") { $0.courtesy = 10_000_000 })
+        #expect(try world.account("old").stranded == nil)
+    }
+
+    @Test func `a vendor is not asked where nobody can tell what the person allows`() throws {
+        let world = try VirtualWorld()
+        try world.start(.probe())
+        try world.store.connection.script("DROP TABLE mirror")
+        #expect(throws: OutboxError.self) { try world.read(question(world), from: "p") }
+        #expect(world.sent.isEmpty)
+    }
+
+    @Test func `waking that fails may be tried again, and what was in flight is not sent twice`() throws {
+        let world = try VirtualWorld()
+        world.network = { _ in .outcome(.replied(WireResponse(200)), after: .seconds(3)) }
+        try world.start(.probe())
+        let operation = try world.capture(.event("in flight"))
+        try world.suspend()
+        world.onStorage { point in
+            if point == .begin(.normal) { throw OutboxError(.busy, "Another process writes.") }
+        }
+        #expect(throws: OutboxError.self) { try world.wakeUp() }
+        #expect(world.isSuspended)
+        world.onStorage(nil)
+        try world.wakeUp()
+        #expect(try world.drain())
+        #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
+        #expect(world.sent.count == 1)
+    }
+
+    @Test func `a store that can't let go of its file does not say farewell`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        var farewells = 0
+        #expect(throws: OutboxError.self) {
+            try store.transaction(.normal) { try store.suspend { farewells += 1 } }
+        }
+        #expect(farewells == 0)
+        try store.suspend { farewells += 1 }
+        #expect(farewells == 1)
+        #expect(store.isSuspended)
+    }
+}

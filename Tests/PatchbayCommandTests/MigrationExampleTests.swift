@@ -52,6 +52,9 @@ import Testing
         #expect(try evidence == ["head", "lowered", "not-carried"].map { try example("evidence.\($0)") })
         let changed = try bench.read("out.ndjson").replacing("Oulu", with: "Ii").split(separator: "\n")
         try bench.write("changed.ndjson", "\(changed[0])\n")
+        try bench.write("broken.ndjson", "\(changed[0])\n{\"oops\n")
+        let broken = try await migrate("verify", "--target", "broken.ndjson", "--json").lines
+        #expect(try broken.contains(example("difference.unreadable")))
         let found = try await migrate("verify", "--target", "changed.ndjson", "--json", "--sample", "9").lines
         #expect(found.count == 3)
         let differences = Set(found.prefix(2))

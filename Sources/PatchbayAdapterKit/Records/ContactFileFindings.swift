@@ -110,7 +110,7 @@ public struct ContactFileFindings: Sendable {
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
-            empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, headerAgain, manyLines, doubtful,
+            empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, headerAgain, manyLines,
             control, keyBlank, date, email,
             phone, value, unused, optInUnknown, timeZone, keyMissing, optOutLost, noColumn, noHome, second, unfit,
             tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,

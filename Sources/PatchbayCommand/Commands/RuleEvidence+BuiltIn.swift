@@ -965,6 +965,9 @@ extension RuleEvidence {
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
         {"rule":"altcraft/X8","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
+        {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a profile whose subscriptions can't be read is none`(_:_:)"}
+        {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a push token's own entry says whether its device may get pushes`()"}
+        {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`of several entries for one channel the one that allows least counts`(_:_:)"}
         {"rule":"des/A1","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
         {"rule":"des/A1","test":"PatchbayDESTests.EventTests/`a message in an answer goes to the app, one without HTML does not`()"}
         {"rule":"des/A2","test":"PatchbayDESTests.DESConformanceTests/converses(_:) actions"}
@@ -1318,6 +1321,7 @@ extension RuleEvidence {
         {"rule":"salesforce/F11","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
         {"rule":"salesforce/F12","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
         {"rule":"salesforce/F13","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
+        {"rule":"salesforce/F14","test":"PatchbaySalesforceTests.RecordTests/`a no without a column keeps the contact out, whichever no it is`(_:)"}
         {"rule":"salesforce/F14","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.IdentityTests/`a blank contact key is refused and the old one stays`(_:)"}

@@ -60,9 +60,12 @@ public final class URLSessionTransport: Transport {
     private static func queue() -> OperationQueue {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        queue.qualityOfService = .userInitiated
+        queue.underlyingQueue = threads
         return queue
     }
+
+    /// Never let go: a queue only borrows it.
+    private static let threads = DispatchQueue(label: "patchbay.http", qos: .userInitiated, attributes: .concurrent)
 
     #if !canImport(FoundationNetworking)
     deinit { sharedSession.finishTasksAndInvalidate() }

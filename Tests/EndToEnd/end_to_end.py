@@ -706,14 +706,16 @@ class EndToEnd:
         self.expect(not (self.folder / "nowhere.sqlite").exists(), "stats made the file that it should have read")
 
     def check_strange_outbox(self):
-        """a file that is no outbox is refused by the readers, and moved aside by send"""
+        """a file that is no outbox is refused by readers and by send, and stays as it is"""
         configuration = self.configuration("salesforce")
-        self.outbox.write_bytes(b"this is a shopping list\n" * 400)
+        strange = b"this is a shopping list\n" * 400
+        self.outbox.write_bytes(strange)
         self.expect_end(self.run("outbox", "stats", self.outbox), 2, "outbox.sqlite")
         done = self.run("send", "--config", configuration, "-", input=lines(a_morning()).encode())
-        self.expect(len(self.promised(done.stdout)) == 6, f"not delivered: {done.stderr.decode()[-400:]}")
-        aside = [path for path in self.folder.glob("outbox.sqlite*") if path.read_bytes().startswith(b"this is")]
-        self.expect(aside, "the strange file is gone")
+        self.expect_end(done, 2, "outbox.sqlite")
+        self.expect(self.promised(done.stdout) == [], "something was promised")
+        self.expect(self.outbox.read_bytes() == strange, "the strange file was changed")
+        self.expect(list(self.folder.glob("outbox.sqlite*")) == [self.outbox], "something stands beside the strange file")
 
     def check_read_only_folder(self):
         """an outbox that can't be made is an error before anything is promised"""

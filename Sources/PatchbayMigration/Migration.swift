@@ -181,58 +181,66 @@ public struct Migration: Sendable {
         _ progress: @escaping (Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws -> MigrationReport {
-        let report = try readThrough(&source, to: output, rejects, workers, company, progress, isCancelled)
-        if let change = try source.change() { throw Failure([change]) }
-        return report
-    }
-
-    private func readThrough(
-        _ source: inout some ByteSource,
-        to output: (any ByteSink)?,
-        _ rejects: Rejects?,
-        _ workers: Int?,
-        _ company: Company,
-        _ progress: @escaping (Progress) -> Void,
-        _ isCancelled: @escaping () -> Bool
-    ) throws -> MigrationReport {
-        let (checkpoints, witness) = (company.checkpoints, company.witness)
+        let surroundings = BulkRun.Surroundings(
+            output: output,
+            rejects: rejects,
+            progress: progress,
+            isCancelled: isCancelled,
+            keeping: company.checkpoints,
+            surveyor: company.surveyor
+        )
         do {
             // What the fast way has read before it gave up.
             var first: [UInt8]?
-            if var bulk, workers ?? 1 > 0, witness == nil, company.surveyor?.activity == nil {
-                bulk.counts = company.surveyor != nil
-                let surroundings = BulkRun.Surroundings(
-                    output: output,
-                    rejects: rejects,
-                    progress: progress,
-                    isCancelled: isCancelled,
-                    keeping: checkpoints,
-                    surveyor: company.surveyor
-                )
-                let count = workers ?? BulkRun.processors
-                if let report = try BulkRun.run(bulk, &source, &first, surroundings, workers: count) { return report }
-            }
-            if checkpoints?.resumption != nil { throw Failure([Checkpoints.otherWay.at()]) }
-            var reader = try makeReader()
-            let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
-            var pass = Pass(slow, output: output, rejects: rejects)
-            (pass.witness, pass.surveyor) = (witness, company.surveyor)
-            while !isCancelled() {
-                guard let chunk = try first.take() ?? source.next() else {
-                    try reader.finish { record in try pass.take(record) }
-                    return try pass.finish()
-                }
-                pass.note(chunk)
-                try reader.read(chunk) { record in try pass.take(record) }
-                if let checkpoints, checkpoints.isDue() { try pass.keep(checkpoints) }
-                progress(Progress(records: pass.report.read, bytes: pass.report.bytesRead))
-            }
-            try pass.flush()
-            if let checkpoints { try pass.keep(checkpoints) }
-            return pass.report
+            let report =
+                try runFast(&source, &first, surroundings, workers, company)
+                ?? runSlowly(&source, first, surroundings, company.witness)
+            if let change = try source.change() { throw Failure([change]) }
+            return report
         } catch let error as SettingsError {
             throw Failure(error.findings)
         }
+    }
+
+    /// The fast way; nil where the records are for the slow one.
+    private func runFast(
+        _ source: inout some ByteSource,
+        _ first: inout [UInt8]?,
+        _ surroundings: BulkRun.Surroundings,
+        _ workers: Int?,
+        _ company: Company
+    ) throws -> MigrationReport? {
+        guard var bulk, workers ?? 1 > 0, company.witness == nil, company.surveyor?.activity == nil else { return nil }
+        bulk.counts = company.surveyor != nil
+        return try BulkRun.run(bulk, &source, &first, surroundings, workers: workers ?? BulkRun.processors)
+    }
+
+    private func runSlowly(
+        _ source: inout some ByteSource,
+        _ first: [UInt8]?,
+        _ surroundings: BulkRun.Surroundings,
+        _ witness: Witness?
+    ) throws -> MigrationReport {
+        let checkpoints = surroundings.keeping
+        if checkpoints?.resumption != nil { throw Failure([Checkpoints.otherWay.at()]) }
+        var first = first
+        var reader = try makeReader()
+        let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
+        var pass = Pass(slow, output: surroundings.output, rejects: surroundings.rejects)
+        (pass.witness, pass.surveyor) = (witness, surroundings.surveyor)
+        while !surroundings.isCancelled() {
+            guard let chunk = try first.take() ?? source.next() else {
+                try reader.finish { record in try pass.take(record) }
+                return try pass.finish()
+            }
+            pass.note(chunk)
+            try reader.read(chunk) { record in try pass.take(record) }
+            if let checkpoints, checkpoints.isDue() { try pass.keep(checkpoints) }
+            surroundings.progress(Progress(records: pass.report.read, bytes: pass.report.bytesRead))
+        }
+        try pass.flush()
+        if let checkpoints { try pass.keep(checkpoints) }
+        return pass.report
     }
 
     /// One run: what is between the reader and the outputs.

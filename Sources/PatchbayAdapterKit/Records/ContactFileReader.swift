@@ -186,7 +186,7 @@ public struct ContactFileReader: RowReader, Sendable {
             let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
             return (nil, [findings.width.at("columns.\(first)", detail: sizes)])
         }
-        if let header = reader.header, row.fields.map(\.trimmed) == header.fields.map(\.trimmed) {
+        if let header = reader.header, zip(row.fields, header.fields).allSatisfy({ $0.trimmed == $1.trimmed }) {
             return (nil, [findings.headerAgain.at("header", detail: place)])
         }
         let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }

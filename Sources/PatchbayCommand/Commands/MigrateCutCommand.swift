@@ -45,7 +45,6 @@ extension Command {
             settings: try session.object(.settings)["to"]?.object ?? [:],
             limit: FileCutter.Limit(bytes: try size())
         )
-        try requireDistinctFiles()
         var source = try session.source(file)
         var progress = ProgressLine(session.console, total: source.size)
         try refuseParts()
@@ -101,18 +100,16 @@ extension Command {
         (1...FileCutter.mostParts).map { path(of: $0) }.filter { ResumableMigration.size(of: $0) != nil }
     }
 
-    /// Refuses a line on which a part would take the place of what is read.
-    private func requireDistinctFiles() throws(UsageError) {
+    /// Refuses a line on which a part would take the place of what is read, or stands there already: parts of another time
+    /// would be taken for parts of this file.
+    private func refuseParts() throws(UsageError) {
+        let parts = earlierParts
+        guard let path = parts.first else { return }
         var files = MigrationFiles()
         files.read(file, "FILE")
         files.read(session.invocation.text(.settings), "--settings")
-        for path in earlierParts { files.write(path, "a part") }
+        for part in parts { files.write(part, "a part") }
         try files.requireDistinct(session.invocation.command)
-    }
-
-    /// Parts of another time would be taken for parts of this file.
-    private func refuseParts() throws(UsageError) {
-        guard let path = earlierParts.first else { return }
         throw UsageError(
             "\(path) is there already: remove the parts of an earlier cut, or give --out FILE for another name.",
             command: session.invocation.command.name

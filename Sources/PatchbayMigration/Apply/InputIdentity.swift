@@ -38,8 +38,7 @@ struct InputIdentity: Equatable {
 
     /// Whether the file is still what it was, by its size and time.
     func holds(for source: FileSource) throws(FileError) -> Bool {
-        let status = try source.status()
-        return Int(status.st_size) == size && status.changed == changed
+        try source.status().isOf(size: size, changed: changed)
     }
 
     /// Bytes as lower-case hexadecimal text.
@@ -50,6 +49,9 @@ struct InputIdentity: Equatable {
 }
 
 extension stat {
+    /// Whether the file has that size and was changed last at that time.
+    func isOf(size: Int, changed: Int) -> Bool { Int(st_size) == size && self.changed == changed }
+
     /// When the file was changed last, in nanoseconds since 1970.
     var changed: Int {
         #if canImport(Darwin)

@@ -63,9 +63,7 @@ public struct FileSource: ByteSource {
     /// What says that a plain file has another size or time than when it was opened.
     public func change() throws(FileError) -> Finding? {
         guard let size, let changed else { return nil }
-        let status = try file.status()
-        let isSame = Int(status.st_size) == size && status.changed == changed
-        return isSame ? nil : Checkpoint.changedInput.at(file.path)
+        return try file.status().isOf(size: size, changed: changed) ? nil : Checkpoint.changedInput.at(file.path)
     }
 
     /// The whole file.

@@ -17,19 +17,6 @@ import Testing
         return world
     }
 
-    private func say(_ purpose: Purpose, _ state: Consent.State, in world: VirtualWorld) throws {
-        try say(purpose, nil, state, in: world)
-    }
-
-    private func say(
-        _ purpose: Purpose,
-        _ channel: Channel?,
-        _ state: Consent.State,
-        in world: VirtualWorld
-    ) throws {
-        try world.capture(.setConsent(Consent(purpose: purpose, channel: channel, state: state)))
-    }
-
     private func heard(_ world: VirtualWorld, _ path: String) -> Int {
         world.sent.count { $0.request.url.hasSuffix(path) }
     }

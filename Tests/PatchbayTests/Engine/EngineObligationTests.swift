@@ -307,10 +307,6 @@ extension VirtualWorld {
 }
 
 @Suite("A person's no") struct EngineObligationDenials {
-    private func say(_ purpose: Purpose, _ state: Consent.State, in world: VirtualWorld) throws {
-        try world.capture(.setConsent(Consent(purpose: purpose, state: state)))
-    }
-
     private func world(_ required: Set<Purpose>, isJournaled: Bool = false) throws -> VirtualWorld {
         let world = try VirtualWorld()
         try world.start(

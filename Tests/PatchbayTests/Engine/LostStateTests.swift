@@ -27,19 +27,6 @@ import Testing
         return world
     }
 
-    private func say(_ purpose: Purpose, _ state: Consent.State, in world: VirtualWorld) throws {
-        try say(purpose, nil, state, in: world)
-    }
-
-    private func say(
-        _ purpose: Purpose,
-        _ channel: Channel?,
-        _ state: Consent.State,
-        in world: VirtualWorld
-    ) throws {
-        try world.capture(.setConsent(Consent(purpose: purpose, channel: channel, state: state)))
-    }
-
     /// What becomes of an action now: the code of its end, or its term.
     private func fate(_ action: Action, in world: VirtualWorld) throws -> String? {
         let operation = try world.capture(action)

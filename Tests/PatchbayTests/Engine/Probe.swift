@@ -156,3 +156,13 @@ extension VirtualWorld {
         try #require(try accounts().first { $0.provider == provider })
     }
 }
+
+/// The person answers for a purpose.
+func say(_ purpose: Purpose, _ state: Consent.State, in world: VirtualWorld) throws {
+    try say(purpose, nil, state, in: world)
+}
+
+/// The person answers for a purpose on a channel.
+func say(_ purpose: Purpose, _ channel: Channel?, _ state: Consent.State, in world: VirtualWorld) throws {
+    try world.capture(.setConsent(Consent(purpose: purpose, channel: channel, state: state)))
+}

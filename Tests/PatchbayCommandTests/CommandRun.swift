@@ -98,7 +98,7 @@ final class CommandRun: Sendable {
         }
     }
 
-    private let process: Process
+    private let process: ChildProcess
     private let output: URL
     private let talk: URL
 
@@ -112,35 +112,37 @@ final class CommandRun: Sendable {
         let name = UUID().uuidString
         output = FileManager.default.temporaryDirectory.appending(path: "\(name).out")
         talk = FileManager.default.temporaryDirectory.appending(path: "\(name).err")
-        process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(filePath: bench.folder)
-        process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { _, new in new }
-        process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
-        for file in [output, talk] { try Data().write(to: file) }
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: talk)
-        try process.run()
+        process = try ChildProcess(
+            executable.path,
+            arguments,
+            in: bench.folder,
+            environment: ["PATH": "/usr/bin:/bin"].merging(environment) { _, new in new },
+            input: input?.path ?? "/dev/null",
+            output: output.path,
+            talk: talk.path
+        )
     }
 
     deinit { for file in [output, talk] { try? FileManager.default.removeItem(at: file) } }
 
     /// Waits for the end.
     func result() async throws -> Result {
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
-        process.waitUntilExit()
-        let status = process.terminationStatus
-        return Result(
-            status: process.terminationReason == .exit ? status : 128 + status,
-            output: try String(contentsOf: output, encoding: .utf8),
-            talk: try String(contentsOf: talk, encoding: .utf8)
-        )
+        while true {
+            guard let status = try process.status() else {
+                try await Task.sleep(for: .milliseconds(5))
+                continue
+            }
+            return Result(
+                status: status,
+                output: try String(contentsOf: output, encoding: .utf8),
+                talk: try String(contentsOf: talk, encoding: .utf8)
+            )
+        }
     }
 
     /// Waits for the first whole line on standard output.
     func firstLine() async throws -> String {
-        while process.isRunning {
+        while try process.status() == nil {
             let text = try String(contentsOf: output, encoding: .utf8)
             if let end = text.firstIndex(of: "\n") { return String(text[..<end]) }
             try await Task.sleep(for: .milliseconds(5))
@@ -148,5 +150,5 @@ final class CommandRun: Sendable {
         return try #require(nil as String?, "The command ended without a line.")
     }
 
-    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+    func send(_ signal: Int32) { process.send(signal) }
 }

@@ -1,0 +1,127 @@
+import Foundation
+import Synchronization
+
+/// A program in a process of its own, by the system's `posix_spawn`.
+///
+/// Foundation's `Process` would do, but for a process with a thousand open files, which this one is while all tests run: in
+/// Swift 6.3 on Linux it lists them to close them in the child, copies 256 bytes of each name, however few there are, and
+/// crashes where the list ends with its page (swift-corelibs-foundation, change 5472).
+final class ChildProcess: Sendable {
+    private let identifier: pid_t
+    /// What it ended with, once somebody asked.
+    private let ended = Mutex<Int32?>(nil)
+
+    /// Starts a program with standard input from a file and standard output and error to two, which are made. It has no
+    /// other of this process's files.
+    init(
+        _ path: String,
+        _ arguments: [String],
+        in folder: String,
+        environment: [String: String],
+        input: String,
+        output: String,
+        talk: String
+    ) throws {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        try Self.check(posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init")
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        try Self.check(posix_spawnattr_init(&attributes), "posix_spawnattr_init")
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Before it moves to its folder: the paths are this process's.
+        for (place, file, mode) in [
+            (STDIN_FILENO, input, O_RDONLY), (STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC),
+            (STDERR_FILENO, talk, O_WRONLY | O_CREAT | O_TRUNC),
+        ] {
+            try Self.check(posix_spawn_file_actions_addopen(&actions, place, file, mode, 0o600), file)
+        }
+        #if canImport(Darwin)
+        try Self.check(posix_spawn_file_actions_addchdir_np(&actions, folder), folder)
+        #else
+        try Self.check(Self.addFolder(&actions, folder), folder)
+        #endif
+        // A thread of a pool may hold signals back; the program must hear all.
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        try Self.check(posix_spawnattr_setsigmask(&attributes, &none), "its signals")
+        try Self.check(posix_spawnattr_setsigdefault(&attributes, &all), "its signals")
+        var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        #if canImport(Darwin)
+        flags |= Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        #else
+        try Self.check(Self.addEndOfFiles(&actions, STDERR_FILENO + 1), "its files")
+        #endif
+        try Self.check(posix_spawnattr_setflags(&attributes, Int16(flags)), "its attributes")
+
+        let (words, names) = ([path] + arguments, environment.map { "\($0)=\($1)" })
+        var identifier = pid_t()
+        let status = Self.withList(words) { words in
+            Self.withList(names) { posix_spawn(&identifier, path, &actions, &attributes, words, $0) }
+        }
+        try Self.check(status, path)
+        self.identifier = identifier
+    }
+
+    /// Its status once it has ended; for a process that a signal ended, as a shell has it: 128 and the signal.
+    func status() throws -> Int32? {
+        try ended.withLock { ended in
+            if let ended { return ended }
+            var word: Int32 = 0
+            let answer = waitpid(identifier, &word, WNOHANG)
+            guard answer != 0 else { return nil }
+            try Self.check(answer == identifier ? 0 : errno, "waitpid")
+            let signal = word & 0x7F
+            ended = signal == 0 ? (word >> 8) & 0xFF : 128 + signal
+            return ended
+        }
+    }
+
+    /// Sends a signal, unless it has ended.
+    func send(_ signal: Int32) {
+        ended.withLock { if $0 == nil { kill(identifier, signal) } }
+    }
+
+    #if !canImport(Darwin)
+    private typealias Actions = UnsafeMutablePointer<posix_spawn_file_actions_t>
+
+    // The C library has both and shows them to those who ask for its extensions, whom Swift's module of it is not among.
+    private static let addFolder = function(
+        "posix_spawn_file_actions_addchdir_np",
+        (@convention(c) (Actions, UnsafePointer<CChar>) -> Int32).self
+    )
+    private static let addEndOfFiles = function(
+        "posix_spawn_file_actions_addclosefrom_np",
+        (@convention(c) (Actions, Int32) -> Int32).self
+    )
+
+    private static func function<Function>(_ name: String, _ type: Function.Type) -> Function {
+        guard let found = dlsym(nil, name) else { preconditionFailure("The C library has no \(name).") }
+        return unsafeBitCast(found, to: type)
+    }
+    #endif
+
+    private static func check(_ status: Int32, _ subject: String) throws {
+        guard status != 0 else { return }
+        throw NSError(
+            domain: NSPOSIXErrorDomain,
+            code: Int(status),
+            userInfo: [NSLocalizedDescriptionKey: "\(subject): \(String(cString: strerror(status)))"]
+        )
+    }
+
+    /// The texts as C has lists of them.
+    private static func withList<Output>(
+        _ texts: [String],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Output
+    ) -> Output {
+        let list = texts.map { strdup($0) } + [nil]
+        defer { for text in list { free(text) } }
+        return body(list)
+    }
+}

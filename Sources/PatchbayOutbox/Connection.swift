@@ -155,6 +155,14 @@ final class Connection {
         return try statement.step() ? statement.optionalText(0) : nil
     }
 
+    /// The first column of the first row as it is stored; NULL without a row.
+    func value(_ sql: String, _ values: [SQLValue]) throws(OutboxError) -> SQLValue {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        return try statement.step() ? statement.value(0) : .null
+    }
+
     /// True between BEGIN and the end of the transaction, also when SQLite itself rolled back.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

@@ -33,6 +33,11 @@ final class OutboxFile {
 
     static func exists(_ path: String) -> Bool { identity(of: path) != nil }
 
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     static func size(_ path: String) -> Int? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

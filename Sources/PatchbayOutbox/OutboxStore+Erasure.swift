@@ -23,22 +23,15 @@ extension OutboxStore {
     /// shown.
     package func forEachOperation(mentioning text: [UInt8], _ body: (OutboxOperation) throws -> Void) throws {
         try carryOutEndingsNow()
-        var last: Int64 = 0
-        while true {
-            // A page that shrinks because damaged rows were set aside is not the end.
-            let before = damagedSoFar
-            let page = try soundRows(
-                .operation,
-                where: "sequence > ?1 AND instr(body, ?2) > 0",
-                order: "sequence LIMIT 256",
-                .integer(last),
-                .blob(text),
-                make: OutboxOperation.init(row:)
-            )
-            for operation in page { try body(operation) }
-            if page.isEmpty, damagedSoFar == before || isReadOnly { return }
-            last = page.last?.sequence ?? last
-        }
+        try walk(
+            .operation,
+            by: "sequence",
+            from: .integer(0),
+            where: "instr(body, ?1) > 0",
+            .blob(text),
+            make: OutboxOperation.init(row:),
+            body: body
+        )
     }
 
     /// How many subjects have a state.

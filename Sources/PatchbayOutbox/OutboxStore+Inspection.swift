@@ -22,37 +22,17 @@ extension OutboxStore {
         mentioning text: [UInt8]? = nil,
         _ body: (RejectRecord) throws -> Void
     ) throws {
-        var last: Int64 = 0
-        while true {
-            let end = try guarded { () throws(OutboxError) in
-                try connection.number(
-                    """
-                    SELECT max(number) FROM (
-                        SELECT number FROM reject WHERE number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1)
-                        AND (?4 IS NULL OR instr(body, ?4) > 0) ORDER BY number LIMIT 256)
-                    """,
-                    .optional(provider),
-                    .integer(last),
-                    .integer(newest),
-                    .optional(text)
-                )
-            }
-            guard let end else { return }
-            let page = try soundRows(
-                .reject,
-                where: """
-                    number > ?2 AND number <= ?3 AND (?1 IS NULL OR provider = ?1) AND (?4 IS NULL OR instr(body, ?4) > 0)
-                    """,
-                order: "number",
-                .optional(provider),
-                .integer(last),
-                .integer(end),
-                .optional(text),
-                make: RejectRecord.init(row:)
-            )
-            for record in page { try body(record) }
-            last = end
-        }
+        try walk(
+            .reject,
+            by: "number",
+            from: .integer(0),
+            where: "number <= ?1 AND (?2 IS NULL OR provider = ?2) AND (?3 IS NULL OR instr(body, ?3) > 0)",
+            .integer(newest),
+            .optional(provider),
+            .optional(text),
+            make: RejectRecord.init(row:),
+            body: body
+        )
     }
 
     /// The rejected operations of one id that a provider refused, the newest first.

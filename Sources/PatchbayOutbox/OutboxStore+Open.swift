@@ -45,11 +45,15 @@ extension OutboxStore {
         guard OutboxFile.exists(path) else {
             throw OutboxError(.cannotOpen, "\(path) does not exist.", remedy: "Check the path.")
         }
+        guard !OutboxFile.isFolder(path) else {
+            throw OutboxError(.cannotOpen, "\(path) is a folder.", remedy: "Name the outbox in that folder.")
+        }
         let connection = try Connection(.file(path), .readOnly)
         do {
             _ = try connection.number("SELECT count(*) FROM sqlite_schema")
             return connection
         } catch {
+            try OutboxFile(path).requireNoStranger()
             guard error.code == .cannotOpen || error.code == .readOnly, (OutboxFile.size(path + "-wal") ?? 0) == 0
             else {
                 throw error
@@ -60,6 +64,9 @@ extension OutboxStore {
 
     private static func openForWriting(_ file: OutboxFile) throws(OutboxError) -> OutboxStore {
         var report = OpenReport()
+        guard !OutboxFile.isFolder(file.path) else {
+            throw OutboxError(.cannotOpen, "\(file.path) is a folder.", remedy: "Name a file in that folder.")
+        }
         try Recovery.finishInterrupted(file)
         try file.requireNoStranger()
         try file.createIfMissing()

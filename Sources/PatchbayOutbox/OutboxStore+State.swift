@@ -42,7 +42,7 @@ extension OutboxStore {
         }
     }
 
-    private func soundRows<Element>(
+    func soundRows<Element>(
         _ table: Table,
         _ statement: Statement,
         _ values: [SQLValue],
@@ -81,33 +81,22 @@ extension OutboxStore {
         try put(.memory, .text(provider), .text(lane), .integer(version), .blob(body))
     }
 
-    /// All memory of a provider, by lane.
+    /// What an adapter remembers, by lane.
     package func memories(provider: String) throws(OutboxError) -> [MemoryRecord] {
-        try memories(provider: provider, behind: nil, limit: -1)
+        try soundRows(.memory, where: "provider = ?1", order: "lane", .text(provider), make: MemoryRecord.init(row:))
     }
 
     /// Shows all memory of a provider, by lane, a page at a time; `body` may write to the store.
     package func forEachMemory(provider: String, _ body: (MemoryRecord) throws -> Void) throws {
-        var last: String?
-        while true {
-            // A page that shrinks because damaged rows were set aside is not the end.
-            let before = damagedSoFar
-            let page = try memories(provider: provider, behind: last, limit: 256)
-            for memory in page { try body(memory) }
-            if page.isEmpty, damagedSoFar == before || isReadOnly { return }
-            last = page.last?.lane ?? last
-        }
-    }
-
-    private func memories(provider: String, behind last: String?, limit: Int) throws(OutboxError) -> [MemoryRecord] {
-        try soundRows(
+        try walk(
             .memory,
-            where: "provider = ?1 AND (?2 IS NULL OR lane > ?2)",
-            order: "lane LIMIT ?3",
+            by: "lane",
+            from: .text(""),
+            where: "provider = ?1",
             .text(provider),
-            .optional(last),
-            .integer(limit)
-        ) { row in MemoryRecord(lane: row.text(1), version: Int(row.integer(2)), body: row.blob(3)) }
+            make: MemoryRecord.init(row:),
+            body: body
+        )
     }
 
     /// Forgets one lane's memory, or all of the provider.
@@ -173,39 +162,10 @@ extension OutboxStore {
 
     /// Shows every subject's state, ordered by subject, a page at a time; `body` may write to the store.
     package func forEachMirror(_ body: (String, [UInt8]) throws -> Void) throws {
-        var last: String?
-        while true {
-            let page = try mirrorPage(after: last)
-            for (subject, state) in page { try body(subject, state) }
-            guard let end = page.last else { return }
-            last = end.subject
-        }
-    }
-
-    private func mirrorPage(after last: String?) throws(OutboxError) -> [(subject: String, body: [UInt8])] {
-        var start = last
-        while true {
-            // A page of damaged rows only is set aside and not the end: the next look finds the rows behind them.
-            let before = damagedSoFar
-            let page = try soundRows(
-                .mirror,
-                where: "(?1 IS NULL OR subject > ?1)",
-                order: "subject LIMIT 256",
-                .optional(start)
-            ) { row in (subject: row.text(0), body: row.blob(1)) }
-            if !page.isEmpty || damagedSoFar == before { return page }
-            if isReadOnly {
-                guard
-                    let skipped = try connection.text(
-                        """
-                        SELECT max(subject) FROM
-                        (SELECT subject FROM mirror WHERE (?1 IS NULL OR subject > ?1) ORDER BY subject LIMIT 256)
-                        """,
-                        .optional(start)
-                    )
-                else { return [] }
-                start = skipped
-            }
+        try walk(.mirror, by: "subject", from: .text("")) { row in
+            (subject: row.text(0), body: row.blob(1))
+        } body: {
+            try body($0.subject, $0.body)
         }
     }
 
@@ -253,4 +213,9 @@ extension OutboxStore {
             .text(record.settingsDigest)
         )
     }
+}
+
+extension MemoryRecord {
+    /// A record from the columns of its table.
+    init(row: Statement) { self.init(lane: row.text(1), version: Int(row.integer(2)), body: row.blob(3)) }
 }

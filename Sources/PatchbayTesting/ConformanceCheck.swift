@@ -14,7 +14,7 @@ public import Testing
 /// func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
 /// ```
 public struct ConformanceCheck: Sendable, CustomTestStringConvertible {
-    /// The check's name, as exemptions use it: `plan is deterministic`.
+    /// The check's name, as exemptions use it: `many operations end`.
     public let name: String
     /// The obligation of the adapter contract that it checks: `A1` to `A20`, or what it checks beyond them.
     public let requirement: String

@@ -116,12 +116,16 @@ final class CommandRun: Sendable {
             executable.path,
             arguments,
             in: bench.folder,
-            environment: ["PATH": "/usr/bin:/bin"].merging(environment) { _, new in new },
+            environment: Self.usual.merging(environment) { _, new in new },
             input: input?.path ?? "/dev/null",
             output: output.path,
             talk: talk.path
         )
     }
+
+    /// What every program is told, and how it is watched where this one is.
+    private static let usual = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
+        .merging(["PATH": "/usr/bin:/bin"]) { _, new in new }
 
     deinit { for file in [output, talk] { try? FileManager.default.removeItem(at: file) } }
 

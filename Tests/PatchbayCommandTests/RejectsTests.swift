@@ -56,6 +56,19 @@ import Testing
         #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
     }
 
+    @Test func `rejects are not written over an outbox, whatever leads there`() async throws {
+        try await fill()
+        let other = try bench.write("other.sqlite", Data(contentsOf: URL(filePath: bench.path("outbox.sqlite"))))
+        try FileManager.default.createSymbolicLink(atPath: bench.path("link"), withDestinationPath: "outbox.sqlite")
+        for path in ["outbox.sqlite", "./outbox.sqlite", "link", "outbox.sqlite-wal", other] {
+            let export = try await bench.run("outbox", "rejects", "export", "outbox.sqlite", path)
+            #expect(export.status == 64, "\(path)")
+            #expect(export.talk.contains("OUT"))
+        }
+        let verify = try await bench.run("outbox", "verify", "outbox.sqlite")
+        #expect(verify.status == 0 && verify.output.hasPrefix("4 operations"))
+    }
+
     @Test func `clear counts first, and does with yes what it said`() async throws {
         try await fill()
         let asked = try await bench.run("outbox", "clear", "outbox.sqlite", "--where", "provider=crm kind=identify")

@@ -104,7 +104,8 @@ import Testing
             for command in ["stats", "list", "verify"] {
                 let result = try await bench.run("outbox", command, path)
                 #expect(result.status == 2)
-                #expect(result.talk.contains(path == "." ? "Outbox" : path))
+                #expect(result.talk.contains(path == "." ? "is a folder" : path))
+                #expect(path != "text.sqlite" || result.talk.contains("is no outbox"))
                 #expect(result.output.isEmpty)
             }
         }
@@ -122,7 +123,9 @@ import Testing
         #expect(sent.status == 1)
         let stats = try await bench.run("outbox", "stats", "outbox.sqlite")
         let list = try await bench.run("outbox", "list", "outbox.sqlite")
-        for text in [sent.talk, stats.output, list.talk] {
+        let verify = try await bench.run("outbox", "verify", "outbox.sqlite")
+        #expect(verify.status == 0)
+        for text in [sent.talk, stats.output, list.talk, verify.talk] {
             #expect(text.contains("engine.provider.unconfigured"))
             #expect(text.contains("(4)") && text.contains("patchbay outbox retarget"))
         }

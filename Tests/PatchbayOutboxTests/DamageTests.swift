@@ -109,6 +109,26 @@ import Testing
         #expect(try store.verify().faults == [])
     }
 
+    @Test func `pages of damaged rows hide nothing behind them, whoever reads`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let lanes = (0..<600).map { "lane-\($0 + 1_000)" }
+        try store.setMemory(provider: "acoustic", lane: "", version: 1, body: [])
+        for lane in lanes {
+            try store.setMemory(provider: "acoustic", lane: lane, version: 1, body: [])
+            try store.setMirror(subject: lane, body: [])
+        }
+        try store.connection.run("UPDATE memory SET version = 2 WHERE lane < 'lane-1590' AND lane > ''")
+        try store.connection.run("UPDATE mirror SET body = x'00' WHERE subject < 'lane-1590'")
+        let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
+        for store in [reader, store] {
+            var (memories, subjects): ([String], [String]) = ([], [])
+            try store.forEachMemory(provider: "acoustic") { memories.append($0.lane) }
+            try store.forEachMirror { subject, _ in subjects.append(subject) }
+            #expect(memories == [""] + lanes.suffix(10))
+            #expect(subjects == lanes.suffix(10))
+        }
+    }
+
     @Test func `a reader skips damaged rows and leaves them where they are`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         for number in 0..<3 { try store.capture("o-\(number)") }

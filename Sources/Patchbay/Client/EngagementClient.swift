@@ -8,7 +8,8 @@ import Synchronization
 /// configuration names.
 ///
 /// ```swift
-/// let client = try EngagementClient(outbox: .file(path), plan: configuration.plan, transport: URLSessionTransport())
+/// let client = try await EngagementClient(
+///     outbox: .file(path), subject: installation, plan: configuration.plan, transport: URLSessionTransport())
 /// let receipt = try client.track("Order Placed", attributes: ["total": 49])
 /// try await receipt.durable()
 /// ```
@@ -226,6 +227,8 @@ public final class EngagementClient: Sendable {
     public func networkIsBack() async throws { try await loop.withEngine { try $0.wake() } }
 
     /// Lets a provider go on that had stopped for a person to act.
+    ///
+    /// - Throws: ``CaptureError`` if the configuration names no such provider, or the outbox can't be used.
     public func resume(_ provider: String) async throws { try await loop.withEngine { try $0.resume(provider) } }
 
     /// Returns when nothing is in flight and nothing may be sent now.

@@ -408,6 +408,7 @@ package final class Engine {
 
     /// Lets a stopped provider go on.
     package func resume(_ provider: String) throws {
+        guard runners.contains(where: { $0.name == provider }) else { throw CaptureError.unknownProvider }
         for runner in runners where delivers && runner.name == provider { try fenced { try runner.resume() } }
     }
 

@@ -58,6 +58,7 @@ extension Session {
                 let note = ["\(progress.underway) on their way", waiting].compactMap(\.self).joined(separator: ", ")
                 line.show(records: progress.records, bytes: progress.bytes, note: note)
             },
+            trouble: { console.say("patchbay: \($0)", .yellow) },
             isCancelled: { interruption.signalNumber != nil }
         )
     }

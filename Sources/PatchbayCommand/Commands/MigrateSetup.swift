@@ -185,7 +185,8 @@ extension Session {
         let formats = [.neutralContacts] + Vendors.modules.flatMap(\.formats)
         let id = invocation.text(flag) ?? ""
         if let format = formats.first(where: { $0.id == id }) { return format }
-        let doors = flag == .to ? Vendors.serverDoors.map { $0.descriptor.id.rawValue } : []
+        let takesDoors = flag == .to && invocation.command.flags.contains(.provider)
+        let doors = takesDoors ? Vendors.serverDoors.map { $0.descriptor.id.rawValue } : []
         let known = formats.map(\.id) + doors
         let guess = id.nearest(in: known).map { " Did you mean \($0)?" } ?? ""
         throw UsageError(

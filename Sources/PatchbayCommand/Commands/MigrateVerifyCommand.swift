@@ -90,10 +90,9 @@ extension Command {
                 "unreadable target record \(target), line \(difference.line): \(reasons)"
             )
         }
-        let place = target > 0 || difference.kind == .missing ? ", target record \(target)" : ""
-        try session.console.data(
-            "\(difference.kind.rawValue) \(difference.field) of \(difference.contact), source record \(source)\(place)"
-        )
+        let what = [difference.kind.rawValue, difference.field].filter { !$0.isEmpty }.joined(separator: " ")
+        let places = [("source", source), ("target", target)].filter { $0.1 > 0 }.map { ", \($0.0) record \($0.1)" }
+        try session.console.data("\(what) of \(difference.contact)\(places.joined())")
     }
 
     private func end(_ verification: Verification) throws -> ExitStatus {

@@ -76,7 +76,8 @@ extension Command {
         arguments: [.required("FILE")],
         optional: [.json]
     ) { session in
-        let report = try session.outbox().verify()
+        let store = try session.outbox()
+        let report = try store.verify()
         if session.isJSON {
             try session.console.data(report.json)
         } else {
@@ -84,6 +85,8 @@ extension Command {
             let words = report.isSound ? "sound" : "\(report.faults.count) faults"
             try session.console.data("\(report.operations) operations, \(report.rowsChecked) rows checked: \(words)")
         }
+        // A damaged file may have no accounts to read, and was told of.
+        for account in (try? ProviderAccounts.read(store)) ?? [] { session.sayStranded(account) }
         return report.isSound ? .fine : .findings
     }
 }

@@ -42,9 +42,10 @@ extension Command {
         arguments: [.required("FILE"), .optional("OUT")],
         optional: [.provider, .code]
     ) { session in
+        let path = session.invocation.argument(1)
+        try session.requireNoOutbox(at: path, besides: session.invocation.argument(0) ?? "")
         let store = try session.outbox()
         let (provider, code) = (try session.provider(of: store), session.invocation.text(.code))
-        let path = session.invocation.argument(1)
         let file = try path.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
         var count = 0
         try store.forEachReject(provider: provider) { reject in
@@ -255,6 +256,20 @@ extension RejectRecord {
 }
 
 extension Session {
+    /// Refuses to write rejects over their own outbox, what stands beside it, or any other database.
+    fileprivate func requireNoOutbox(at output: String?, besides outbox: String) throws {
+        guard let output, output != "-" else { return }
+        var files = MigrationFiles()
+        for path in ["", "-wal", "-shm", "-journal"].map({ outbox + $0 }) { files.read(path, "the outbox") }
+        files.write(output, "OUT")
+        try files.requireDistinct(invocation.command)
+        guard FilePlace.isFile(output), try isDatabase(output) else { return }
+        throw UsageError(
+            "OUT: \(output) is a database. Give the rejects a file of their own.",
+            command: invocation.command.name
+        )
+    }
+
     /// Whether a file is a database, by its first bytes.
     fileprivate func isDatabase(_ path: String) throws -> Bool {
         var source = try FileSource(path: path, chunk: 16)

@@ -11,6 +11,12 @@ enum FilePlace {
         return name(path)
     }
 
+    /// Whether a plain file is there, which can be looked into without waiting.
+    static func isFile(_ path: String) -> Bool {
+        var info = stat()
+        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
+    }
+
     /// The name that a path leads to, through links; another file may have it, too.
     static func name(_ path: String) -> String {
         if let text = realpath(path, nil) {

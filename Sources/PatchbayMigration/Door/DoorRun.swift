@@ -15,6 +15,8 @@ public struct DoorSurroundings {
     public var interval: Duration
     /// Hears how far the run is.
     public var progress: (DoorProgress) -> Void
+    /// Hears that the provider fails again and again, and that it answers again.
+    public var trouble: (Finding) -> Void
     /// Asked a few times a second; true ends the run early.
     public var isCancelled: () -> Bool
 
@@ -25,10 +27,11 @@ public struct DoorSurroundings {
         log: (any LogHandler)? = nil,
         interval: Duration = .seconds(2),
         progress: @escaping (DoorProgress) -> Void = { _ in },
+        trouble: @escaping (Finding) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) {
         (self.transport, self.host, self.log, self.interval) = (transport, host, log, interval)
-        (self.progress, self.isCancelled) = (progress, isCancelled)
+        (self.progress, self.trouble, self.isCancelled) = (progress, trouble, isCancelled)
     }
 }
 
@@ -207,6 +210,7 @@ final class DoorRun {
                 switch signal {
                 case .event(.ended(let id, _, let outcome)): note(outcome, of: id)
                 case .event(.parked(_, let finding)): stopped = finding
+                case .event(.outage(_, let finding)), .event(.recovered(_, let finding)): surroundings.trouble(finding)
                 case .event(.storageFailed(let error)): throw error
                 case .event(.switchRefused(let refusal)): throw refusal
                 case .event: continue

@@ -70,7 +70,8 @@ import Testing
         let worker = Worker(executor)
         let order = Shared<[String]>([])
         let jobs = Shared<[Task<Void, Never>]>([])
-        executor.begin { errand in
+        executor.begin { [weak worker] errand in
+            guard let worker else { return }
             // The errand is isolated to the actor, whichever thread does it.
             worker.assumeIsolated { $0.done.append(0) }
             guard errand == .store else { return }

@@ -8,6 +8,16 @@ public struct JSONObject: Hashable, Sendable {
         public var name: String
         /// The member's value.
         public var value: JSONValue
+
+        /// Names are compared scalar by scalar, as values are.
+        public static func == (left: Member, right: Member) -> Bool {
+            ScalarString.equal(left.name, right.name) && left.value == right.value
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(ScalarString(name))
+            hasher.combine(value)
+        }
     }
 
     private var members: [Member]
@@ -34,8 +44,8 @@ public struct JSONObject: Hashable, Sendable {
         members = []
         members.reserveCapacity(candidates.count)
         for member in candidates {
-            if let place = places.updateValue(members.count, forKey: ScalarString(text: member.name)) {
-                places[ScalarString(text: member.name)] = place
+            if let place = places.updateValue(members.count, forKey: ScalarString(member.name)) {
+                places[ScalarString(member.name)] = place
                 members[place].value = member.value
             } else {
                 members.append(member)

@@ -1,19 +1,30 @@
 /// A string that is equal to another only if both hold the same Unicode scalars.
 ///
-/// Swift's `==` also holds for canonically equivalent strings, and two such names may stand in one JSON object.
-struct ScalarString: Hashable {
-    let text: String
+/// Swift's `==` also holds for canonically equivalent strings. Those are different bytes on the wire: two names of one JSON
+/// object, and to a vendor two contacts or two values.
+package struct ScalarString: Hashable, Sendable {
+    package let text: String
 
-    static func == (left: ScalarString, right: ScalarString) -> Bool { equal(left.text, right.text) }
+    package init(_ text: String) { self.text = text }
 
-    func hash(into hasher: inout Hasher) {
+    package static func == (left: ScalarString, right: ScalarString) -> Bool { equal(left.text, right.text) }
+
+    package func hash(into hasher: inout Hasher) {
         text.lendingUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    static func equal(_ left: String, _ right: String) -> Bool {
+    package static func equal(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        // Texts of one length that are canonically equivalent may still differ; texts that are not, surely do.
-        return left == right && (left.utf8.allSatisfy { $0 < 0x80 } || left.utf8.elementsEqual(right.utf8))
+        // Texts of one length that are canonically equivalent may still differ, unless both are ASCII; others surely do.
+        return left == right && (left.utf8.count == left.utf16.count || left.utf8.elementsEqual(right.utf8))
+    }
+}
+
+extension Sequence<String> {
+    /// Each text once, in order of the first; scalar by scalar.
+    package var eachOnce: [String] {
+        var seen: Set<ScalarString> = []
+        return filter { seen.insert(ScalarString($0)).inserted }
     }
 }
 

@@ -95,7 +95,8 @@ extension AttributeValue {
         }
     }
 
-    /// Reads a text as a value of that type; nil if the text is none.
+    /// Reads a text as a value of that type; nil if the text is none. Choices stand between semicolons, and white space
+    /// around a semicolon is none of theirs.
     public init?(text: String, as type: AttributeType) {
         let value: AttributeValue? =
             switch type {
@@ -107,7 +108,7 @@ extension AttributeValue {
             case .time: LocalTime(text: text).map(AttributeValue.time)
             case .timestamp: Timestamp(text: text).map(AttributeValue.timestamp)
             case .country: CountryCode(text: text).map(AttributeValue.country)
-            case .choices: .choices(text.isEmpty ? [] : text.split(separator: ";").map(String.init))
+            case .choices: .choices(text.split(separator: ";").map(\.bare).filter { !$0.isEmpty })
             case .list, .object: nil
             }
         guard let value else { return nil }
@@ -326,5 +327,13 @@ public enum AttributeChange: ScannedValue {
         case .remove(let values): writer.member(known: "remove", values)
         }
         writer.endObject()
+    }
+}
+
+extension Substring {
+    /// Without white space at its ends.
+    fileprivate var bare: String {
+        let start = drop(while: \.isWhitespace)
+        return String(start.lastIndex { !$0.isWhitespace }.map { start[...$0] } ?? "")
     }
 }

@@ -10,6 +10,11 @@ public struct OperationID: NeutralKey {
 public struct Subject: NeutralKey {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Scalar by scalar, as the outbox keeps them: what looks alike may be another contact.
+    public static func == (left: Subject, right: Subject) -> Bool { ScalarString.equal(left.rawValue, right.rawValue) }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ScalarString(rawValue)) }
 }
 
 /// The id of an adapter, as configurations name it.

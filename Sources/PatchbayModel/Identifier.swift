@@ -23,6 +23,16 @@ public struct Identifier: ScannedValue {
     /// An identifier.
     public init(_ kind: IdentifierKind, _ value: String) { (self.kind, self.value) = (kind, value) }
 
+    /// Values are compared scalar by scalar: what looks alike may be another person's.
+    public static func == (left: Identifier, right: Identifier) -> Bool {
+        left.kind == right.kind && ScalarString.equal(left.value, right.value)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(ScalarString(value))
+    }
+
     public init(json: JSONValue, at path: String) throws(ModelError) {
         let reader = try ObjectReader(json, at: path, known: ["kind", "value"])
         kind = try reader.required("kind")

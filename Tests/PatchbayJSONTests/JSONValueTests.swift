@@ -8,6 +8,13 @@ struct JSONValueTests {
         #expect(value.text == #"{"b":[1,true,null,"x/y"],"a":{},"c":[]}"#)
     }
 
+    @Test func `texts that look alike are two values, and two names`() {
+        let (composed, decomposed): (JSONValue, JSONValue) = ("Zo\u{EB}", "Zoe\u{308}")
+        #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
+        #expect(["Zo\u{EB}": 1] as JSONValue != ["Zoe\u{308}": 1])
+        #expect(["a": [composed]] as JSONValue == ["a": [composed]])
+    }
+
     @Test func `readable text has one member a line`() {
         let value: JSONValue = ["b": [1, ["c": "d"]], "a": [:], "e": []]
         let expected = """

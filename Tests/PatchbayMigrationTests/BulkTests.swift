@@ -1,4 +1,5 @@
 import Patchbay
+import PatchbayAcoustic
 import PatchbayAdapterKit
 import PatchbayAdobe
 import PatchbayAltcraft
@@ -234,6 +235,40 @@ import Testing
         #expect(bulk == slow)
         #expect(slow.report.contains("\"written\":\(written),"))
         #expect(code.isEmpty || slow.report.contains(code))
+    }
+
+    @Test func `times and instants of every form are the same on every way of rows`() throws {
+        let source = try #require(AdapterModule.acoustic.formats.first)
+        let reading: JSONObject = [
+            "columns": ["At": "attribute:at", "Seen": "attribute:seen"],
+            "types": ["at": "time", "seen": "timestamp"],
+        ]
+        let times = ["13:05", "13:05:00", "13:05:30", "1:05:00", "1:05:00 PM", "01:05 PM", "13:05 PM", "25:00", ""]
+        let instants = ["2031-03-09T13:05:00Z", "03/09/2031 13:05:00 GMT", "03/09/2031 1:05:00 PM", "soon", ""]
+        let rows = times.flatMap { time in instants.map { "\(time)|\($0)" } }.enumerated().map {
+            "c-\($0)|a\($0)@mail.example|\($1)\n"
+        }
+        let bytes = Array(("CustomerId|Email|At|Seen\n" + rows.joined()).utf8)
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let writing: JSONObject = ["columns": ["at": "attribute:at", "seen": "attribute:seen"]]
+        for (format, settings) in [(adobe, writing), (.altcraftProfiles, Self.settings[0])] {
+            let slow = try Outcome(bytes, settings, from: source, reading, to: format, chunk: 1 << 20, workers: 0)
+            for (chunk, workers) in [(1 << 20, 1), (300, 3)] {
+                let bulk = try Outcome(
+                    bytes,
+                    settings,
+                    from: source,
+                    reading,
+                    to: format,
+                    chunk: chunk,
+                    workers: workers
+                )
+                #expect(bulk == slow, "chunks of \(chunk), \(workers) workers")
+            }
+            // Two times and an instant are none: seven of nine times with four of five instants are left.
+            #expect(slow.report.contains("\"written\":28,"))
+            #expect(slow.report.contains("acoustic.row.seconds"))
+        }
     }
 
     @Test(arguments: 0..<4) func `every way makes the same rows of rows`(_ round: Int) throws {
@@ -481,7 +516,7 @@ import Testing
             ["remove": "locale"],
         ])
         let settings: JSONObject = [
-            "dbId": 1, "matching": "custom", "matchingIdentifier": "email", "tagsField": "labels",
+            "dbId": 1, "matching": "custom", "matchingIdentifier": "email", "tagsField": "labels", "resourceId": 3,
         ]
         let plan = try plan(settings, mapping: mapping)
         guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }

@@ -37,7 +37,7 @@ import Testing
             End(module: .adobe, needed: [:], full: ["columns": columns, "types": types]),
             End(
                 module: .altcraft,
-                needed: ["dbId": 12],
+                needed: ["dbId": 12, "lostOptOuts": "warn"],
                 full: [
                     "dbId": 12, "matching": "custom", "resourceId": 31, "resources": ["weekly_offers": "32"],
                     "identifierFields": ["external": "customer_number"], "tagsField": "labels", "types": types,

@@ -184,7 +184,7 @@ private final class Bench: Sendable {
             host: Self.host
         )
         let asker = DoorAsker(client: client, provider: "shop", door: target.door)
-        var found = try await asker.contacts(of: keys)
+        var found = Dictionary(uniqueKeysWithValues: try await asker.contacts(of: keys).map { ($0.key.text, $0.value) })
         if target.isPaged {
             try await asker.eachPage({ false }) { for one in $0 { found[one.key] = one.contact } }
         }

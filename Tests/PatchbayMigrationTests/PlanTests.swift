@@ -178,7 +178,7 @@ import Testing
             Self.person("c@x.example") { $0.subscriptions = [yes, no] }
         )
         for workers in [0, 1] {
-            let plan = try Self.plan(bytes, workers: workers)
+            let plan = try Self.plan(bytes, ["dbId": 7, "resourceId": 3], workers: workers)
             let keys = try #require(plan.keys.first { $0.kind == "email" })
             #expect((keys.total, keys.distinct, keys.repeats, keys.caseVariants, keys.torn) == (7, 6, 1, 2, 1))
             #expect(plan.torn == 1)
@@ -193,7 +193,7 @@ import Testing
             return Contact(identifiers: [Identifier(.external, "c-\(number)")] + address)
         }
         var silent = member(5, "c@x.example")
-        // No file here has a column for that no.
+        // No file here has a column or a resource for that no.
         silent.subscriptions = [Subscription(channel: .inApp, state: .unsubscribed)]
         let bytes = Self.lines(
             member(1, "a@x.example"),
@@ -205,7 +205,7 @@ import Testing
         let ends: [(AdapterModule, JSONObject, kind: String, count: Int, written: Int)] = [
             (.des, [:], "email", 2, 3), (.des, ["key": "external"], "external", 4, 4),
             (.adobe, ["key": "email"], "email", 2, 3), (.adobe, [:], "external", 4, 4),
-            (.salesforce, [:], "external", 4, 4), (.altcraft, ["dbId": 7], "email", 3, 4),
+            (.salesforce, [:], "external", 4, 4), (.altcraft, ["dbId": 7], "email", 2, 3),
         ]
         for (module, settings, kind, count, written) in ends {
             for workers in [0, 1] {

@@ -4,6 +4,18 @@ import Testing
 
 private func decimal(_ text: String) throws -> AttributeValue { .decimal(try #require(ExactDecimal(text: text))) }
 
+@Suite("Names that look alike") struct LookalikeTests {
+    @Test func `names that look alike are two subjects and two people`() {
+        let (composed, decomposed): (Subject, Subject) = ("Zo\u{EB}", "Zoe\u{308}")
+        #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
+        var mirror = SubjectMirror()
+        mirror.identifiers = [Identifier(.external, composed.rawValue)]
+        let change = { ContactSwitch(.logIn, identifiers: [Identifier(.external, $0)]) }
+        #expect(mirror.isAnotherPerson(change(decomposed.rawValue)))
+        #expect(!mirror.isAnotherPerson(change(composed.rawValue)))
+    }
+}
+
 @Suite("Changes of attributes") struct AttributeChangeTests {
     @Test func `set and unset`() {
         #expect(AttributeChange.set("").applied(to: 7) == "")

@@ -28,6 +28,8 @@ import Testing
         Row(type: .boolean, change: .set("yes"), expected: .set(true)),
         Row(type: .boolean, change: .set(1), expected: nil, path: ".set"),
         Row(type: .choices, change: .set(.list(["a", "b"])), expected: .set(.choices(["a", "b"]))),
+        Row(type: .choices, change: .set("One; Two ;;Three"), expected: .set(.choices(["One", "Two", "Three"]))),
+        Row(type: .choices, change: .set(" ; "), expected: .set(.choices([]))),
         Row(type: .date, change: .unset, expected: .unset),
         Row(type: .integer, change: .increment(ExactDecimal(2)), expected: .increment(ExactDecimal(2))),
         Row(type: .integer, change: .increment(ExactDecimal(text: "0.5") ?? ExactDecimal(0)), expected: nil),

@@ -67,7 +67,7 @@ import Testing
         "static func say(", "static var closing:",
         "static var question:", "static let question", "static var opposites:",
         "static let opposites", "static func problems(in", "func isDead(", "func chance()",
-        "func makeID()", "func realTime(", "var afterErase", "func write(_ bytes",
+        "func makeID()", "func realTime(", "var afterErase", "var afterDenial", "func write(_ bytes",
     ]
 
     @Test func `every public declaration has a doc comment`() {

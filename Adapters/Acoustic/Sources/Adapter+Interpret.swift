@@ -166,7 +166,7 @@ extension AcousticDevice {
     /// Notes what the vendor now knows of push. A device's permission that it refused is not told again, either.
     private func told(_ operation: EngagementOperation, _ isAccepted: Bool, _ memory: inout Memory) {
         switch operation.action {
-        case .registerDevice(let device): memory.pushTold = device.allowsPush && memory.wantsPush
+        case .registerDevice(let device): memory.pushTold = memory.mayPush(device)
         case .farewell where isAccepted: memory.pushTold = false
         case .changeSubscription(let subscription) where isAccepted:
             memory.wantsPush = subscription.state == .subscribed
@@ -200,7 +200,12 @@ extension AcousticDevice {
         memory.adopt(ids)
         for pending in exchange.operations {
             guard case .registerDevice(let device) = pending.operation.action else { continue }
-            let record = RegistrationRecord(device, of: pending.operation.subject, settings: settings)
+            let record = RegistrationRecord(
+                device,
+                of: pending.operation.subject,
+                mayPush: memory.mayPush(device),
+                settings: settings
+            )
             memory.registered = record.digest(settings)
         }
         return Interpretation(exchange.operations) { .underway(Step(done: ($0.step?.done ?? 0) + 1)) }

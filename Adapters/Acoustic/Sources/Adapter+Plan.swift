@@ -129,6 +129,7 @@ extension AcousticDevice {
         guard let pending = window.registrations.first, case .registerDevice(let device) = pending.operation.action
         else { return nil }
         let begun = Step(done: (pending.step?.done ?? 0) + 1)
+        let mayPush = memory.mayPush(device)
         if let ids = Identity.ids(of: device) {
             RuleID.acoustic("I1").fire()
             if ids != memory.ids || memory.isReset {
@@ -137,7 +138,12 @@ extension AcousticDevice {
                 return .settle([pending.id: .underway(begun)], remembering: memory)
             }
         } else if settings.registration == .requested {
-            let record = RegistrationRecord(device, of: pending.operation.subject, settings: settings)
+            let record = RegistrationRecord(
+                device,
+                of: pending.operation.subject,
+                mayPush: mayPush,
+                settings: settings
+            )
             if memory.registered != record.digest(settings) || memory.ids == nil {
                 if let wait = wait(.register, memory, moment) { return wait }
                 RuleID.acoustic("I1").fire()
@@ -145,7 +151,6 @@ extension AcousticDevice {
                 return .send(Transmission(.register, request, carrying: [pending]))
             }
         }
-        let mayPush = device.allowsPush && memory.wantsPush
         if let told = memory.pushTold, told != mayPush, let ids = memory.ids {
             if let wait = wait(.events, memory, moment) { return wait }
             return report(mayPush, for: pending, ids)

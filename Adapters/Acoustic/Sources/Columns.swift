@@ -263,7 +263,7 @@ enum Form {
 
     @Sendable static func multiSelection(_ value: AttributeValue, _ column: Column) -> Outcome {
         guard case .choices(let words)? = value.converted(to: .choices) else { return mismatch(value, "choices") }
-        return choices(words.map { value.type == .string ? $0.trimmed : $0 }, column)
+        return choices(words, column)
     }
 
     /// Words that a multi-selection column takes, as one text.

@@ -51,10 +51,10 @@ struct RegistrationRecord: Sendable {
     var sdkVersion = Sender.name
     var facts: DeviceFacts?
 
-    init(_ device: Device, of subject: Subject, settings: AcousticSettings) {
+    init(_ device: Device, of subject: Subject, mayPush: Bool, settings: AcousticSettings) {
         installID = subject.rawValue
         invalidatesUser = settings.invalidateExistingUser
-        isPushEnabled = device.allowsPush
+        isPushEnabled = mayPush
         pushToken = device.pushToken?.value
         facts = device.facts
     }

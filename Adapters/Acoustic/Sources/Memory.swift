@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 extension AcousticDevice {
@@ -51,6 +52,14 @@ extension AcousticDevice {
             return memory
         }
 
+        /// User and channel stay, and so does what the vendor was told of push.
+        public var afterDenial: Memory {
+            var memory = self
+            memory.forgetValues()
+            memory.tags = []
+            return memory
+        }
+
         /// Takes ids from the app or the vendor; other ids than before forget what the former user's record holds (K5).
         mutating func adopt(_ new: IDs) {
             if let ids, ids != new { forgetValues() }
@@ -66,10 +75,14 @@ extension AcousticDevice {
         /// Notes who is logged in; another person has none of the former one's tags.
         mutating func logIn(_ identifiers: [Identifier]) {
             let new = identifiers.map { "\($0.kind.rawValue)=\($0.value)" }.sorted()
-            if !person.isEmpty, Set(person).isDisjoint(with: new) { (tags, wantsPush) = ([], true) }
+            let isSame = !Set(person.map(ScalarString.init)).isDisjoint(with: new.map(ScalarString.init))
+            if !person.isEmpty, !isSame { (tags, wantsPush) = ([], true) }
             person = new
             forgetValues()
         }
+
+        /// Whether push may reach an installation: the system permits it, and the person wants it.
+        func mayPush(_ device: Device) -> Bool { device.allowsPush && wantsPush }
 
         /// Whether that value is what the vendor holds.
         func holds(_ entry: Entry) -> Bool {

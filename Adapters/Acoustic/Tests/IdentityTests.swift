@@ -79,13 +79,17 @@ import Testing
         #expect(bench.ending(id)?.hasPrefix("accepted") == true && bench.memory.pushTold == false)
     }
 
-    @Test(.shows("acoustic/P4")) func `the person's own no outlives the system's yes`() throws {
+    @Test(.shows("acoustic/I2", "acoustic/P4")) func `the person's own no outlives the system's yes`() throws {
         var bench = try registered()
         bench.capture(.push(.unsubscribed), at: 10)
         #expect(try bench.exchange(at: 10, flush: true).words == "POST events application/uiPushDisabled")
         let device = bench.capture(.registerDevice(Corpus.phone), at: 20)
+        #expect(try bench.exchange(at: 20, yes).json?["pushEnabled"] == false)
         try bench.settleAll(at: 20)
-        #expect(bench.ending(device) == "unchanged")
+        #expect(bench.ending(device) == "accepted device.kept" && bench.memory.pushTold == false)
+        let again = bench.capture(.registerDevice(Corpus.phone), at: 25)
+        try bench.settleAll(at: 25)
+        #expect(bench.ending(again) == "unchanged")
         bench.capture(.push(.subscribed), at: 30)
         #expect(try bench.exchange(at: 30, flush: true).words == "POST events application/uiPushEnabled")
     }

@@ -46,6 +46,14 @@ import Testing
         #expect(!WireValue(.number, 1).isSame(as: WireValue(.string, "1")))
     }
 
+    @Test(.shows("acoustic/K6")) func `a text that looks alike is another value`() throws {
+        var bench = try Bench.ready([:], .set("City", "Malm\u{F6}"))
+        bench.capture(.set("City", "Malmo\u{308}"), at: 10)
+        let sent = try bench.exchange(at: 10, flush: true)
+        #expect(sent.json?["attributes"]?[0]?["value"] == "Malmo\u{308}")
+        #expect(bench.memory.known["City"]?.value == "Malmo\u{308}")
+    }
+
     @Test(.shows("acoustic/K3")) func `after a delete the same value is sent again`() throws {
         var bench = try Bench.ready([:], .set("City", "Turku"), .unset("City"))
         bench.capture(.set("City", "Turku"), at: 10)
@@ -117,6 +125,13 @@ import Testing
         bench.capture(.set("City", "Turku"), at: 11)
         bench.capture(.add("sports"), at: 12)
         #expect(try bench.exchange(at: 20).words == "PATCH attributes City=Turku Tags=sports")
+    }
+
+    @Test(.shows("acoustic/K5")) func `whose identifier looks alike is another person`() throws {
+        var bench = try Bench.ready(["tagsColumn": "Tags"], .logIn("Zo\u{EB}"), .add("music"))
+        bench.capture(.logIn("Zoe\u{308}"), at: 10)
+        bench.capture(.add("sports"), at: 12)
+        #expect(try bench.exchange(at: 20).words == "PATCH attributes Tags=sports")
     }
 
     @Test(.shows("acoustic/K5")) func `the same person keeps the tags`() throws {

@@ -184,4 +184,36 @@ import Testing
         #expect(careful[0].contact?.subscriptions.first?.state == .unknown)
         #expect(throws: SettingsError.self) { try read([]) }
     }
+
+    @Test(
+        .shows("acoustic/F6", of: AcousticDevice.self),
+        arguments: [
+            ("13:05:00", "13:05", ""), ("13:05", "13:05", ""), ("1:05:00", "01:05", ""), ("1:05:00 PM", "13:05", ""),
+            ("01:05:00 PM", "13:05", ""), ("01:05 pm", "13:05", ""), ("12:00:00 AM", "00:00", ""),
+            ("13:05:30", "13:05", "warning acoustic.row.seconds"),
+            ("1:05:30 AM", "01:05", "warning acoustic.row.seconds"),
+            ("13:05:61", nil, "error acoustic.row.value"), ("13:05 PM", nil, "error acoustic.row.value"),
+            ("noon", nil, "error acoustic.row.value"),
+        ]
+    ) func `a time has 24 hours or 12, and seconds are cut off and told`(
+        _ text: String,
+        _ time: String?,
+        _ said: String
+    ) throws {
+        let record = try #require(try read(Array("CustomerId|Delivery Hour\nc-1|\(text)\n".utf8), Self.settings).first)
+        #expect(try record.contact?.attributes == time.map { ["delivery_hour": try typed($0, .time)] })
+        #expect(record.findings.map { "\($0.severity.rawValue) \($0.code)" }.joined() == said)
+        #expect(record.findings.allSatisfy { $0.path == "columns.Delivery Hour" })
+    }
+
+    @Test(.shows("acoustic/F5", of: AcousticDevice.self), arguments: ["Z", "-06:00"])
+    func `an instant of the vendor's connectors is in UTC, whatever the file's zone`(_ zone: String) throws {
+        var settings = Self.settings
+        settings["zone"] = .string(zone)
+        let file = "CustomerId|Last Visit\nc-1|03/09/2031 13:05:00 GMT\nc-2|03/09/2031 01:05:00 PM GMT\n"
+        let records = try read(Array(file.utf8), settings)
+        let instant = try typed("2031-03-09T13:05:00Z", .timestamp)
+        #expect(records.map { $0.contact?.attributes } == [["last_visit": instant], ["last_visit": instant]])
+        #expect(records.allSatisfy { $0.findings.isEmpty })
+    }
 }

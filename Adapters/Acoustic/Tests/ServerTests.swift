@@ -389,6 +389,25 @@ import Testing
         #expect(desk.columns("c-1") == ["City": "Oulu"])
     }
 
+    @Test(.shows("acoustic/S27", "acoustic/S33", of: AcousticServer.self))
+    func `contacts whose keys look alike stay two`() throws {
+        let desk = try ServerDesk(["lanes": 1])
+        func say(_ action: Action) throws {
+            try desk.world.capture(
+                ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
+                    var operation = desk.operation(key, action)
+                    operation.subject = Subject(rawValue: "row-\(place)")
+                    return operation
+                }
+            )
+            try desk.advance(60)
+        }
+        try say(ServerDesk.set("city", "Turku"))
+        #expect(desk.sent("addRecipient").count == 2)
+        try say(.erase)
+        #expect(desk.sent("gdprErasure").first?.request.body == Array("MemberNo,Zo\u{EB}\nMemberNo,Zoe\u{308}\n".utf8))
+    }
+
     @Test(.shows("acoustic/S35", "acoustic/S26", of: AcousticServer.self))
     func `a job that the vendor forgot goes again, and a refused one in halves`() throws {
         let desk = try ServerDesk(["lanes": 1])
@@ -510,6 +529,29 @@ import Testing
     }
 
     // MARK: Reading and jobs
+
+    @Test(arguments: [
+        ("08:30:00", "08:30"), ("08:30", "08:30"), ("01:05:00 PM", "13:05"), ("1:05 pm", "13:05"),
+        ("12:00:00 AM", "00:00"), ("12:30:00 PM", "12:30"), ("13:05:30", "13:05"), ("13:05:00 PM", nil),
+        ("0:05:00 AM", nil), ("25:00:00", nil), ("08:30:61", nil), ("08:30 or so", nil),
+    ]) func `a time is read in 24 hours or 12, and what is none stays a text`(_ text: String, _ time: String?) throws {
+        let door = try ServerFixture.adapter()
+        let answer: JSONValue = ["columns": ["MemberNo": "c-1", "DeliveryHour": .string(text)]]
+        let contact = door.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
+        let value = try time.map { try typed($0, .time) } ?? .string(text)
+        #expect(contact?.attributes == ["delivery_hour": value])
+    }
+
+    @Test(arguments: [
+        ("03/08/2031 22:15:00", "2031-03-08T22:15:00Z"), ("03/08/2031 10:15:00 PM", "2031-03-08T22:15:00Z"),
+        ("03/08/2031 22:15:00 GMT", "2031-03-08T22:15:00Z"), ("08.03.2031 22:15:00", nil),
+    ]) func `an instant is read likewise`(_ text: String, _ instant: String?) throws {
+        let door = try ServerFixture.adapter()
+        let answer: JSONValue = ["columns": ["MemberNo": "c-1", "LastVisit": .string(text)]]
+        let contact = door.contacts(in: answer, to: .keys(["c-1"])).contacts.first?.contact
+        let value = try instant.map { try typed($0, .timestamp) } ?? .string(text)
+        #expect(contact?.attributes == ["last_visit": value])
+    }
 
     @Test(.shows("acoustic/S46", of: AcousticServer.self))
     func `a contact is read, and a question has words of its own`() throws {

@@ -44,6 +44,7 @@ import Testing
         Row(column: "HomeCountry", type: .string, text: "De", entry: #"string "de""#),
         Row(column: "LoyaltyTier", type: .string, text: "gold", entry: #"string "gold""#),
         Row(column: "Interests", type: .choices, text: "gardening;sailing", entry: #"string "gardening;sailing""#),
+        Row(column: "Interests", type: .choices, text: "gardening; sailing", entry: #"string "gardening;sailing""#),
         Row(column: "Interests", type: .string, text: "reading; sailing", entry: #"string "reading;sailing""#),
         Row(column: "Mobile", type: .string, text: "358401234567", entry: #"string "358401234567""#),
         Row(column: "Landline", type: .string, text: "+358 9 1234 SHOP", entry: #"string "+358 9 1234 SHOP""#),

@@ -62,6 +62,20 @@ import Testing
         #expect(desk.account.profiles.isEmpty && desk.account.deleted.count == 1)
     }
 
+    @Test(.shows("adobe/B35", "adobe/B36", of: AdobeServer.self))
+    func `contacts whose keys look alike stay two`() throws {
+        let desk = try ServerDesk(["lanes": 1, "matching": "key", "filter": .null, "filterParameter": .null])
+        try desk.world.capture(
+            ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
+                desk.operation(key, subject: "row-\(place)", ServerDesk.set(Self.tier, "silver"))
+            }
+        )
+        try desk.advance(60)
+        let addresses = Set(desk.sent("update").map(\.request.url))
+        #expect(addresses.count == 2)
+        #expect(addresses.contains { $0.contains("Zo%C3%AB") } && addresses.contains { $0.contains("Zoe%CC%88") })
+    }
+
     @Test(.shows("adobe/B6", "adobe/B26", of: AdobeServer.self))
     func `a key of the account stands in addresses, and nothing is asked for first`() throws {
         let desk = try ServerDesk(["matching": "key", "filter": .null, "filterParameter": .null])

@@ -65,7 +65,7 @@ public struct AltcraftDevice: VendorAdapter {
                 code: "setting.missing",
                 severity: .error,
                 error: .missing,
-                path: "apiUrl",
+                path: "settings.apiUrl",
                 reason: "The setting is missing.",
                 remedy: "Add the address of the mobile interface."
             )
@@ -73,7 +73,7 @@ public struct AltcraftDevice: VendorAdapter {
         }
         guard !settings.apiURL.contains("#") else {
             let reason = "Paths can't be appended to an address with a number sign."
-            throw SettingsError([.invalidSetting("apiUrl", reason, "Leave out what follows the number sign.")])
+            throw SettingsError([.invalidSetting("settings.apiUrl", reason, "Leave out what follows the number sign.")])
         }
         content = Content(settings)
     }

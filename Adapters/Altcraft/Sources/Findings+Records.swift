@@ -6,7 +6,8 @@ extension FindingRow {
     static let altcraftRecords: [FindingRow] = [
         recordMatching, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted, recordTags,
         recordConsent,
-        recordUnknown, recordDenied, recordResource, recordUnreachable, recordNested, recordToken, tokenProviderUnknown,
+        recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable, recordNested, recordToken,
+        tokenProviderUnknown,
         lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
         profileSubscriptions, profileContradiction, profileStatus, profileResource,
     ]
@@ -101,6 +102,14 @@ extension FindingRow {
         rule: .altcraft("X3"),
         reason: "No resource is named for this subscription; it is left out",
         remedy: "Name it in resourceId, or by topic in resources."
+    )
+    static let recordOptOutLost = FindingRow(
+        "altcraft.record.optOutLost",
+        .error,
+        .consent,
+        rule: .altcraft("X5"),
+        reason: "No resource is named for this no, and the vendor might write to the person",
+        remedy: "Name it in resourceId, or by topic in resources, or set lostOptOuts to warn."
     )
     static let recordUnreachable = FindingRow(
         "altcraft.record.address.missing",

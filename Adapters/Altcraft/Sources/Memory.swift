@@ -46,6 +46,9 @@ public struct AltcraftMemory: AdapterMemory {
     /// Nothing known.
     public init() {}
 
+    /// All of it: the token and how it is subscribed, no value of a profile.
+    public var afterDenial: AltcraftMemory { self }
+
     /// The newest registered installation.
     var device: Device? {
         get { registered?.value }
@@ -62,7 +65,9 @@ public struct AltcraftMemory: AdapterMemory {
     }
 
     /// What the vendor holds for that contact; nil if nobody knows.
-    func status(of contact: String?) -> Standing? { standing.flatMap { $0.contact == contact ? $0 : nil } }
+    func status(of contact: String?) -> Standing? {
+        standing.flatMap { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) ? $0 : nil }
+    }
 
     /// What is left when the role token is another: the installation itself, nothing that the vendor knew under the old.
     func signed(_ signature: Signature) -> AltcraftMemory {

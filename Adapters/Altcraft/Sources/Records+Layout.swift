@@ -96,6 +96,7 @@ extension ImportSettings {
                 unknown: .recordUnknown,
                 denied: .recordDenied,
                 resource: .recordResource,
+                lostOptOut: lostOptOut,
                 unreachable: .recordUnreachable,
                 detail: .recordNoHome,
                 token: .recordToken,

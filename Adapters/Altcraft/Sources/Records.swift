@@ -43,6 +43,7 @@ struct ImportSettings: AdapterSettings {
     var tagsField = ""
     var genderForm = AltcraftSettings.GenderForm.code
     var types: [AttributeName: String] = [:]
+    var lostOptOuts = ContactFile.LostOptOut.reject
 
     static let table = SettingsTable<ImportSettings>([
         SettingRow(
@@ -108,6 +109,13 @@ struct ImportSettings: AdapterSettings {
             rule: .altcraft("X7"),
             "The types of attributes by neutral name, for texts that are read: date, time, timestamp, country, choices …."
         ),
+        .choice(
+            "lostOptOuts",
+            \.lostOptOuts,
+            default: .reject,
+            rule: .altcraft("X5"),
+            "What becomes of a contact whose opt-out has no resource: `reject` does not write it, `warn` writes it."
+        ),
     ])
 }
 
@@ -121,6 +129,9 @@ extension ImportSettings {
         }
         return settings
     }
+
+    /// What is said of a no that no resource is named for.
+    var lostOptOut: FindingRow { lostOptOuts == .reject ? .recordOptOutLost : .recordResource }
 }
 
 /// One line of an import file.
@@ -206,7 +217,7 @@ private struct ProfileComposer {
     private var email: String? { contact.identifiers.first(.email).flatMap { Address.isEmail($0) ? $0 : nil } }
     private var phone: String? { contact.identifiers.first(.phone).flatMap(Address.phone) }
 
-    /// The record; nil if the vendor could not find or make a profile by it.
+    /// The record; nil if the vendor could not find or make a profile by it, or might write to somebody who said no.
     mutating func record() -> ImportRecord? {
         var record = ImportRecord(database: settings.database, matching: settings.matching.rawValue, data: .null)
         switch settings.matching {
@@ -225,7 +236,7 @@ private struct ProfileComposer {
             return nil
         }
         record.data = .object(data())
-        return record
+        return findings.contains { $0.severity == .error } ? nil : record
     }
 
     private mutating func data() -> JSONObject {
@@ -339,7 +350,8 @@ private struct ProfileComposer {
         }
         guard let status = status(of: subscription, path) else { return [] }
         guard let resource = resource(of: subscription) else {
-            findings.append(FindingRow.recordResource.at(path))
+            let row = status == Subscription.State.subscribed.rawValue ? .recordResource : settings.lostOptOut
+            findings.append(row.at(path))
             return []
         }
         let addresses = addresses(subscription.channel)

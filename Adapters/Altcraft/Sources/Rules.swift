@@ -334,7 +334,12 @@ extension Rule {
             "A status is written as a word; a state that nobody knows is not written at all.",
             Source.subscription
         ),
-        rule("X5", "A person's no is never raised: a denied channel is written as unsubscribed.", Source.house),
+        rule(
+            "X5",
+            "A person's no is never raised: a denied channel is written as unsubscribed, and a contact whose no has no "
+                + "resource is not written.",
+            Source.house
+        ),
         rule("X6", "Plain values of a subscription stand under custom_fields, as in a custom event.", Source.house),
         rule(
             "X7",

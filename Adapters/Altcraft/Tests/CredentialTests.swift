@@ -80,7 +80,7 @@ import Testing
             #expect(error?.description.contains("role") == false)
         }
         let fragment = #expect(throws: SettingsError.self) { try Scene(["apiUrl": "https://push.altcraft.example/#a"]) }
-        #expect(fragment?.findings.map(\.path) == ["apiUrl"])
+        #expect(fragment?.findings.map(\.path) == ["settings.apiUrl"])
     }
 
     @Test(.shows("altcraft/Q11", of: AltcraftDevice.self))

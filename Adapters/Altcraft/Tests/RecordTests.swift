@@ -98,6 +98,36 @@ import Testing
         #expect(try write(unasked).findings.map(\.code) == ["altcraft.record.stateUnknown"])
     }
 
+    @Test(.shows("altcraft/X5", of: AltcraftDevice.self))
+    func `a contact whose no has no resource is not written, unless the settings say so`() throws {
+        let states: [Subscription.State] = [.unsubscribed, .suspended]
+        for state in states {
+            let contact = Contact(
+                identifiers: Corpus.aino,
+                subscriptions: [
+                    Subscription(channel: .email, state: .subscribed),
+                    Subscription(channel: .email, topic: "unheard_of", state: state),
+                ]
+            )
+            let rejected = try write(contact)
+            #expect(rejected.text.isEmpty)
+            #expect(
+                rejected.findings.map { "\($0.severity) \($0.code) \($0.path)" } == [
+                    "error altcraft.record.optOutLost subscriptions[1]"
+                ]
+            )
+            let told = try write(contact, ["lostOptOuts": "warn"])
+            #expect(try JSONValue(parsing: told.text)["data"]?["subscriptions"]?.array?.count == 1)
+            #expect(told.findings.map(\.code) == ["altcraft.record.resource"])
+        }
+        let denied = Contact(
+            identifiers: Corpus.aino,
+            subscriptions: [Subscription(channel: .email, topic: "unheard_of", state: .subscribed)],
+            consents: [Consent(purpose: .messaging, channel: .email, state: .denied)]
+        )
+        #expect(try write(denied).text.isEmpty)
+    }
+
     @Test(.shows("altcraft/T7", "altcraft/X3", of: AltcraftDevice.self))
     func `a push token needs a provider and the person's word`() throws {
         let strange = Device(pushToken: PushToken("t", service: .fcm))

@@ -77,6 +77,19 @@ import Testing
         #expect(first <= 1_000 && first + row > 1_000)
     }
 
+    @Test(.shows("altcraft/V4", "altcraft/V7", of: AltcraftServer.self))
+    func `contacts whose keys look alike stay two`() throws {
+        let desk = try ServerDesk(["lanes": 1])
+        try desk.world.capture(
+            ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
+                desk.operation(key, subject: "row-\(place)", ServerDesk.set("town", "Turku"))
+            }
+        )
+        try desk.advance(60)
+        let rows = desk.sent("importProfiles").first?.request.json?["data"]?.array ?? []
+        #expect(rows.compactMap { $0["crm_id"] } == ["Zo\u{EB}", "Zoe\u{308}"])
+    }
+
     // MARK: Verdicts
 
     @Test(.shows("altcraft/V8", "altcraft/F15", of: AltcraftServer.self))

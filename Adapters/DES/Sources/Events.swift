@@ -79,6 +79,9 @@ struct InboxTag: Equatable {
         (self.message, self.tag, isAdded) = (message, tag.lowercased(), name == "inbox:tag:add")
     }
 
+    /// What is changed, whichever way.
+    var place: [String] { [message, tag] }
+
     /// The tags after the change.
     func applied(to tags: [String]) -> [String] {
         isAdded ? (tags.contains(tag) ? tags : tags + [tag]) : tags.filter { $0 != tag }
@@ -135,6 +138,8 @@ struct EventBatch {
     private(set) var settled: [OperationID: Verdict<DESDevice>] = [:]
     /// The session after all of them.
     private(set) var session: Session?
+    /// Messages and tags that one of the events changes.
+    private var tagged: Set<[String]> = []
 
     private let planner: Planner
     private let writer: WireWriter
@@ -222,6 +227,7 @@ struct EventBatch {
                 settled[pending.id] = idle
                 return
             }
+            tagged.insert(change.place)
             let own = [("messageId", change.message), ("tag", change.tag)]
             return internalEvent(name, pending.operation.capturedAt, own)
         }
@@ -235,12 +241,15 @@ struct EventBatch {
     }
 
     /// Why a change of tags is not sent; nil if it is, and always if the inbox was never fetched.
+    ///
+    /// Behind an earlier word about the same tag that still waits, every word is sent: what the vendor holds by then is open.
     private func idle(_ change: InboxTag) -> Verdict<DESDevice>? {
         guard let inbox = memory.inbox else { return nil }
         guard let tags = inbox[change.message] else {
             return .rejected(FindingRow.inboxUnknown.at("action.event.attributes.messageId"))
         }
-        return change.applied(to: tags) == tags ? .unchanged(FindingRow.inboxUnchanged.at("action.event")) : nil
+        guard !tagged.contains(change.place), change.applied(to: tags) == tags else { return nil }
+        return .unchanged(FindingRow.inboxUnchanged.at("action.event"))
     }
 
     private func extras(_ operation: EngagementOperation) -> [(String, String)] {

@@ -10,6 +10,12 @@ struct Identity: Codable, Sendable, Equatable {
     var value: String?
     /// What tells one ID token from another without being one.
     var tokenMark: String?
+
+    /// Values are compared scalar by scalar: what looks alike may be another contact.
+    static func == (left: Identity, right: Identity) -> Bool {
+        left.field == right.field && left.tokenMark == right.tokenMark
+            && left.value.map(ScalarString.init) == right.value.map(ScalarString.init)
+    }
 }
 
 /// A session that runs.
@@ -101,6 +107,14 @@ public struct DESMemory: AdapterMemory {
 
     /// Nothing known.
     public init() {}
+
+    /// The client, its contact and its push token stay: what takes the token back goes under their names.
+    public var afterDenial: DESMemory {
+        var memory = self
+        (memory.registration, memory.session, memory.inbox, memory.eventState) = (nil, nil, nil, nil)
+        (memory.views, memory.clicks) = ([], [])
+        return memory
+    }
 
     /// The newest registered installation.
     var device: Device? {

@@ -31,6 +31,14 @@ import Testing
         #expect(bench.endpoints == [.contact] && bench.client?.contact == "3=c-1001")
     }
 
+    @Test(.shows("des/R9", of: DESDevice.self)) func `a value that looks alike is another contact`() throws {
+        var bench = try Bench.started(contact: nil)
+        bench.capture(.logIn("Zo\u{EB}"))
+        #expect(bench.verdict(.logIn("Zoe\u{308}"))?.isAccepted == true)
+        #expect(bench.endpoints == [.contact, .contact])
+        #expect(bench.last?.request.json?["contactFieldValue"] == "Zoe\u{308}")
+    }
+
     @Test(.shows("des/R8", "des/R10", of: DESDevice.self)) func `without a value the contact is anonymous`() throws {
         var bench = try Bench.started(contact: nil)
         #expect(bench.verdict(.logOut)?.isUnchanged == true)

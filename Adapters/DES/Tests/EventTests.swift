@@ -154,6 +154,46 @@ import Testing
         #expect(bench.state.tags == ["msg-1": ["seen", "pinned"]])
     }
 
+    @Test(.shows("des/R16", of: DESDevice.self)) func `the last word about a tag counts while an earlier one waits`()
+        throws
+    {
+        var bench = try Bench.started()
+        bench.capture(.readBack(ReadRequest("inbox")))
+        bench.forget()
+        bench.script = [.status(503)]
+        let first = bench.capture(.tag("inbox:tag:add", "msg-1", "pinned"))
+        #expect(bench.verdicts[first] == nil && bench.pendingCount == 1)
+        let last = bench.capture(.tag("inbox:tag:remove", "msg-1", "Pinned"))
+        #expect(bench.verdicts[first]?.isAccepted == true && bench.verdicts[last]?.isAccepted == true)
+        #expect(bench.last?.eventNames == ["inbox:tag:add", "inbox:tag:remove"])
+        #expect(bench.state.tags == ["msg-1": ["seen"]] && bench.memory.inbox == ["msg-1": ["seen"]])
+        #expect(bench.verdict(.tag("inbox:tag:remove", "msg-1", "pinned"))?.isUnchanged == true)
+    }
+
+    @Test(.shows("des/R16", of: DESDevice.self), arguments: [nil, Outcome.status(503)])
+    func `of words about tags that are captured at once, none is lost`(_ outcome: Outcome?) throws {
+        var bench = try Bench.started()
+        bench.capture(.readBack(ReadRequest("inbox")))
+        bench.forget()
+        bench.script = [outcome]
+        let ids = bench.capture(
+            together: .tag("inbox:tag:add", "msg-1", "pinned"),
+            .tag("inbox:tag:remove", "msg-1", "seen"),
+            .tag("inbox:tag:add", "msg-1", "seen"),
+            .tag("inbox:tag:remove", "msg-1", "pinned"),
+            .tag("inbox:tag:remove", "msg-1", "opened"),
+            .tag("inbox:tag:add", "msg-9", "seen")
+        )
+        bench.wake()
+        #expect(ids[..<4].allSatisfy { bench.verdicts[$0]?.isAccepted == true })
+        #expect(bench.verdicts[ids[4]]?.isUnchanged == true)
+        #expect(bench.verdicts[ids[5]]?.finding?.code == "des.inbox.unknown")
+        #expect(
+            bench.last?.eventNames == ["inbox:tag:add", "inbox:tag:remove", "inbox:tag:add", "inbox:tag:remove"]
+        )
+        #expect(bench.state.tags == ["msg-1": ["seen"]] && bench.memory.inbox == ["msg-1": ["seen"]])
+    }
+
     @Test(.shows("des/A1", "des/R21", "des/R40", of: DESDevice.self))
     func `a message in an answer goes to the app, one without HTML does not`() throws {
         let message: JSONObject = ["wishlist": ["campaignId": 904433, "html": "<html>Offer</html>", "note": nil]]

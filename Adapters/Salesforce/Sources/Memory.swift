@@ -36,6 +36,15 @@ extension SalesforceDevice {
             return memory
         }
 
+        /// Who the device and its contact are at the vendor stays, so that a registration can say that push is over; what it
+        /// holds counts as unknown (S6).
+        public var afterDenial: SalesforceDevice.Memory {
+            var memory = self
+            (memory.registration.attributes, memory.registration.tags) = ([:], [])
+            (memory.registration.signedString, memory.acceptedAs) = (nil, nil)
+            return memory
+        }
+
         /// Whether no registration of this life can have reached the vendor.
         var isUnheardOf: Bool { registration.knownAs == nil && acceptedAs == nil }
     }

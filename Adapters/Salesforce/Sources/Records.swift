@@ -32,7 +32,7 @@ extension RecordFormat {
     )
 
     private static func file(_ kind: ContactFileKind, _ object: JSONObject) throws(SettingsError) -> ContactFile {
-        ContactFile(kind, try ContactFileSettings.table.read(object, over: ContactFileSettings(), at: "settings").file)
+        ContactFile(kind, try ContactFileSettings.table.read(object, over: ContactFileSettings(), at: "").file)
     }
 }
 

@@ -327,7 +327,7 @@ import Testing
         )
         let bad: JSONObject = ["columns": ["a": "nonsense"], "types": ["a": "list"]]
         let error = #expect(throws: SettingsError.self) { try records(text, bad) }
-        #expect(error?.findings.map(\.path) == ["settings.columns", "settings.types"])
+        #expect(error?.findings.map(\.path) == ["columns", "types"])
     }
 
     @Test(arguments: [

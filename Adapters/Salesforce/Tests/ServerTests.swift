@@ -445,6 +445,29 @@ import Testing
         #expect(desk.sent("token").count == 1)
     }
 
+    @Test(.shows("salesforce/V9", "salesforce/V18", "salesforce/V22", of: SalesforceServer.self))
+    func `contacts whose keys look alike stay two`() throws {
+        let desk = try ServerDesk(["lanes": 1])
+        let keys: [JSONValue] = ["Zo\u{EB}", "Zoe\u{308}"]
+        func say(_ action: Action, route: String? = nil) throws {
+            try desk.world.capture(
+                ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
+                    var operation = desk.operation(key, action, route: route)
+                    operation.subject = Subject(rawValue: "row-\(place)")
+                    return operation
+                }
+            )
+            try desk.advance(60)
+        }
+        try say(ServerDesk.set("newsletter_reader", true))
+        let rows = desk.sent("rows").first?.request.json?.array ?? []
+        #expect(rows.compactMap { $0["keys"]?.object?.first?.value } == keys)
+        try say(ServerDesk.set("newsletter_reader", true), route: "contacts")
+        #expect(desk.sent("createContact").compactMap { $0.request.json?["contactKey"] } == keys)
+        try say(.erase)
+        #expect(desk.sent("deleteContacts").first?.request.json?["values"] == .array(keys))
+    }
+
     // MARK: Reading
 
     @Test(.shows("salesforce/V34", of: SalesforceServer.self))

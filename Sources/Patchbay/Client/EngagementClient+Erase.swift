@@ -1,3 +1,4 @@
+import PatchbayJSON
 public import PatchbayModel
 import PatchbayOutbox
 import Synchronization
@@ -19,7 +20,9 @@ extension EngagementClient {
             try now.contact ?? $0.mirror(of: now.subject).contact
         }
         // Whoever is there now is nobody known.
-        current.withLock { if $0.contact == now.contact { $0.contact = nil } }
+        current.withLock {
+            if $0.contact.map(ScalarString.init) == now.contact.map(ScalarString.init) { $0.contact = nil }
+        }
         return report
     }
 
@@ -46,7 +49,7 @@ extension EngagementClient {
         } of: { _ in
             contact
         }
-        current.withLock { if $0.contact == contact { $0.contact = nil } }
+        current.withLock { if $0.contact.map(ScalarString.init) == ScalarString(contact) { $0.contact = nil } }
         return report
     }
 

@@ -25,9 +25,23 @@ struct AdapterMaker {
         usesCredentials = Adapter.descriptor.usesCredentials
         make = { (settings, path, checkOnly) throws(SettingsError) in
             let settings = try table.read(settings, over: Adapter.Settings(), at: path)
-            return checkOnly ? nil : try Adapter(settings: settings)
+            do throws(SettingsError) {
+                return checkOnly ? nil : try Adapter(settings: settings)
+            } catch {
+                throw SettingsError(error.findings.map { $0.moved(from: "settings", to: path) })
+            }
         }
     }
 
     private static func open<Adapter: VendorAdapter>(_ door: Adapter.Type) -> AdapterMaker { AdapterMaker(of: door) }
+}
+
+extension Finding {
+    /// The finding where what an adapter knows as `root` stands in a configuration.
+    fileprivate func moved(from root: String, to path: String) -> Finding {
+        guard self.path == root || self.path.hasPrefix("\(root).") else { return self }
+        var moved = self
+        moved.path = path + self.path.dropFirst(root.count)
+        return moved
+    }
 }

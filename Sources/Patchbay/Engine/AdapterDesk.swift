@@ -43,6 +43,8 @@ struct Memory: Equatable, Sendable {
     func bytes() throws -> [UInt8] { try form.bytes() }
     /// What may be kept when the person is forgotten.
     var afterErase: Memory { form.afterErase }
+    /// What may be kept when the person says no to a purpose.
+    var afterDenial: Memory { form.afterDenial }
 
     static func == (left: Memory, right: Memory) -> Bool { left.form === right.form || left.form.isEqual(to: right) }
 }
@@ -50,6 +52,7 @@ struct Memory: Equatable, Sendable {
 private protocol MemoryForm: AnyObject, Sendable {
     func bytes() throws -> [UInt8]
     var afterErase: Memory { get }
+    var afterDenial: Memory { get }
     func isEqual(to other: Memory) -> Bool
 }
 
@@ -61,6 +64,7 @@ private final class Remembering<Value: AdapterMemory>: MemoryForm {
 
     func bytes() throws -> [UInt8] { try StateEncoder.bytes(of: value) }
     var afterErase: Memory { Memory(value.afterErase) }
+    var afterDenial: Memory { Memory(value.afterDenial) }
     func isEqual(to other: Memory) -> Bool { (other.form as? Remembering)?.value == value }
 }
 

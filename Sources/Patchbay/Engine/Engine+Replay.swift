@@ -1,4 +1,5 @@
 package import PatchbayAdapterKit
+import PatchbayJSON
 package import PatchbayModel
 import PatchbayOutbox
 
@@ -71,7 +72,7 @@ extension Engine {
         for reject in try store.rejects(provider: runner.name, id: stored.id) { try store.removeReject(reject.number) }
         let mirror = try context.mirror(of: operation.subject)
         // What one person did is not told of the next.
-        if let contact = operation.contact, contact != mirror.contact {
+        if let contact = operation.contact, ScalarString(contact) != mirror.contact.map(ScalarString.init) {
             findings = [FindingRow.Engine.personLeft.at("contact")]
         }
         try store.count(provider: runner.name, term: "created", code: "replayed", by: 1)

@@ -311,7 +311,7 @@ private struct Taker {
         self.runner = runner
         joins = change.joins(operation.contact, operation.subject)
         let found = runner.examine(operation)
-        let hasLeft = operation.contact.map { $0 != mirror.contact } ?? false
+        let hasLeft = operation.contact.map { ScalarString($0) != mirror.contact.map(ScalarString.init) } ?? false
         let isHidden = !joins && hasLeft && !found.contains { $0.severity == .foreign }
         findings = isHidden ? [FindingRow.Engine.personLeft.at("contact")] : found
     }

@@ -43,13 +43,14 @@ extension Runner {
         return true
     }
 
-    /// A person said no: what their vendor side is known to hold is forgotten, inside the caller's transaction, but for the
-    /// vendor's pacing. False if there was nothing to forget; what can't be read stays as it is.
+    /// A person said no: what the vendor was told of them is forgotten, inside the caller's transaction. False if nothing
+    /// was known; what can't be read stays as it is.
     func forget(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
-            let known = try? desk.memory(stored.body), case let rest = known.afterErase, known != rest
+            let known = try? desk.memory(stored.body), known != known.afterErase
         else { return false }
-        try save(rest, key: key)
+        let rest = known.afterDenial
+        if rest != known { try save(rest, key: key) }
         return true
     }
 

@@ -160,8 +160,11 @@ extension Runner {
                 let entry = try context.enter(followUp.action, causedBy: cause, runner: self)
                 if let ready = entry.ready { entered[entry.lane, default: []].append(ready) }
             }
-            let isForgotten = try !erased.isEmpty || withdrawal(among: operations.filter { withdrawn.contains($0.id) })
-            if isForgotten, descriptor.memory == .lane { after = after.afterErase }
+            if descriptor.memory == .lane {
+                after =
+                    erased.isEmpty
+                    ? try kept(of: after, behind: operations.filter { withdrawn.contains($0.id) }) : after.afterErase
+            }
             if after != before, !DeliberateFault.memoryNotStored.isPresent { try save(after, key: memoryKey(of: lane)) }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: lane.key) }
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
@@ -182,13 +185,14 @@ extension Runner {
         context.emit(events)
     }
 
-    /// Whether any of these that are pending no more was ended by a no that still stands, or by an erasure.
-    private func withdrawal(among operations: [Waiting]) throws -> Bool {
-        try operations.contains { pending in
-            let mirror = try context.mirror(of: pending.operation.subject)
-            if context.gate.decision(for: pending.operation, mirror) == .deny { return true }
-            return try isBeingErased(pending.operation.subject)
+    /// What may be kept of a memory behind operations that are pending no more: all of it, unless an erasure or a no that
+    /// still stands ended one of them.
+    private func kept(of memory: Memory, behind operations: [Waiting]) throws -> Memory {
+        if try operations.contains(where: { try isBeingErased($0.operation.subject) }) { return memory.afterErase }
+        let isDenied = try operations.contains {
+            try context.gate.decision(for: $0.operation, context.mirror(of: $0.operation.subject)) == .deny
         }
+        return isDenied ? memory.afterDenial : memory
     }
 
     func missing(_ events: inout [EngineEvent]) -> Judgement {

@@ -67,10 +67,17 @@ public protocol AdapterMemory: Codable, Sendable, Equatable {
 
     /// What may be kept when the person is forgotten: the vendor's pacing, nothing of a person. The default is nothing.
     var afterErase: Self { get }
+
+    /// What may be kept when the person says no to a purpose: as whom the vendor knows the device, what leaving it takes, and
+    /// its pacing; no value that it was told of the person. What is still allowed is told again. The default is ``afterErase``.
+    ///
+    /// A subscription that ends and a farewell pass every no, and find only this.
+    var afterDenial: Self { get }
 }
 
 extension AdapterMemory {
     public var afterErase: Self { Self() }
+    public var afterDenial: Self { afterErase }
 }
 
 /// The memory of an adapter that needs none.

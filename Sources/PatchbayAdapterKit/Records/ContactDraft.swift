@@ -82,6 +82,7 @@ struct ContactDraft: Sendable {
             if type == .date || type == .timestamp { file.kind.rules.moments.fire() }
             if let value = forms.value(field.text, as: type) {
                 attributes[name] = value
+                if type == .time, FileTime(field.text)?.isCut == true { note(rows.seconds, .attribute(name)) }
             } else {
                 note(type == .date || type == .timestamp ? rows.date : rows.value, .attribute(name))
             }

@@ -82,6 +82,7 @@ public struct ContactFileFindings: Sendable {
     let email: FindingRow
     let phone: FindingRow
     let value: FindingRow
+    let seconds: FindingRow
     let unused: FindingRow
     let optInUnknown: FindingRow
     let timeZone: FindingRow
@@ -111,8 +112,8 @@ public struct ContactFileFindings: Sendable {
     public var all: [FindingRow] {
         [
             empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, headerAgain, manyLines,
-            control, keyBlank, date, email,
-            phone, value, unused, optInUnknown, timeZone, keyMissing, optOutLost, noColumn, noHome, second, unfit,
+            control, keyBlank, date, email, phone, value, seconds,
+            unused, optInUnknown, timeZone, keyMissing, optOutLost, noColumn, noHome, second, unfit,
             tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,
             suspended, undated,
         ]
@@ -318,6 +319,14 @@ public struct ContactFileFindings: Sendable {
             rule: rules.values,
             reason: "The column's text is not what the column takes",
             remedy: "Mend the text, or give the column another type in the setting types."
+        )
+        seconds = row(
+            "row.seconds",
+            .warning,
+            .unsupported,
+            rule: rules.values,
+            reason: "A time of day has no seconds; they are cut off",
+            remedy: "Read the column as type string in the setting types if they matter."
         )
         unused = row(
             "row.valueUnused",

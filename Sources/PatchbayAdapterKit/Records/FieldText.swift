@@ -45,41 +45,22 @@ public enum DayForm: String, NeutralWord {
     }
 }
 
-/// A day or a point in time as a file writes it.
-public struct FileMoment: Hashable, Sendable {
-    /// The calendar day as it stands.
-    public let day: CalendarDate
-    /// The point in time; midnight where the text has no time.
-    public let timestamp: Timestamp
+/// A clock's digits as a file writes them, of 24 or 12 hours; whether there is such a time, its reader says.
+private struct Clock {
+    /// `HH:MM`.
+    let minutes: String
+    /// What stands behind the minutes, if anything does.
+    let seconds: String?
+    /// Whether the text says which half of the day it is.
+    let isTwelveHour: Bool
 
-    /// Reads RFC 3339, or a day in one of the forms, perhaps with a time of 24 or 12 hours; nil if the text is none.
-    ///
-    /// - Parameters:
-    ///   - text: the column's text.
-    ///   - forms: the forms of days; `yyyy-MM-dd` is always one.
-    ///   - zone: `Z` or an offset such as `-06:00`, for texts that name none.
-    public init?(_ text: String, forms: [DayForm], zone: String) {
-        let text = text.trimmed
-        if let timestamp = Timestamp(text: text), let day = CalendarDate(text: String(text.prefix(10))) {
-            (self.timestamp, self.day) = (timestamp, day)
-            return
-        }
-        let words = text.split(whereSeparator: { $0 == " " || $0 == "T" }).map(String.init)
-        guard let first = words.first, words.count <= 3,
-            let day = CalendarDate(text: first) ?? forms.lazy.compactMap({ $0.day(first) }).first,
-            let clock = FileMoment.clock(Array(words.dropFirst())),
-            let timestamp = Timestamp(text: "\(day.text)T\(clock)\(zone)")
-        else { return nil }
-        (self.day, self.timestamp) = (day, timestamp)
-    }
-
-    /// `HH:MM:SS` with a fraction if there is one; midnight without words.
-    private static func clock(_ words: [String]) -> String? {
-        guard let time = words.first else { return "00:00:00" }
+    /// Reads a time, and `AM` or `PM` behind it; nil for other words.
+    init?(_ words: [String]) {
+        guard let time = words.first, words.count <= 2 else { return nil }
         let parts = time.split(separator: ":", omittingEmptySubsequences: false)
-        let isTwelveHour = words.count == 2
-        guard parts.count == 3 || (isTwelveHour && parts.count == 2), parts[1].count == 2,
-            (1...2).contains(parts[0].count), parts[0].allSatisfy(\.isASCIIDigit), var hour = Int(parts[0])
+        isTwelveHour = words.count == 2
+        guard (2...3).contains(parts.count), parts[1].count == 2, (1...2).contains(parts[0].count),
+            parts[0].allSatisfy(\.isASCIIDigit), var hour = Int(parts[0])
         else { return nil }
         if isTwelveHour {
             guard (1...12).contains(hour) else { return nil }
@@ -89,8 +70,67 @@ public struct FileMoment: Hashable, Sendable {
             default: return nil
             }
         }
-        let seconds = parts.count == 3 ? parts[2] : "00"
-        return "\(hour < 10 ? "0" : "")\(hour):\(parts[1]):\(seconds)"
+        minutes = "\(hour < 10 ? "0" : "")\(hour):\(parts[1])"
+        seconds = parts.count == 3 ? String(parts[2]) : nil
+    }
+}
+
+/// A time of day as a file writes it.
+public struct FileTime: Hashable, Sendable {
+    /// The time to the minute.
+    public let time: LocalTime
+    /// Whether the text has seconds that the time has not.
+    public let isCut: Bool
+
+    /// Reads a time of 24 or 12 hours, with seconds or without; nil if the text is none.
+    public init?(_ text: String) {
+        guard let clock = Clock(text.split(whereSeparator: \.isWhitespace).map(String.init)),
+            let time = LocalTime(text: clock.minutes)
+        else { return nil }
+        let seconds = clock.seconds ?? "00"
+        // Seconds are counted as minutes are.
+        guard LocalTime(text: "00:\(seconds)") != nil else { return nil }
+        (self.time, isCut) = (time, seconds != "00")
+    }
+}
+
+/// A day or a point in time as a file writes it.
+public struct FileMoment: Hashable, Sendable {
+    /// The calendar day as it stands.
+    public let day: CalendarDate
+    /// The point in time; midnight where the text has no time.
+    public let timestamp: Timestamp
+    /// Whether the text names its zone.
+    let hasZone: Bool
+
+    /// Reads RFC 3339, or a day in one of the forms, perhaps with a time of 24 or 12 hours, and perhaps with `GMT` behind
+    /// it; nil if the text is none.
+    ///
+    /// - Parameters:
+    ///   - text: the column's text.
+    ///   - forms: the forms of days; `yyyy-MM-dd` is always one.
+    ///   - zone: `Z` or an offset such as `-06:00`, for texts that name none.
+    public init?(_ text: String, forms: [DayForm], zone: String) {
+        let text = text.trimmed
+        if let timestamp = Timestamp(text: text), let day = CalendarDate(text: String(text.prefix(10))) {
+            (self.timestamp, self.day, self.hasZone) = (timestamp, day, true)
+            return
+        }
+        let hasZone = text.hasSuffix(" GMT")
+        let words = text.dropLast(hasZone ? 4 : 0).split(whereSeparator: { $0 == " " || $0 == "T" }).map(String.init)
+        guard let first = words.first,
+            let day = CalendarDate(text: first) ?? forms.lazy.compactMap({ $0.day(first) }).first,
+            let clock = FileMoment.clock(Array(words.dropFirst())),
+            let timestamp = Timestamp(text: "\(day.text)T\(clock)\(hasZone ? "Z" : zone)")
+        else { return nil }
+        (self.day, self.timestamp, self.hasZone) = (day, timestamp, hasZone)
+    }
+
+    /// `HH:MM:SS` with a fraction if there is one; midnight without words.
+    private static func clock(_ words: [String]) -> String? {
+        if words.isEmpty { return "00:00:00" }
+        guard let clock = Clock(words), clock.seconds != nil || clock.isTwelveHour else { return nil }
+        return "\(clock.minutes):\(clock.seconds ?? "00")"
     }
 
     /// The seconds by which an offset is east of UTC: `Z`, `-06:00`.
@@ -154,7 +194,7 @@ public struct FieldForms: Sendable {
         // A day needs no midnight, which the first year has none of in every zone.
         case .date: (CalendarDate(text: text.trimmed) ?? moment(text)?.day).map(AttributeValue.date)
         case .timestamp: moment(text).map { .timestamp($0.timestamp) }
-        case .time: AttributeValue(text: withoutSeconds(text), as: .time)
+        case .time: FileTime(text).map { .time($0.time) }
         case .choices: .choices(words(of: text))
         default: AttributeValue(text: text, as: type)
         }
@@ -162,9 +202,10 @@ public struct FieldForms: Sendable {
 
     /// Reads a text that holds a value of a type and no more than that; nil if it is another, or more.
     func exactValue(_ text: String, as type: AttributeType) -> AttributeValue? {
+        if type == .time, FileTime(text)?.isCut == true { return nil }
         guard type == .date, CalendarDate(text: text.trimmed) == nil else { return value(text, as: type) }
         // An instant names its zone, and a time that is not midnight is more than a day.
-        guard Timestamp(text: text.trimmed) == nil, let moment = moment(text),
+        guard let moment = moment(text), !moment.hasZone,
             moment.timestamp == self.moment(moment.day.text)?.timestamp
         else { return nil }
         return .date(moment.day)
@@ -173,10 +214,6 @@ public struct FieldForms: Sendable {
     /// The words of a field with several.
     func words(of text: String) -> [String] {
         text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
-    }
-
-    private func withoutSeconds(_ text: String) -> String {
-        text.hasSuffix(":00") && text.utf8.count == 8 ? String(text.dropLast(3)) : text
     }
 
     // MARK: Writing

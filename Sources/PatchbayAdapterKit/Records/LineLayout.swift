@@ -132,8 +132,10 @@ public struct LineLayout: Sendable {
             public var unknown: FindingRow
             /// Of a subscription that is written as unsubscribed because of a consent.
             public var denied: FindingRow
-            /// Of a subscription that no resource is named for.
+            /// Of a subscription that no resource is named for, if it is a yes.
             public var resource: FindingRow
+            /// Of one that no resource is named for, if it is none.
+            public var lostOptOut: FindingRow
             /// Of a subscription without an address.
             public var unreachable: FindingRow
             /// Of a member of a subscription or a device that has no place.
@@ -148,12 +150,14 @@ public struct LineLayout: Sendable {
                 unknown: FindingRow,
                 denied: FindingRow,
                 resource: FindingRow,
+                lostOptOut: FindingRow,
                 unreachable: FindingRow,
                 detail: FindingRow,
                 token: FindingRow,
                 provider: FindingRow
             ) {
-                (self.unknown, self.denied, self.resource, self.unreachable) = (unknown, denied, resource, unreachable)
+                (self.unknown, self.denied, self.unreachable) = (unknown, denied, unreachable)
+                (self.resource, self.lostOptOut) = (resource, lostOptOut)
                 (self.detail, self.token, self.provider) = (detail, token, provider)
             }
         }

@@ -59,7 +59,7 @@ struct LinePlan: BitwiseCopyable {
         var topics = Row<Stretch>(start: nil, count: 0)
         /// By service and family: `,"provider":"ios-apns","subscription_id":`; empty: none.
         var providers = Row<Stretch>(start: nil, count: 0)
-        var unknown = 0, denied = 0, unnamed = 0, unreachable = 0, detail = 0, token = 0, provider = 0
+        var unknown = 0, denied = 0, unnamed = 0, lostOptOut = 0, unreachable = 0, detail = 0, token = 0, provider = 0
 
         static func place(service: Int, family: Int) -> Int { service * (Lexicon.families.count + 1) + family + 1 }
     }
@@ -190,8 +190,9 @@ final class CompiledPlan {
 }
 
 extension [FindingRow] {
-    /// The index of a row, which is entered where it is new.
+    /// The index of a row, which is entered where it is new; -1 for one that rejects, which the slow way says.
     mutating func place(of row: FindingRow) -> Int {
+        guard row.severity != .error else { return -1 }
         if let index = firstIndex(of: row) { return index }
         append(row)
         return count - 1
@@ -351,7 +352,7 @@ private struct LineCompiler {
         let findings = layout.findings
         subscriptions.unknown = note(findings.unknown)
         subscriptions.denied = note(findings.denied)
-        subscriptions.unnamed = note(findings.resource)
+        (subscriptions.unnamed, subscriptions.lostOptOut) = (note(findings.resource), note(findings.lostOptOut))
         subscriptions.unreachable = note(findings.unreachable)
         subscriptions.detail = note(findings.detail)
         subscriptions.token = note(findings.token)

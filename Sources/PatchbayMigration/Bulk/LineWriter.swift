@@ -412,7 +412,10 @@ struct LineWriter: BitwiseCopyable {
         let resource =
             topic == Lexicon.none
             ? plan.pointee.subscriptions.resource : topic >= 0 ? plan.pointee.subscriptions.topics[topic] : .nothing
-        guard resource.count > 0 else { return noted(plan.pointee.subscriptions.unnamed, start) }
+        guard resource.count > 0 else {
+            let isYes = state == lexicon.pointee.subscribed
+            return noted(isYes ? plan.pointee.subscriptions.unnamed : plan.pointee.subscriptions.lostOptOut, start)
+        }
         guard channel >= 0 else { return noted(plan.pointee.subscriptions.unreachable, start) }
         let address = plan.pointee.subscriptions.addresses.place(channel)
         var pen = start

@@ -171,9 +171,7 @@ struct RowCompiler {
 
     private mutating func note() {
         let rows = file.kind.findings
-        func index(_ row: FindingRow) -> Int {
-            row.severity == .error ? -1 : notes.place(of: row)
-        }
+        func index(_ row: FindingRow) -> Int { notes.place(of: row) }
         (row.noHome, row.noColumn, row.converted) = (index(rows.noHome), index(rows.noColumn), index(rows.converted))
         (row.precision, row.unfit, row.denied) = (index(rows.precision), index(rows.unfit), index(rows.denied))
         (row.stateUnknown, row.suspended) = (index(rows.stateUnknown), index(rows.suspended))

@@ -15,7 +15,7 @@ struct DoorAsker: Sendable {
     /// What the vendor holds of contacts, by key; who is missing is not there.
     ///
     /// - Throws: ``Migration/Failure`` if the vendor refuses to tell; `CancellationError` when the task is cancelled.
-    func contacts(of keys: [String]) async throws -> [String: Contact] {
+    func contacts(of keys: [String]) async throws -> [ScalarString: Contact] {
         guard case .byKeys(let most)? = door.reading else { return [:] }
         var questions: [[String]] = []
         for key in keys {
@@ -25,8 +25,8 @@ struct DoorAsker: Sendable {
                 questions.append([key])
             }
         }
-        return try await withThrowingTaskGroup(of: [String: Contact].self) { group in
-            var found: [String: Contact] = [:]
+        return try await withThrowingTaskGroup(of: [ScalarString: Contact].self) { group in
+            var found: [ScalarString: Contact] = [:]
             var rest = questions[...]
             // As many at once as the vendor answers at once.
             for question in rest.prefix(type(of: door).descriptor.concurrency) {
@@ -55,9 +55,9 @@ struct DoorAsker: Sendable {
         } while next != nil
     }
 
-    private func ask(_ wanted: ContactQuestion, about contact: String?) async throws -> [String: Contact] {
+    private func ask(_ wanted: ContactQuestion, about contact: String?) async throws -> [ScalarString: Contact] {
         let page = try await page(wanted, about: contact)
-        return Dictionary(page.contacts.map { ($0.key, $0.contact) }) { first, _ in first }
+        return Dictionary(page.contacts.map { (ScalarString($0.key), $0.contact) }) { first, _ in first }
     }
 
     private func page(_ wanted: ContactQuestion, about contact: String?) async throws -> ContactPage {

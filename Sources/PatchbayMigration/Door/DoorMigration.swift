@@ -173,7 +173,7 @@ private final class ApplyFeed: DoorFeed {
     /// Whether the vendor must be asked before the row is said: for the way back, or for the sake of a yes.
     private func isAsked(_ item: DoorItem) -> Bool {
         guard !item.row.isRejected else { return false }
-        if let journal { return journal.rows[item.number]?.key != item.row.key }
+        if let journal { return journal.rows[item.number].map { !ScalarString.equal($0.key, item.row.key) } ?? true }
         return target.keepsNoes && item.row.actions.contains(where: \.isYes)
     }
 
@@ -185,7 +185,7 @@ private final class ApplyFeed: DoorFeed {
         return target.canRead ? items.filter(isAsked).map(\.row.key) : []
     }
 
-    func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem] {
+    func prepare(_ items: [DoorItem], _ held: [ScalarString: Contact]) throws -> [DoorItem] {
         var items = items
         for place in items.indices where !items[place].row.isRejected {
             items[place].row = target.isPaged ? prepare(paged: items[place]) : prepare(asked: items[place], held)
@@ -204,10 +204,10 @@ private final class ApplyFeed: DoorFeed {
         return row
     }
 
-    private func prepare(asked item: DoorItem, _ held: [String: Contact]) -> DoorRow {
+    private func prepare(asked item: DoorItem, _ held: [ScalarString: Contact]) -> DoorRow {
         var row = item.row
-        let known = journal?.rows[item.number].flatMap { $0.key == row.key ? $0 : nil }
-        let before = known.map { $0.before ?? nil } ?? held[row.key]
+        let known = journal?.rows[item.number].flatMap { ScalarString.equal($0.key, row.key) ? $0 : nil }
+        let before = known.map { $0.before ?? nil } ?? held[ScalarString(row.key)]
         // Before any yes is left out: whoever goes on must find the same noes.
         let part = before.map { $0.part(in: row.image) }
         if let before { keepNoes(in: &row) { before.saysNo(to: $0) } }

@@ -75,7 +75,7 @@ protocol DoorFeed: AnyObject {
     /// The keys about which the vendor must be asked before these rows are said.
     func questions(of items: [DoorItem]) -> [String]
     /// Takes what the vendor holds of them; the rows as they are said then.
-    func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem]
+    func prepare(_ items: [DoorItem], _ held: [ScalarString: Contact]) throws -> [DoorItem]
     /// A row has its verdict.
     func settled(_ item: DoorItem, _ findings: [Finding]) throws
     /// Everything handed over is with the outputs when this returns; the place as it is kept.
@@ -103,7 +103,7 @@ final class DoorRun {
     private var bytes = 0
     private var places: [OperationID: (row: Int, place: Int)] = [:]
     /// Contacts that are on their way: one row of each at a time, because a later one builds on an earlier one.
-    private var contacts: Set<String> = []
+    private var contacts: Set<ScalarString> = []
     /// Rows that were made, those about which the vendor is asked, and those that may enter.
     private var made: ArraySlice<DoorItem> = []
     private var asked: [DoorItem] = []
@@ -126,7 +126,7 @@ final class DoorRun {
     private enum Signal: Sendable {
         case event(EngineEvent)
         case tick
-        case asked(Result<[String: Contact], any Error>)
+        case asked(Result<[ScalarString: Contact], any Error>)
     }
 
     nonisolated(nonsending) func run() async throws -> DoorOutcome {
@@ -306,11 +306,12 @@ final class DoorRun {
                 }
                 made = items[...]
             }
-            var keys: Set<String> = []
+            var keys: Set<ScalarString> = []
             // A contact that is on its way already has to wait, and what stands behind it.
             let next = made.prefix(Self.batch).prefix { item in
-                let key = item.row.key
-                return key.isEmpty || item.row.isRejected || !contacts.contains(key) && keys.insert(key).inserted
+                let key = ScalarString(item.row.key)
+                return item.row.key.isEmpty || item.row.isRejected
+                    || !contacts.contains(key) && keys.insert(key).inserted
             }
             if next.isEmpty, !made.isEmpty { return nil }
             made = made.dropFirst(next.count)
@@ -342,7 +343,7 @@ final class DoorRun {
         }
         (operations, bytes, end) = (operations + ids.count, bytes + item.record.bytes.count, item.number + 1)
         rows[item.number] = item
-        if !item.row.actions.isEmpty { contacts.insert(item.row.key) }
+        if !item.row.actions.isEmpty { contacts.insert(ScalarString(item.row.key)) }
         let options = item.options.map { [target.descriptor.id: $0] } ?? [:]
         for (place, id) in ids.enumerated() where !known.contains(id) && item.outcomes[place] == nil {
             try client.capture(
@@ -375,7 +376,7 @@ final class DoorRun {
         while let item = rows[first], item.open == 0 {
             rows[first] = nil
             first += 1
-            contacts.remove(item.row.key)
+            contacts.remove(ScalarString(item.row.key))
             (operations, bytes) = (operations - item.outcomes.count, bytes - item.record.bytes.count)
             unsaved += max(1, item.outcomes.count)
             let findings = item.verdict(lostOptOuts: target.settings.lostOptOuts)

@@ -234,16 +234,17 @@ private final class UndoFeed: DoorFeed {
         var items: [DoorItem] = []
         while items.isEmpty, share < ShareStore.shares {
             defer { share += 1 }
-            var held: [String: Contact] = [:]
+            var held: [ScalarString: Contact] = [:]
             var keys: [String] = []
-            var rows: [String: (before: Contact??, wrote: [Contact])] = [:]
+            var rows: [ScalarString: (before: Contact??, wrote: [Contact])] = [:]
             for line in try contacts(lines.bytes(share)) {
                 switch line {
-                case .held(let key, let contact): held[key] = contact
+                case .held(let key, let contact): held[ScalarString(key)] = contact
                 case .complete: continue
-                case .row(_, let key, let before, let wrote):
+                case .row(_, let name, let before, let wrote):
+                    let key = ScalarString(name)
                     guard let earlier = rows[key] else {
-                        keys.append(key)
+                        keys.append(name)
                         rows[key] = (before, [wrote])
                         continue
                     }
@@ -254,17 +255,20 @@ private final class UndoFeed: DoorFeed {
                     rows[key] = (earlier.before.map { $0.map { more.with($0) } }, earlier.wrote + [wrote])
                 }
             }
-            var present: [String: Contact] = [:]
-            for case .held(let key, let contact) in try contacts(shown.bytes(share)) { present[key] = contact }
-            for key in keys {
+            var present: [ScalarString: Contact] = [:]
+            for case .held(let key, let contact) in try contacts(shown.bytes(share)) {
+                present[ScalarString(key)] = contact
+            }
+            for name in keys {
+                let key = ScalarString(name)
                 guard let row = rows[key] else { continue }
                 number += 1
                 guard number > settled else { continue }
                 let all = row.wrote.reduce(Contact()) { $0.with($1) }
                 known[number] = (row.before ?? held[key]?.part(in: all), row.wrote, present[key])
                 var told = DoorRow()
-                told.key = key
-                let record = SourceRecord(number: number, line: number, bytes: Array(key.utf8), contact: nil)
+                told.key = name
+                let record = SourceRecord(number: number, line: number, bytes: Array(name.utf8), contact: nil)
                 items.append(DoorItem(record, told))
             }
         }
@@ -273,11 +277,12 @@ private final class UndoFeed: DoorFeed {
 
     func questions(of items: [DoorItem]) -> [String] { target.isPaged ? [] : items.map(\.row.key) }
 
-    func prepare(_ items: [DoorItem], _ held: [String: Contact]) throws -> [DoorItem] {
+    func prepare(_ items: [DoorItem], _ held: [ScalarString: Contact]) throws -> [DoorItem] {
         items.map { item in
             guard let what = known.removeValue(forKey: item.number) else { return item }
             let key = item.row.key
-            let (row, options) = way.row(key, before: what.before, wrote: what.wrote, now: what.now ?? held[key])
+            let now = what.now ?? held[ScalarString(key)]
+            let (row, options) = way.row(key, before: what.before, wrote: what.wrote, now: now)
             var item = DoorItem(item.record, row)
             item.options = options
             return item

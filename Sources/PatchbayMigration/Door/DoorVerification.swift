@@ -134,7 +134,7 @@ public struct DoorVerification: Sendable {
             let keys = waiting.joined().map(\.text)
             guard share == SightStore.shares - 1 || keys.count >= most * target.descriptor.concurrency else { continue }
             let held = try await patiently(surroundings.isCancelled) {
-                try await asker.contacts(of: Array(Set(keys)).sorted())
+                try await asker.contacts(of: keys.eachOnce.sorted())
             }
             for entries in waiting { try compare(entries, held, judge, names, &verification, difference) }
             waiting = []
@@ -160,14 +160,14 @@ public struct DoorVerification: Sendable {
 
     private func compare(
         _ entries: [SightStore.Entry],
-        _ held: [String: Contact],
+        _ held: [ScalarString: Contact],
         _ judge: Judge,
         _ names: NameBook,
         _ verification: inout Verification,
         _ difference: (Verification.Difference) throws -> Void
     ) throws {
-        let found = Set(entries.map(\.text)).sorted().compactMap { key -> SightStore.Entry? in
-            guard let contact = held[key] else { return nil }
+        let found = entries.map(\.text).eachOnce.sorted().compactMap { key -> SightStore.Entry? in
+            guard let contact = held[ScalarString(key)] else { return nil }
             let fields = RecordLens.look(contact, target.door.keyKind, tagByTag: true).fields
                 .map { (name: names.index(of: $0.name), digest: $0.digest) }
             return SightStore.Entry(key: KeyMark(key, opinion: 0), number: 0, text: key, fields: fields)

@@ -111,9 +111,8 @@ extension AcousticServer: ContactDoor {
             case .yesNo: text == "Yes" ? true : text == "No" ? false : nil
             case .numeric: AttributeValue(text: text, as: .integer) ?? AttributeValue(text: text, as: .decimal)
             case .date: day(text).flatMap { AttributeValue(text: $0, as: .date) }
-            case .time: AttributeValue(text: String(text.prefix(5)), as: .time)
-            case .timestamp:
-                day(text.prefix(10)).flatMap { AttributeValue(text: "\($0)T\(text.dropFirst(11))Z", as: .timestamp) }
+            case .time: FileTime(text).map { .time($0.time) }
+            case .timestamp: FileMoment(text, forms: [.american], zone: "Z").map { .timestamp($0.timestamp) }
             case .country: AttributeValue(text: text.uppercased(), as: .country)
             case .multiSelection: AttributeValue(text: text, as: .choices)
             default: nil

@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 extension AcousticServer {
@@ -102,7 +103,7 @@ extension AcousticServer {
         let (key, verb) = (head.operation.acousticKey, verb(of: head))
         RuleID.acoustic(verb == .add ? "S6" : "S7").fire()
         let group = group(of: head, pending, atMost: Self.mostTogether) { one in
-            isWritten(one.operation) && self.verb(of: one) == verb && one.operation.acousticKey == key
+            isWritten(one.operation) && self.verb(of: one) == verb && ScalarString.equal(one.operation.acousticKey, key)
         }
         let row = RecipientRow(group, key: key, settings)
         return Transmission(
@@ -140,7 +141,7 @@ extension AcousticServer {
             let key = head.operation.acousticKey
             let group = group(of: head, pending, atMost: settings.eventsPerRequest) { one in
                 isEvent(one.operation) && contactID(of: one) == nil && one.step?.verb == head.step?.verb
-                    && one.operation.acousticKey == key
+                    && ScalarString.equal(one.operation.acousticKey, key)
             }
             // Of whom nobody has said anything yet, the event is the first word: the contact is added with its key alone.
             guard head.step?.verb == .add else {
@@ -179,8 +180,7 @@ extension AcousticServer {
             return Transmission(.gdprStatus, requests.status(ofErasure: job), carrying: waiting)
         }
         let group = group(of: head, pending, atMost: settings.erasuresPerJob) { isErasure($0) && $0.step?.job == nil }
-        var keys: [String] = []
-        for key in group.map(\.operation.acousticKey) where !keys.contains(key) { keys.append(key) }
+        let keys = group.map(\.operation.acousticKey).eachOnce
         return Transmission(.gdprErasure, requests.erasure(of: keys), carrying: group)
     }
 

@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// What one operation writes into its contact's columns, and what is to be said about it.
@@ -46,7 +47,7 @@ struct ServerCells: Sendable {
     private mutating func add(_ identifiers: [Identifier], key: String) {
         for (place, identifier) in identifiers.enumerated() {
             let path = "action.identifiers[\(place)]"
-            let isKey = identifier.value.trimmed == key
+            let isKey = ScalarString.equal(identifier.value.trimmed, key)
             let column = settings.identifierColumns[identifier.kind]
             if identifier.kind == .external {
                 if isKey { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }

@@ -27,7 +27,7 @@ struct ClassicChange {
     func applied(to memory: AdobeClassicMemory) -> AdobeClassicMemory {
         var next = memory
         if let userKey {
-            if let former = memory.userKey, former != userKey {
+            if let former = memory.userKey, ScalarString(former) != userKey.map(ScalarString.init) {
                 RuleID.adobe("C20").fire()
                 next.parameters = [:]
             }

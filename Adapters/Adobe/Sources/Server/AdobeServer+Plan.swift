@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 extension AdobeServer {
@@ -111,7 +112,8 @@ extension AdobeServer {
         RuleID.adobe("B35").fire()
         let key = head.operation.adobeKey
         return pending.batch(min(ServerPace.mostTogether, head.step?.most ?? ServerPace.mostTogether)) { one in
-            !one.isImmediate && one.step == head.step && isWritten(one.operation) && one.operation.adobeKey == key
+            !one.isImmediate && one.step == head.step && isWritten(one.operation)
+                && ScalarString.equal(one.operation.adobeKey, key)
         }
     }
 }

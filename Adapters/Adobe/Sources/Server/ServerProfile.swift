@@ -111,7 +111,8 @@ struct ServerFields: Sendable {
             let value = identifier.value.trimmed
             // A customer number is the contact's key, unless the account has a field of its own for it.
             if field == settings.keyField || field == nil && identifier.kind == .external {
-                if value == key { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }
+                let isKey = ScalarString.equal(value, key)
+                if isKey { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }
             } else {
                 put(field, .string(value), path)
             }

@@ -103,7 +103,8 @@ struct ServerRecord: Sendable {
     func has(_ key: String, _ settings: AdobeServerSettings) -> Bool {
         guard settings.matching != .key else { return true }
         guard let held = json[settings.keyField].flatMap({ $0.string ?? $0.number?.text }) else { return false }
-        return settings.matching == .email ? held.lowercased() == key.lowercased() : held == key
+        let ignoresCase = settings.matching == .email
+        return ScalarString.equal(ignoresCase ? held.lowercased() : held, ignoresCase ? key.lowercased() : key)
     }
 
     /// Where its subscriptions are.

@@ -130,6 +130,13 @@ struct ProfileKey: Hashable, Sendable {
         self.init(text: operation.contactKey, settings)
     }
 
+    /// Two keys are one if they are the same scalar by scalar, as the platform compares them.
+    static func == (left: ProfileKey, right: ProfileKey) -> Bool {
+        left.field == right.field && left.matching == right.matching && ScalarString.equal(left.text, right.text)
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ScalarString(text)) }
+
     /// The key that a text is; nil if it has not the form that the matching needs.
     init?(text key: String, _ settings: AltcraftServerSettings) {
         RuleID.altcraft("V4").fire()
@@ -159,7 +166,8 @@ struct ProfileKey: Hashable, Sendable {
         guard let held = profile[field] else { return false }
         return (held.array ?? [held]).contains { one in
             guard let other = one.string ?? one.number?.text else { return false }
-            return other == text || matching != .custom && other.lowercased() == text.lowercased()
+            return ScalarString.equal(other, text)
+                || matching != .custom && ScalarString.equal(other.lowercased(), text.lowercased())
         }
     }
 }

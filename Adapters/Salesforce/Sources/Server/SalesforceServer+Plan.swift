@@ -47,8 +47,7 @@ extension SalesforceServer {
         switch head.operation.action {
         case .erase:
             let batch = group(of: head, pending, atMost: ServerCells.columnLimit) { $0.action == .erase }
-            var keys: [String] = []
-            for key in batch.map(\.operation.contactKey) where !keys.contains(key) { keys.append(key) }
+            let keys = batch.map(\.operation.contactKey).eachOnce
             return Transmission(.deleteContacts, requests.deletion(of: keys), carrying: batch)
         case .track:
             RuleID.salesforce("V25").fire()
@@ -123,7 +122,7 @@ extension SalesforceServer {
         RuleID.salesforce("V18").fire()
         let key = head.operation.contactKey
         let group = group(of: head, pending, atMost: settings.rowsPerRequest) {
-            isRow($0, .contacts) && $0.contactKey == key
+            isRow($0, .contacts) && ScalarString.equal($0.contactKey, key)
         }
         let verb = head.step?.verb ?? settings.contactsFirst
         var row = ContactRow(key: key)

@@ -55,7 +55,7 @@ struct ServerCells: Sendable {
         for (place, identifier) in identifiers.enumerated() {
             let path = "action.identifiers[\(place)]"
             if identifier.kind == .external {
-                let isKey = identifier.value.trimmed == key
+                let isKey = ScalarString.equal(identifier.value.trimmed, key)
                 if isKey { isKeyAlone = true } else { findings.append(ServerFinding.keyOther.at(path)) }
                 continue
             }

@@ -28,13 +28,13 @@ struct ContactRow: Sendable {
         _ cells: (EngagementOperation) -> [ServerCells.Cell]
     ) -> [ContactRow] {
         var rows: [ContactRow] = []
-        var places: [String: Int] = [:]
+        var places: [ScalarString: Int] = [:]
         for pending in operations {
             let key = pending.operation.contactKey
-            let place = places[key] ?? rows.count
+            let place = places[ScalarString(key)] ?? rows.count
             if place == rows.count {
                 rows.append(ContactRow(key: key))
-                places[key] = place
+                places[ScalarString(key)] = place
             }
             rows[place].add(pending.id, cells(pending.operation))
         }

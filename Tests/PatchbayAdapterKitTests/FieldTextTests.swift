@@ -1,0 +1,32 @@
+import PatchbayModel
+import Testing
+
+@testable import PatchbayAdapterKit
+
+@Suite("Times and instants in fields") struct FieldTextTests {
+    @Test(arguments: [
+        ("13:05", "13:05"), ("1:05", "01:05"), ("13:05:00", "13:05"), ("13:05:59", "13:05 cut"), ("1:05 AM", "01:05"),
+        ("1:05 pm", "13:05"), ("12:00 AM", "00:00"), ("12:00:00 PM", "12:00"), ("11:59:30 PM", "23:59 cut"),
+        (" 13:05 ", "13:05"), ("24:00", nil), ("13:60", nil), ("13:05:60", nil), ("13:05:5", nil), ("13:5", nil),
+        ("0:05 AM", nil), ("13:05 PM", nil), ("1:05 XM", nil), ("1:05 PM GMT", nil), ("13", nil), ("13:05:00.5", nil),
+        ("13:05:", nil), ("-1:05", nil), ("٣:05", nil), ("", nil),
+    ]) func `a time of day is read to the minute, and says what was cut`(_ text: String, _ expected: String?) {
+        #expect(FileTime(text).map { "\($0.time.text)\($0.isCut ? " cut" : "")" } == expected)
+    }
+
+    @Test(arguments: [
+        ("03/09/2031 13:05:00 GMT", "2031-03-09T13:05:00Z"), ("03/09/2031 1:05 PM GMT", "2031-03-09T13:05:00Z"),
+        ("2031-03-09T13:05:00 GMT", "2031-03-09T13:05:00Z"), ("03/09/2031 13:05:00", "2031-03-09T19:05:00Z"),
+        ("03/09/2031 13:05:00 CET", nil), ("03/09/2031 13:05:00GMT", nil), ("GMT", nil), (" GMT", nil),
+    ]) func `an instant with GMT behind it is one in UTC`(_ text: String, _ instant: String?) {
+        #expect(FileMoment(text, forms: [.american], zone: "-06:00")?.timestamp.text == instant)
+    }
+
+    @Test func `a text that holds more than its type is not taken as it`() {
+        let forms = FieldForms(day: .american)
+        #expect(forms.exactValue("13:05:00", as: .time) == AttributeValue(text: "13:05", as: .time))
+        #expect(forms.exactValue("13:05:30", as: .time) == nil)
+        #expect(forms.exactValue("03/09/2031 00:00:00", as: .date) == AttributeValue(text: "2031-03-09", as: .date))
+        #expect(forms.exactValue("03/09/2031 00:00:00 GMT", as: .date) == nil)
+    }
+}

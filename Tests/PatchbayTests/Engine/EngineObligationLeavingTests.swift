@@ -17,7 +17,7 @@ import PatchbaySimulation
 import Testing
 
 /// Whoever says no must be able to leave: the way out is open behind every no, at each vendor.
-@Suite("Leaving behind a no") struct LeavingTests {
+@Suite("Leaving behind a no") struct EngineObligationLeavingTests {
     /// A vendor's device door, and what its request says when push is over.
     struct Vendor: Sendable, CustomTestStringConvertible {
         let id: String

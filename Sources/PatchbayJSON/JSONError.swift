@@ -46,23 +46,20 @@ public struct JSONError: Error, Hashable, Sendable {
 
 extension JSONError: CustomStringConvertible {
     /// One sentence with what and where.
-    public var description: String { "line \(line), column \(column): \(code.words)" }
-}
-
-extension JSONError.Code {
-    /// What is wrong, in a few words.
-    public var words: String {
-        switch self {
-        case .unexpectedEnd: "the text ends inside a value"
-        case .unexpectedByte: "a character that cannot stand there"
-        case .trailingText: "text after the end of the value"
-        case .invalidNumber: "not a JSON number"
-        case .invalidEscape: "an unknown or incomplete escape"
-        case .controlCharacter: "a control character that must be escaped"
-        case .invalidUTF8: "bytes that are not UTF-8"
-        case .loneSurrogate: "half of a surrogate pair (\\uD800–\\uDFFF), which is no character"
-        case .duplicateName: "the same name twice in one object"
-        case .tooDeep: "nested deeper than the limit"
-        }
+    public var description: String {
+        let what =
+            switch code {
+            case .unexpectedEnd: "the text ends inside a value"
+            case .unexpectedByte: "a character that cannot stand there"
+            case .trailingText: "text after the end of the value"
+            case .invalidNumber: "not a JSON number"
+            case .invalidEscape: "an unknown or incomplete escape"
+            case .controlCharacter: "a control character that must be escaped"
+            case .invalidUTF8: "bytes that are not UTF-8"
+            case .loneSurrogate: "half of a surrogate pair (\\uD800–\\uDFFF), which is no character"
+            case .duplicateName: "the same name twice in one object"
+            case .tooDeep: "nested deeper than the limit"
+            }
+        return "line \(line), column \(column): \(what)"
     }
 }

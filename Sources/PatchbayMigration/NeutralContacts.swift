@@ -79,7 +79,7 @@ enum NeutralContacts {
                 finding.remedy = error.remedy
                 record.findings = [finding]
             } catch {
-                let column = (error as? JSONError).map { "column \($0.column): \($0.code.words)" }
+                let column = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
                 record.findings = [NeutralContacts.notJSON.at(detail: column)]
             }
             return record

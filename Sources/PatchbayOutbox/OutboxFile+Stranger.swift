@@ -3,11 +3,14 @@ extension OutboxFile {
     /// So many bytes are looked at: the schema of an outbox stands in its first forty pages.
     private static let look = 64 * 4096
 
-    /// Fails for a file that is no database and holds no trace of an outbox: another program's, or a person's.
+    /// Fails for a folder, and for a file that is no database and holds no trace of an outbox: another program's, or a person's.
     ///
     /// It is left as it is. A damaged outbox shows its header, the mark in it, its log, or its schema; where a disk left
     /// nothing but zeros, nobody's words are lost.
     func requireNoStranger() throws(OutboxError) {
+        guard !Self.isFolder(path) else {
+            throw OutboxError(.cannotOpen, "\(path) is a folder.", remedy: "Name the outbox in that folder.")
+        }
         guard let size = Self.size(path), size > 0, (Self.size(path + "-wal") ?? 0) == 0 else { return }
         // What can't be read is named when it is opened.
         guard let head = try? Self.read(path, at: 0, count: 100), !head.isEmpty, !Self.isHeader(head) else { return }

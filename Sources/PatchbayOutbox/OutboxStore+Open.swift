@@ -45,11 +45,8 @@ extension OutboxStore {
         guard OutboxFile.exists(path) else {
             throw OutboxError(.cannotOpen, "\(path) does not exist.", remedy: "Check the path.")
         }
-        guard !OutboxFile.isFolder(path) else {
-            throw OutboxError(.cannotOpen, "\(path) is a folder.", remedy: "Name the outbox in that folder.")
-        }
-        let connection = try Connection(.file(path), .readOnly)
         do {
+            let connection = try Connection(.file(path), .readOnly)
             _ = try connection.number("SELECT count(*) FROM sqlite_schema")
             return connection
         } catch {
@@ -64,9 +61,6 @@ extension OutboxStore {
 
     private static func openForWriting(_ file: OutboxFile) throws(OutboxError) -> OutboxStore {
         var report = OpenReport()
-        guard !OutboxFile.isFolder(file.path) else {
-            throw OutboxError(.cannotOpen, "\(file.path) is a folder.", remedy: "Name a file in that folder.")
-        }
         try Recovery.finishInterrupted(file)
         try file.requireNoStranger()
         try file.createIfMissing()

@@ -408,8 +408,8 @@ package final class Engine {
 
     /// Lets a stopped provider go on.
     package func resume(_ provider: String) throws {
-        guard runners.contains(where: { $0.name == provider }) else { throw CaptureError.unknownProvider }
-        for runner in runners where delivers && runner.name == provider { try fenced { try runner.resume() } }
+        guard let runner = runners.first(where: { $0.name == provider }) else { throw CaptureError.unknownProvider }
+        if delivers { try fenced { try runner.resume() } }
     }
 
     /// How each provider stands.

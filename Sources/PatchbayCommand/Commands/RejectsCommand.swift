@@ -42,11 +42,11 @@ extension Command {
         arguments: [.required("FILE"), .optional("OUT")],
         optional: [.provider, .code]
     ) { session in
-        let path = session.invocation.argument(1)
-        try session.requireNoOutbox(at: path, besides: session.invocation.argument(0) ?? "")
+        let path = session.invocation.argument(1).flatMap { $0 == "-" ? nil : $0 }
+        if let path { try session.requireNoOutbox(at: path, besides: session.invocation.argument(0) ?? "") }
         let store = try session.outbox()
         let (provider, code) = (try session.provider(of: store), session.invocation.text(.code))
-        let file = try path.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile(path: $0) }
+        let file = try path.map { try OutputFile(path: $0) }
         var count = 0
         try store.forEachReject(provider: provider) { reject in
             guard code == nil || reject.code == code else { return }
@@ -257,8 +257,7 @@ extension RejectRecord {
 
 extension Session {
     /// Refuses to write rejects over their own outbox, what stands beside it, or any other database.
-    fileprivate func requireNoOutbox(at output: String?, besides outbox: String) throws {
-        guard let output, output != "-" else { return }
+    fileprivate func requireNoOutbox(at output: String, besides outbox: String) throws {
         var files = MigrationFiles()
         for path in ["", "-wal", "-shm", "-journal"].map({ outbox + $0 }) { files.read(path, "the outbox") }
         files.write(output, "OUT")

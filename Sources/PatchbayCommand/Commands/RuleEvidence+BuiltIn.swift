@@ -65,7 +65,9 @@ extension RuleEvidence {
         {"rule":"acoustic/F3","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F4","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F5","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F5","test":"PatchbayAcousticTests.RecordTests/`an instant of the vendor's connectors is in UTC, whatever the file's zone`(_:)"}
         {"rule":"acoustic/F6","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
+        {"rule":"acoustic/F6","test":"PatchbayAcousticTests.RecordTests/`a time has 24 hours or 12, and seconds are cut off and told`(_:_:_:)"}
         {"rule":"acoustic/F7","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.MapFileTests/`a file of opt-outs, or of people who get nothing, is a no in each row`(_:_:)"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.MapFileTests/`what a person wants is read, even where an import leaves it out`()"}
@@ -117,6 +119,7 @@ extension RuleEvidence {
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) permission"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the door registers where it is told to`()"}
+        {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the person's own no outlives the system's yes`()"}
         {"rule":"acoustic/I2","test":"PatchbayAcousticTests.IdentityTests/`the same device is not told again, another fact is`()"}
         {"rule":"acoustic/I3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) first-hour"}
         {"rule":"acoustic/I3","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) merged"}
@@ -157,7 +160,9 @@ extension RuleEvidence {
         {"rule":"acoustic/K5","test":"PatchbayAcousticTests.KnowledgeTests/`another person forgets every value and the tags`()"}
         {"rule":"acoustic/K5","test":"PatchbayAcousticTests.KnowledgeTests/`other ids forget every value`()"}
         {"rule":"acoustic/K5","test":"PatchbayAcousticTests.KnowledgeTests/`the same person keeps the tags`()"}
+        {"rule":"acoustic/K5","test":"PatchbayAcousticTests.KnowledgeTests/`whose identifier looks alike is another person`()"}
         {"rule":"acoustic/K6","test":"PatchbayAcousticTests.KnowledgeTests/`a number and its digits are two values`()"}
+        {"rule":"acoustic/K6","test":"PatchbayAcousticTests.KnowledgeTests/`a text that looks alike is another value`()"}
         {"rule":"acoustic/K6","test":"PatchbayAcousticTests.KnowledgeTests/`numbers are compared as numbers`(_:)"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) crash"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) doubt"}
@@ -264,6 +269,7 @@ extension RuleEvidence {
         {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`a refused call goes again in halves, until the bad word stands alone`()"}
         {"rule":"acoustic/S26","test":"PatchbayAcousticTests.ServerTests/`one bad event refuses its list, and is found`(_:)"}
         {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`a contact is added with its key and its columns`()"}
+        {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"acoustic/S27","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
         {"rule":"acoustic/S28","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
         {"rule":"acoustic/S29","test":"PatchbayAcousticTests.ServerTests/`tags and subscriptions are columns, and what is not of this door is refused`()"}
@@ -275,6 +281,7 @@ extension RuleEvidence {
         {"rule":"acoustic/S32","test":"PatchbayAcousticTests.ServerTests/`a removal takes the contact out of the database`()"}
         {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) erasure"}
         {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerTests/`contacts are erased by one job, which is asked for until it has no state`()"}
+        {"rule":"acoustic/S33","test":"PatchbayAcousticTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"acoustic/S34","test":"PatchbayAcousticTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) erasure"}
         {"rule":"acoustic/S34","test":"PatchbayAcousticTests.ServerTests/`contacts are erased by one job, which is asked for until it has no state`()"}
         {"rule":"acoustic/S35","test":"PatchbayAcousticTests.ServerTests/`a job that the vendor forgot goes again, and a refused one in halves`()"}
@@ -408,7 +415,9 @@ extension RuleEvidence {
         {"rule":"adobe/B34","test":"PatchbayAdobeTests.ServerTests/`a reader gets a profile, or pages of a collection`()"}
         {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`a bad value falls alone, also where the profile is still to be made`()"}
+        {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"adobe/B35","test":"PatchbayAdobeTests.ServerTests/`tags and channels are flags, and everything of a contact goes together`()"}
+        {"rule":"adobe/B36","test":"PatchbayAdobeTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"adobe/B36","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
         {"rule":"adobe/B37","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
         {"rule":"adobe/B38","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
@@ -908,11 +917,13 @@ extension RuleEvidence {
         {"rule":"altcraft/V2","test":"PatchbayAltcraftTests.ServerTests/`what only a person can mend stops, and keeps everything`(_:)"}
         {"rule":"altcraft/V3","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
         {"rule":"altcraft/V4","test":"PatchbayAltcraftTests.ServerTests/`a profile is found by what the settings say`(_:)"}
+        {"rule":"altcraft/V4","test":"PatchbayAltcraftTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"altcraft/V4","test":"PatchbayAltcraftTests.ServerTests/`settings that do not fit together are all found`()"}
         {"rule":"altcraft/V5","test":"PatchbayAltcraftTests.ServerTests/`identifiers are fields, and the key can't be changed`()"}
         {"rule":"altcraft/V5","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
         {"rule":"altcraft/V6","test":"PatchbayAltcraftTests.ServerTests/`profiles go in one request, the token in its header`()"}
         {"rule":"altcraft/V7","test":"PatchbayAltcraftTests.ServerTests/`a request has so many profiles and bytes, and a larger profile goes alone`()"}
+        {"rule":"altcraft/V7","test":"PatchbayAltcraftTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) verdicts"}
         {"rule":"altcraft/V8","test":"PatchbayAltcraftTests.ServerTests/`a profile that the vendor can't take now goes again alone`()"}
@@ -960,6 +971,7 @@ extension RuleEvidence {
         {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
+        {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`a contact whose no has no resource is not written, unless the settings say so`()"}
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
@@ -1092,6 +1104,7 @@ extension RuleEvidence {
         {"rule":"des/R8","test":"PatchbayDESTests.InstallationTests/`an account without anonymous contacts registers all the same`()"}
         {"rule":"des/R8","test":"PatchbayDESTests.RefusalTests/`one kind of identifier names contacts`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`a contact is set by field and value, and not again`()"}
+        {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`a value that looks alike is another contact`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`after doubt the contact is set again`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`an ID token proves who it is, and another one is a change`()"}
         {"rule":"des/R9","test":"PatchbayDESTests.ContactTests/`another field with the same value is another contact`()"}
@@ -1110,7 +1123,9 @@ extension RuleEvidence {
         {"rule":"des/R15","test":"PatchbayDESTests.EventTests/`a view and a click are recorded and reported`()"}
         {"rule":"des/R15","test":"PatchbayDESTests.RefusalTests/`views and clicks need a campaign, clicks a button`()"}
         {"rule":"des/R16","test":"PatchbayDESTests.DESConformanceTests/converses(_:) inbox-tags"}
+        {"rule":"des/R16","test":"PatchbayDESTests.EventTests/`of words about tags that are captured at once, none is lost`(_:)"}
         {"rule":"des/R16","test":"PatchbayDESTests.EventTests/`tags are lower-case, and with a fetched inbox only changes are sent`()"}
+        {"rule":"des/R16","test":"PatchbayDESTests.EventTests/`the last word about a tag counts while an earlier one waits`()"}
         {"rule":"des/R17","test":"PatchbayDESTests.DESConformanceTests/converses(_:) new-application"}
         {"rule":"des/R17","test":"PatchbayDESTests.DESConformanceTests/converses(_:) views-and-clicks"}
         {"rule":"des/R17","test":"PatchbayDESTests.StateTests/`the state goes back as it came, in events and in inline requests`()"}
@@ -1475,6 +1490,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V8","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"salesforce/V8","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
         {"rule":"salesforce/V9","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
+        {"rule":"salesforce/V9","test":"PatchbaySalesforceTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"salesforce/V10","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) bad-row"}
         {"rule":"salesforce/V10","test":"PatchbaySalesforceTests.ServerTests/`a bad row is found, and every other gets through`(_:)"}
         {"rule":"salesforce/V11","test":"PatchbaySalesforceTests.ServerTests/`a row set holds fifty rows of as many contacts`()"}
@@ -1491,6 +1507,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V17","test":"PatchbaySalesforceTests.ServerTests/`a job has so many rows and bytes, and a larger row goes alone`()"}
         {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
         {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
+        {"rule":"salesforce/V18","test":"PatchbaySalesforceTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`a contact is created, and changed where it is there`()"}
         {"rule":"salesforce/V19","test":"PatchbaySalesforceTests.ServerTests/`settings that do not fit together are all found`()"}
@@ -1499,6 +1516,7 @@ extension RuleEvidence {
         {"rule":"salesforce/V21","test":"PatchbaySalesforceTests.ServerTests/`a yes that says no inside is no yes`()"}
         {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) contact"}
         {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerTests/`contacts are forgotten together, and only a clear word ends it`()"}
+        {"rule":"salesforce/V22","test":"PatchbaySalesforceTests.ServerTests/`contacts whose keys look alike stay two`()"}
         {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"salesforce/V23","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}
         {"rule":"salesforce/V24","test":"PatchbaySalesforceTests.ServerTests/`an event leaves once, also where nobody knows what became of it`()"}

@@ -2,6 +2,15 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Testing
 
+@Suite("Places") struct PlaceTests {
+    @Test func `a lane has another name for each text, in ASCII`() {
+        let texts = ["Zo\u{EB}", "Zoe\u{308}", "%Zo%C3%AB", "Zo%C3%AB", "b7e2 f0c4@d91a", ""]
+        let names = texts.map { Place(lane: $0).lane }
+        #expect(names == ["%Zo%C3%AB", "%Zoe%CC%88", "%%25Zo%25C3%25AB", "Zo%C3%AB", "b7e2 f0c4@d91a", ""])
+        #expect(texts.map { Place(lane: "", queue: $0).queue } == names)
+    }
+}
+
 @Suite("What a plan is shown") struct PendingTests {
     private func pending(_ action: Action, _ sequence: Int64, queue: String = "q") -> Pending<ProbeAdapter> {
         Pending(

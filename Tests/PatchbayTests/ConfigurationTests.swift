@@ -103,6 +103,12 @@ import Testing
         #expect(credentials[nil] == Secret("jwt"))
     }
 
+    @Test func `contacts that look alike have each their own credential`() {
+        let names = ["Zo\u{EB}", "Zoe\u{308}"]
+        let credentials = Configuration.Credentials(contacts: names.map { ($0, Secret("\($0.utf8.count)")) })
+        #expect(names.map { credentials[$0] } == [Secret("4"), Secret("5")])
+    }
+
     // MARK: The digest
 
     private func digest(_ edit: (String) -> String) throws -> String {

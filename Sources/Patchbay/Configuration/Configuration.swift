@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 public import PatchbayModel
 
 /// Which vendors hear the app, and how: the content of one JSON file (`Schemas/configuration`).
@@ -41,16 +42,17 @@ public struct Configuration: Sendable {
     public struct Credentials: Hashable, Sendable {
         /// For everybody who has none of their own, and for the anonymous person.
         public let fallback: Secret?
-        /// By contact.
-        public let contacts: [String: Secret]
+        /// By contact; contacts that only look alike have each their own.
+        private let contacts: [ScalarString: Secret]
 
-        /// Credentials.
-        public init(fallback: Secret? = nil, contacts: [String: Secret] = [:]) {
-            (self.fallback, self.contacts) = (fallback, contacts)
+        /// Credentials; of a contact that stands there twice, the last.
+        public init(fallback: Secret? = nil, contacts: [(contact: String, secret: Secret)] = []) {
+            self.fallback = fallback
+            self.contacts = Dictionary(contacts.map { (ScalarString($0.contact), $0.secret) }) { _, last in last }
         }
 
         /// The credential of a contact; nil is the anonymous person.
-        public subscript(contact: String?) -> Secret? { contact.flatMap { contacts[$0] } ?? fallback }
+        public subscript(contact: String?) -> Secret? { contact.flatMap { contacts[ScalarString($0)] } ?? fallback }
     }
 
     /// Where operations go.

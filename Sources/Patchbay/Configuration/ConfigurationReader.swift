@@ -347,12 +347,14 @@ struct ConfigurationReader {
         }
         if areUsed == false { findings.append(ConfigurationFinding.unusedCredentials.at(path)) }
         let fallback = members["default"].flatMap { secret($0, at: path.dot("default")) }
-        var contacts: [String: Secret] = [:]
+        var contacts: [(contact: String, secret: Secret)] = []
         for (place, member) in (members["contacts"].flatMap { object($0, at: path.dot("contacts"), known: nil) } ?? [:])
             .enumerated()
         {
             // A contact's id is a person's value: the finding counts instead of naming.
-            contacts[member.name] = secret(member.value, at: path.dot("contacts[\(place)]"))
+            if let secret = secret(member.value, at: path.dot("contacts[\(place)]")) {
+                contacts.append((member.name, secret))
+            }
         }
         return Configuration.Credentials(fallback: fallback, contacts: contacts)
     }

@@ -61,7 +61,7 @@ extension CaptureBatch {
     private func forgetMemory(ofGone provider: String, _ subject: String) throws -> Erasure.Memory {
         let before = try context.store.memories(provider: provider).count
         let isAlone = try context.store.mirrorCount() == 0
-        try context.store.clearMemory(provider: provider, lane: isAlone ? nil : subject)
+        try context.store.clearMemory(provider: provider, lane: isAlone ? nil : Place.name(subject))
         return try context.store.memories(provider: provider).count < before ? .forgotten : .none
     }
 
@@ -90,7 +90,7 @@ extension CaptureBatch {
                 forgotten.append((position, entry.lane))
                 part.memory = .forgotten
             }
-            try context.store.forgetEmptyQueues(named: operation.subject.rawValue)
+            try context.store.forgetEmptyQueues(named: Place.name(operation.subject.rawValue))
         }
         switch runner.descriptor.capabilities[.operation(.erase)] {
         case .native: break

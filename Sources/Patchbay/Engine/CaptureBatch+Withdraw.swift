@@ -59,10 +59,10 @@ extension CaptureBatch {
 extension EngagementOperation {
     /// Whether a contact captured it, or it names the contact.
     fileprivate func concerns(_ contact: String) -> Bool {
-        if self.contact == contact { return true }
+        if contact.isSame(as: self.contact) { return true }
         return switch action {
-        case .identify(let identifiers): identifiers.contains { $0.value == contact }
-        case .switchContact(let change): change.identifiers.contains { $0.value == contact }
+        case .identify(let identifiers): identifiers.contains { contact.isSame(as: $0.value) }
+        case .switchContact(let change): change.identifiers.contains { contact.isSame(as: $0.value) }
         default: false
         }
     }
@@ -80,6 +80,9 @@ extension Action {
 }
 
 extension String {
+    /// Whether it is the other text, and not one that only looks like it.
+    func isSame(as other: String?) -> Bool { other.map { ScalarString.equal(self, $0) } ?? false }
+
     /// The text as it stands in what the outbox stores.
     var storedBytes: [UInt8] {
         var writer = JSONWriter()

@@ -9,10 +9,9 @@ extension Engine {
     /// The subjects whose state belongs to a contact, by who is logged in or by an identifier.
     package func subjects(of contact: String) throws -> [Subject] {
         try context.store.subjects(mentioning: contact.storedBytes).compactMap { subject, body in
-            guard let mirror = try? SubjectMirror(jsonBytes: body),
-                mirror.contact == contact || mirror.identifiers.contains(where: { $0.value == contact })
-            else { return nil }
-            return Subject(rawValue: subject)
+            guard let mirror = try? SubjectMirror(jsonBytes: body) else { return nil }
+            let names = mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self)
+            return names.contains(where: contact.isSame) ? Subject(rawValue: subject) : nil
         }
     }
 

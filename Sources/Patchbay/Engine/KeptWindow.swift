@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 import PatchbayOutbox
 
@@ -7,12 +8,12 @@ struct KeptWindow {
     var index = LaneIndex()
     /// What was shown last and has not ended, by sequence; beside it the contacts and the operations, decoded.
     private(set) var sequences: ArraySlice<Int64> = []
-    private var contacts: ArraySlice<String?> = []
+    private var contacts: ArraySlice<ScalarString?> = []
     private(set) var shown = Window()
     /// What was shown earlier, and waits: its queue is closed, or others went before it.
     private var aside: [Int64: Waiting] = [:]
     /// What the app gave at the last plan.
-    private var credentials: [String?: Secret?] = [:]
+    private var credentials: [ScalarString?: Secret?] = [:]
     /// Whether it was filled since.
     private var hasUnsigned = true
     /// The queues that were closed when it was filled.
@@ -128,7 +129,7 @@ struct KeptWindow {
             if new == nil { credentials = [:] }
             if !aside.isEmpty { aside[sequence] = nil }
             sequences.append(sequence)
-            contacts.append(pending.operation.contact)
+            contacts.append(pending.operation.contact.map(ScalarString.init))
             hasGroups = hasGroups || pending.operation.group != nil
             shown.operations.append(pending)
             shown.views.append(pending.view as AnyObject)
@@ -140,7 +141,7 @@ struct KeptWindow {
     mutating func sign(_ app: CredentialDesk, _ desk: any AdapterDesk) {
         guard hasUnsigned || !credentials.allSatisfy({ app.credential(of: $0.key) == $0.value }) else { return }
         hasUnsigned = false
-        var last: String??
+        var last: ScalarString??
         var isNew = false
         for (offset, contact) in contacts.enumerated() {
             if last != .some(contact) {

@@ -152,7 +152,7 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
-            credential: credentials?.credential(of: operation.contact)
+            credential: credentials?.credential(of: operation.contact.map(ScalarString.init))
         )
         return Waiting(facts, desk)
     }
@@ -177,13 +177,13 @@ extension Runner {
 final class CredentialDesk {
     private let context: EngineContext
     private let provider: String
-    private(set) var known: [String?: Secret?] = [:]
+    private(set) var known: [ScalarString?: Secret?] = [:]
 
     init(context: EngineContext, provider: String) { (self.context, self.provider) = (context, provider) }
 
-    func credential(of contact: String?) -> Secret? {
+    func credential(of contact: ScalarString?) -> Secret? {
         if let credential = known[contact] { return credential }
-        let credential = context.credential(provider, contact)
+        let credential = context.credential(provider, contact?.text)
         known[contact] = .some(credential)
         return credential
     }

@@ -131,17 +131,27 @@ public enum StatePart: String, Sendable {
 }
 
 /// Where an operation waits: one request in flight per lane, order and blocking per queue in it.
+///
+/// Subjects that look alike, as é in one scalar and in two, are two; as names they would be equal to Swift and different to the
+/// outbox. So lanes and queues have names in ASCII: whatever else a name holds is written in percents.
 public struct Place: Hashable, Codable, Sendable {
     /// The lane. A device has one for its installation; a server door a small pool.
-    public var lane: String
+    public let lane: String
     /// The queue in the lane: one per independent stream.
-    public var queue: String
+    public let queue: String
     /// False: dropped with a finding while consent is unknown, instead of held.
     public var waitsForConsent: Bool
 
     /// A place.
     public init(lane: String, queue: String = "", waitsForConsent: Bool = true) {
-        (self.lane, self.queue, self.waitsForConsent) = (lane, queue, waitsForConsent)
+        (self.lane, self.queue, self.waitsForConsent) = (Self.name(lane), Self.name(queue), waitsForConsent)
+    }
+
+    /// The name of the lane or queue that belongs to a text: ASCII, and another for each text. What begins with a percent sign is
+    /// written in percents too.
+    package static func name(_ text: String) -> String {
+        guard text.utf8.first == UInt8(ascii: "%") || !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+        return "%" + URLText.encode(text)
     }
 
     /// A subject's place in a pool of lanes: its queue is its own, its lane the same on every machine and for ever.

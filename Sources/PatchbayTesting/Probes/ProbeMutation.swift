@@ -71,7 +71,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 
     func place(_ operation: EngagementOperation) -> Place {
         var place = base.place(operation)
-        if mutation == .queuesTogether { place.queue = "" }
+        if mutation == .queuesTogether { place = Place(lane: place.lane, waitsForConsent: place.waitsForConsent) }
         if mutation == .misplacesConsent { place.waitsForConsent.toggle() }
         return place
     }

@@ -107,6 +107,23 @@ import Testing
         #expect(world.sent.map { $0.request[header: "Authorization"] } == ["token of anna", "token of bo"])
     }
 
+    @Test func `subjects and contacts that look alike are two, each with lane, memory and credential`() throws {
+        let world = try VirtualWorld()
+        world.credentials = { _, contact in contact.map { Secret("\($0.utf8.count) bytes") } }
+        try world.start(.probe { $0.suppresses = true })
+        let names = ["Zo\u{EB}", "Zoe\u{308}"]
+        for name in names { try world.capture(.set("tier", "gold"), subject: Subject(rawValue: name), contact: name) }
+        #expect(try world.drain())
+        #expect(Set(world.sent.map { $0.request[header: "Authorization"] }) == ["4 bytes", "5 bytes"])
+        #expect(try world.store.memories(provider: "p").count == 2)
+        for name in names {
+            let again = try world.capture(.set("tier", "gold"), subject: Subject(rawValue: name), contact: name)
+            #expect(try world.drain())
+            #expect(world.outcome(of: again.id, on: "p")?.term == .unchanged)
+        }
+        #expect(try world.account("p").balances)
+    }
+
     @Test func `courtesy ends at its instant, and a flush skips it (E6)`() throws {
         let world = try VirtualWorld()
         try world.start(.probe { $0.courtesy = 30_000 })

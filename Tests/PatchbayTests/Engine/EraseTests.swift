@@ -215,6 +215,19 @@ import Testing
         await client.close()
     }
 
+    @Test func `whose name looks alike is not erased`() async throws {
+        let folder = TemporaryFolder()
+        let transport = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "hostNotFound")) }
+        let client = try await client(folder.outbox, transport)
+        let (composed, decomposed) = ("Zo\u{EB}", "Zoe\u{308}")
+        try client.capture(.switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, decomposed)])))
+        try client.capture(.set("friend", .string(composed)))
+        let report = try await client.erase(contact: composed)
+        #expect(report.mirrors == 0 && report.providers.allSatisfy { $0.withdrawn.isEmpty })
+        #expect(try await client.mirror().contact?.utf8.count == decomposed.utf8.count)
+        await client.close()
+    }
+
     @Test func `a contact's erasure withdraws what waits on an installation that is somebody else's now`() async throws
     {
         let folder = TemporaryFolder()

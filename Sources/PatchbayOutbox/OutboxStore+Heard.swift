@@ -1,3 +1,13 @@
+/// What became of an operation at a provider.
+package enum Hearing: Int64, Sendable {
+    /// The provider never had it, or let it move away.
+    case none
+    /// It refused it.
+    case refused
+    /// It waits there, or ended otherwise.
+    case taken
+}
+
 /// Which operations were ever heard of, asked one by one: the ids are never all in memory.
 extension OutboxStore {
     /// Whether an operation is pending, or ended as far back as the history goes.
@@ -12,20 +22,23 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a provider has an operation among what is pending there, or ended it otherwise than by letting it move away.
-    package func hasHeard(_ id: String, provider: String) throws(OutboxError) -> Bool {
+    /// What became of an operation at a provider, as far back as the history goes.
+    package func hearing(of id: String, provider: String) throws(OutboxError) -> Hearing {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
             try fillHeard()
-            return try connection.number(
+            let most = try connection.number(
                 """
-                SELECT 1 WHERE EXISTS (SELECT 1 FROM operation o, route r
-                        WHERE o.id = ?1 AND r.sequence = o.sequence AND r.provider = ?2)
-                    OR EXISTS (SELECT 1 FROM heard WHERE id = ?1 AND provider = ?2 AND is_moved = 0)
+                SELECT max(hearing) FROM (
+                    SELECT hearing FROM heard WHERE id = ?1 AND provider = ?2
+                    UNION ALL SELECT ?3 FROM operation o, route r
+                    WHERE o.id = ?1 AND r.sequence = o.sequence AND r.provider = ?2)
                 """,
                 .text(id),
-                .text(provider)
-            ) != nil
+                .text(provider),
+                .integer(Hearing.taken.rawValue)
+            )
+            return most.flatMap(Hearing.init) ?? .none
         }
     }
 
@@ -36,8 +49,8 @@ extension OutboxStore {
                 """
                 DROP TABLE IF EXISTS temp.heard;
                 CREATE TEMP TABLE heard (
-                    id TEXT NOT NULL, provider TEXT NOT NULL, is_moved INTEGER NOT NULL,
-                    PRIMARY KEY (id, provider, is_moved)) WITHOUT ROWID
+                    id TEXT NOT NULL, provider TEXT NOT NULL, hearing INTEGER NOT NULL,
+                    PRIMARY KEY (id, provider, hearing)) WITHOUT ROWID
                 """
             )
             heardEnd = 0
@@ -47,12 +60,11 @@ extension OutboxStore {
         // A part at a time: the ids are never all in memory.
         while case let part = try remembered(behind: known, limit: 1_024), let last = part.last {
             for ending in part {
-                let isMoved = ["moved", "shadowed"].contains(ending.entry.term)
                 try connection.run(
                     Self.hear,
                     .text(ending.entry.id),
                     .text(ending.entry.provider),
-                    .integer(isMoved ? 1 : 0)
+                    .integer((Self.hearings[ending.entry.term] ?? .taken).rawValue)
                 )
             }
             known = last.number
@@ -60,5 +72,7 @@ extension OutboxStore {
         heardEnd = end
     }
 
-    private static let hear = Query("INSERT OR IGNORE INTO heard (id, provider, is_moved) VALUES (?1, ?2, ?3)")
+    /// By the term of an ending.
+    private static let hearings: [String: Hearing] = ["moved": .none, "shadowed": .none, "rejected": .refused]
+    private static let hear = Query("INSERT OR IGNORE INTO heard (id, provider, hearing) VALUES (?1, ?2, ?3)")
 }

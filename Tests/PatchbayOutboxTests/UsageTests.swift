@@ -102,17 +102,18 @@ import Testing
             #expect(try store.knows("o-\(place)"))
             try store.end(provider: "acoustic", sequence: Int64(place) + 1, term: term, code: "", at: 1)
             #expect(try store.knows("o-\(place)"))
-            #expect(try store.hasHeard("o-\(place)", provider: "acoustic") == (term != "moved"))
+            let hearing: Hearing = [.taken, .none, .refused][place]
+            #expect(try store.hearing(of: "o-\(place)", provider: "acoustic") == hearing)
         }
-        #expect(try store.hasHeard("o-3", provider: "acoustic"))
-        #expect(try !store.hasHeard("o-3", provider: "adobe") && !store.knows("o-4"))
+        #expect(try store.hearing(of: "o-3", provider: "acoustic") == .taken)
+        #expect(try store.hearing(of: "o-3", provider: "adobe") == .none && !store.knows("o-4"))
         let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
         #expect(try reader.knows("o-1") && !reader.knows("o-4"))
         try? store.transaction(.normal) {
             try store.end(provider: "acoustic", sequence: 4, term: "moved", code: "", at: 1)
-            #expect(try !store.hasHeard("o-3", provider: "acoustic"))
+            #expect(try store.hearing(of: "o-3", provider: "acoustic") == .none)
             throw OutboxError(.io, "the process dies")
         }
-        #expect(try store.hasHeard("o-3", provider: "acoustic"))
+        #expect(try store.hearing(of: "o-3", provider: "acoustic") == .taken)
     }
 }

@@ -110,6 +110,8 @@ extension Engine {
     /// Remembers a provider as it is now; whoever begins to hear somebody hears the whole state first.
     private func adopt(_ change: Change) throws {
         guard let runner = change.runner, let provider = change.provider else { return }
+        var change = change
+        try replaceVendor(of: &change.record, by: runner.descriptor, wasLeft: change.old.isNone)
         let isNew = change.record?.state != change.state
         let joins = !change.new.isNone && change.old != change.new
         guard provider.isRouted || provider.rehearsesOutside else {
@@ -144,6 +146,22 @@ extension Engine {
                 try context.create(action, for: subject, mirror, because: "mirror", runner)
             }
         }
+    }
+
+    /// Another vendor under the name of one that is done with: what that one's adapter remembered is nothing to it.
+    private func replaceVendor(
+        of record: inout ProviderRecord?,
+        by descriptor: AdapterDescriptor,
+        wasLeft: Bool
+    ) throws {
+        guard var replaced = record, replaced.adapter != descriptor.id.rawValue else { return }
+        let pending = try context.store.pendingCount(provider: replaced.name)
+        guard pending == 0, wasLeft else { throw SwitchRefusal(replacing: replaced, pending: pending) }
+        try context.store.clearProviderState(replaced.name)
+        (replaced.adapter, replaced.stateVersion) = (descriptor.id.rawValue, descriptor.stateVersion)
+        replaced.parked = nil
+        try context.store.setProvider(replaced)
+        record = replaced
     }
 
     private func placeAgainIfChanged(_ change: Change) throws {
@@ -223,17 +241,25 @@ extension Engine {
                 .filter { !$0.isForeign }
             // A push of the old vendor's is nobody else's: it stays.
             if examined.isEmpty { return }
-            let newcomers = try examined.filter { taker in
-                try !context.store.hasHeard(row.operation.id, provider: taker.runner.name)
+            let hearings = try examined.map { taker in
+                try context.store.hearing(of: row.operation.id, provider: taker.runner.name)
             }
-            let hasTaker = newcomers.count < examined.count || newcomers.contains { !$0.refuses }
+            let newcomers = zip(examined, hearings).filter { $0.1 == .none }.map(\.0)
+            let hasTaker = hearings.contains(.taken) || newcomers.contains { !$0.refuses }
             let isLost = policy == .retarget && !hasTaker
             if isLost, plan.onLoss == .refuse {
-                lost.add(operation, from: change.name, examined.map { ($0.runner.name, $0.findings) })
+                try lost.add(operation, from: change.name, examined.map { ($0.runner.name, try whyNot($0, operation)) })
             }
             for taker in newcomers { try move(operation, row.operation.sequence, to: taker, mirror, isLost: isLost) }
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }
         }
+    }
+
+    /// What a provider has against an operation: what it says now, or what was said when it heard it.
+    private func whyNot(_ taker: Taker, _ operation: EngagementOperation) throws -> [Finding] {
+        guard !taker.refuses else { return taker.findings }
+        let rejects = try context.store.rejects(provider: taker.runner.name, id: operation.id.rawValue)
+        return rejects.compactMap { try? Finding(jsonBytes: $0.finding) }
     }
 
     /// Puts an operation on its way to one that has not heard it; where nobody takes it, each that refuses it books that.

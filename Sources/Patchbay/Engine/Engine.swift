@@ -30,7 +30,6 @@ package final class Engine {
     ) throws {
         self.plan = plan
         bounds = OutboxBounds(limits)
-        store.rejectLimit = limits.rejects
         let gate = ConsentGate(required: plan.requiredConsent)
         context = try EngineContext(store: store, host: host, gate: gate, credentials: credentials)
         heardEnd = try store.historyEnd()
@@ -41,6 +40,13 @@ package final class Engine {
             if let rate = provider.rate { runner.rate = rate }
             runners.append(runner)
         }
+        takeStore()
+    }
+
+    /// Makes the store this engine's: another one over it may have been refused.
+    private func takeStore() {
+        context.listen()
+        store.rejectLimit = bounds.limits.rejects
     }
 
     /// The engine's timeline.
@@ -60,6 +66,7 @@ package final class Engine {
     ///
     /// - Throws: ``SwitchRefusal`` if the switch would lose something; then nothing has changed.
     package func start() throws -> Bool {
+        takeStore()
         guard try takeLease() else { return false }
         do {
             try reviewConsent()

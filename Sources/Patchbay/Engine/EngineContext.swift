@@ -28,7 +28,11 @@ final class EngineContext {
         (self.store, self.host, self.gate, self.credentials) = (store, host, gate, credentials)
         rehearsals = RehearsalBook(store)
         timeline = Timeline(after: try store.meta("timeline"), on: host)
-        store.date = { host.date().milliseconds }
+    }
+
+    /// Hears what the store does by itself. Of several engines over one store, the one that was started last does.
+    func listen() {
+        store.date = { [host] in host.date().milliseconds }
         store.onLoss = { [weak self] provider, id in
             let outcome = OperationOutcome(.quarantined, finding: FindingRow.Engine.rowDamaged.at())
             self?.emit([.ended(OperationID(rawValue: id), provider: provider, outcome)])

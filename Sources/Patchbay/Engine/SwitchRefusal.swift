@@ -1,5 +1,6 @@
 public import PatchbayAdapterKit
 public import PatchbayModel
+import PatchbayOutbox
 
 /// A change of configuration that can't be carried out without loss. Nothing has changed: the old configuration still works.
 public struct SwitchRefusal: Error, Hashable, Sendable {
@@ -35,6 +36,17 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         let switched = "Set \"onSwitch\" to \"drain\" or \"both\", so that the old provider still gets them"
         remedy =
             "\(isAskedFor ? asked : switched), or set \"onLoss\" to \"reject\", which keeps them among the rejects."
+    }
+
+    /// Another vendor under the name of one that has not been left.
+    init(replacing record: ProviderRecord, pending count: Int) {
+        (operations, self.count) = ([], count)
+        reason =
+            count > 0
+            ? "\(record.name) can't be another vendor: \(count) of its operations are still pending for \(record.adapter)."
+            : "\(record.name) can't be another vendor: \(record.adapter) has not heard its farewell."
+        remedy =
+            "Give the new vendor a provider of its own and a route, and keep \(record.name) as it was, without a route, until it is drained."
     }
 
     /// A rehearsal under a name that real work waits under.

@@ -79,6 +79,18 @@ import Testing
         #expect(urls.suffix(2) == ["http://probe.test/switchContact/second", "http://probe.test/changeAttributes"])
     }
 
+    @Test func `after a refused change the engine that goes on tells of damaged rows`() throws {
+        let world = try VirtualWorld()
+        try world.start(.routes(.drain, .route("a", .live, courtesy: 60_000)))
+        let lost = try world.capture(.set("city", .string("Turku")))
+        #expect(throws: SwitchRefusal.self) {
+            try world.reconfigure(.routes(.retarget, .route("a", nil), .picky("b")))
+        }
+        try world.store.connection.run("UPDATE operation SET body = x'00' WHERE id = ?1", .text(lost.id.rawValue))
+        try world.advance(by: .seconds(61))
+        #expect(world.outcome(of: lost.id, on: "a")?.term == .quarantined)
+    }
+
     @Test func `a row that was damaged while its window was kept ends once: as the vendor said, or as quarantined`()
         throws
     {

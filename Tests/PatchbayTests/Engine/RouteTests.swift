@@ -24,6 +24,11 @@ extension RoutingPlan.Provider {
             sendsShadow: sends
         )
     }
+
+    /// A probe that takes events alone.
+    static func picky(_ name: String, _ mode: RoutingPlan.Mode? = .live) -> RoutingPlan.Provider {
+        RoutingPlan.Provider(name: name, adapter: PickyDevice(settings: .init()), mode: mode)
+    }
 }
 
 extension RoutingPlan {
@@ -76,7 +81,7 @@ extension VirtualWorld {
 
     @Test func `the report counts kinds, and tells what only the new one refuses from what all refuse`() throws {
         let world = try VirtualWorld()
-        let picky = RoutingPlan.Provider(name: "next", adapter: PickyDevice(settings: .init()), mode: .shadow)
+        let picky = RoutingPlan.Provider.picky("next", .shadow)
         try world.start(.routes(.drain, .route("live", .live), picky))
         try world.capture(.event("good"))
         try world.capture(.event("bad"))
@@ -413,7 +418,7 @@ struct PickyDevice: VendorAdapter {
         let world = try VirtualWorld()
         let old = RoutingPlan.routes(.drain, .route("a", .live, courtesy: 60_000))
         try world.start(old)
-        let picky = RoutingPlan.Provider(name: "b", adapter: PickyDevice(settings: .init()), mode: .live)
+        let picky = RoutingPlan.Provider.picky("b")
         let taken = try world.capture(.event("taken"))
         let lost = try world.capture(.set("city", .string("Turku")))
         let next = RoutingPlan.routes(.retarget, .route("a", nil), picky)
@@ -433,11 +438,54 @@ struct PickyDevice: VendorAdapter {
     @Test func `the policy may say otherwise: then it is kept among the rejects`() throws {
         let world = try VirtualWorld()
         try world.start(.routes(.drain, .route("a", .live, courtesy: 60_000)))
-        let picky = RoutingPlan.Provider(name: "b", adapter: PickyDevice(settings: .init()), mode: .live)
+        let picky = RoutingPlan.Provider.picky("b")
         let lost = try world.capture(.set("city", .string("Turku")))
         try world.reconfigure(.routes(.retarget, .route("a", nil), picky, onLoss: .reject))
         #expect(try world.drain())
         #expect(try world.store.rejects(provider: "b", limit: 9).map(\.operation.id).contains(lost.id.rawValue))
+        try world.expectSound()
+    }
+
+    @Test(arguments: [false, true])
+    func `another vendor under the name of one that was not left is refused (E13)`(isPending: Bool) throws {
+        let world = try VirtualWorld()
+        let old = RoutingPlan.routes(.retarget, .route("crm", .live, courtesy: isPending ? 60_000 : 0))
+        try world.start(old)
+        try world.capture(.set("city", .string("Turku")))
+        try world.advance(by: .seconds(1))
+        let next = RoutingPlan.routes(.retarget, .picky("crm"))
+        let refusal = #expect(throws: SwitchRefusal.self) { try world.restart(next) }
+        #expect(refusal?.count == (isPending ? 1 : 0) && refusal?.operations.isEmpty == true)
+        #expect(refusal?.reason.contains("crm can't be another vendor") == true)
+        // Nothing has changed: the old one goes on, is left, and then the name is free.
+        try world.restart(old)
+        try world.restart(.routes(.drain, .route("crm", nil)))
+        #expect(try world.drain())
+        #expect(world.heard("crm").last == "farewell")
+        let memories = try world.store.memories(provider: "crm")
+        #expect(memories.count == 1)
+        try world.restart(next)
+        let taken = try world.capture(.event("e"))
+        #expect(try world.drain())
+        #expect(world.outcome(of: taken.id, on: "crm")?.term == .accepted)
+        #expect(try world.store.providers().map(\.adapter) == [PickyDevice.descriptor.id.rawValue])
+        try world.expectSound()
+    }
+
+    @Test func `who refused an operation before is nobody to take it (E13)`() throws {
+        let world = try VirtualWorld()
+        let providers = [RoutingPlan.Provider.route("a", .live, courtesy: 60_000), .picky("b")]
+        try world.start(RoutingPlan(providers: providers, onSwitch: .retarget, onLoss: .refuse))
+        let lost = try world.capture(.set("city", .string("Turku")))
+        try world.capture(.event("taken"))
+        try world.advance(by: .seconds(1))
+        #expect(world.outcome(of: lost.id, on: "b")?.term == .rejected)
+        let refusal = #expect(throws: SwitchRefusal.self) {
+            try world.reconfigure(.routes(.retarget, .route("a", nil, courtesy: 60_000), .picky("b")))
+        }
+        #expect(refusal?.operations.map(\.id) == [lost.id])
+        #expect(refusal?.operations.first?.refusals["b"]?.code == "picky.refused")
+        #expect(try world.account("a").pending == 2)
         try world.expectSound()
     }
 

@@ -108,7 +108,7 @@ extension AttributeValue {
             case .time: LocalTime(text: text).map(AttributeValue.time)
             case .timestamp: Timestamp(text: text).map(AttributeValue.timestamp)
             case .country: CountryCode(text: text).map(AttributeValue.country)
-            case .choices: .choices(text.split(separator: ";").map(\.bare).filter { !$0.isEmpty })
+            case .choices: .choices(text.words(between: ";"))
             case .list, .object: nil
             }
         guard let value else { return nil }
@@ -330,10 +330,19 @@ public enum AttributeChange: ScannedValue {
     }
 }
 
-extension Substring {
-    /// Without white space at its ends.
-    fileprivate var bare: String {
-        let start = drop(while: \.isWhitespace)
-        return String(start.lastIndex { !$0.isWhitespace }.map { start[...$0] } ?? "")
+extension String {
+    /// The words between separators, without white space at their ends; blank ones are none.
+    ///
+    /// All of it by Unicode scalars: a separator before a mark that joins it is one to whoever reads bytes.
+    package func words(between separator: Unicode.Scalar) -> [String] {
+        unicodeScalars.split(separator: separator).map(\.trimmed).filter { !$0.isEmpty }
+    }
+}
+
+extension Substring.UnicodeScalarView {
+    /// The text without Unicode white space and line breaks at both ends; a mark that joins a blank is no blank, and stays.
+    package var trimmed: String {
+        let start = drop { $0.properties.isWhitespace }
+        return start.lastIndex { !$0.properties.isWhitespace }.map { String(start[...$0]) } ?? ""
     }
 }

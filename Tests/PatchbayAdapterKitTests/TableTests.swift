@@ -280,7 +280,7 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
         #expect(request[header: "X-Client-I"] == nil)
     }
 
-    @Test(arguments: [("  a b\n", "a b"), ("\u{2003}x\u{A0}", "x"), ("", ""), (" ", "")])
+    @Test(arguments: [("  a b\n", "a b"), ("\u{2003}x\u{A0}", "x"), ("", ""), (" ", ""), ("  \u{301}c ", "\u{301}c")])
     func `white space at both ends goes`(_ row: (text: String, trimmed: String)) {
         #expect(row.text.trimmed == row.trimmed)
     }

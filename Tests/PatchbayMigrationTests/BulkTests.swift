@@ -145,6 +145,24 @@ import Testing
         }
     }
 
+    @Test func `a list is not joined, and texts that look alike are two of a table, on every way`() throws {
+        let mapping = try ContactMapping(json: [
+            ["join": ["attributes.city", "attributes.labels"], "to": "attributes.name"],
+            ["map": "attributes.town", "values": ["\u{E9}": "composed", "e\u{301}": "parted"]],
+        ])
+        let line = #"{"identifiers":[{"kind":"email","value":"a@b.example"}],"attributes":{"city":"x","#
+        let ends = [#""labels":["a"]}}"#, "\"town\":\"\u{E9}\"}}", "\"town\":\"e\u{301}\"}}"]
+        // The fast way learns names before it goes.
+        let bytes = Array(repeatElement(ends.map { line + $0 + "\n" }.joined(), count: 8).joined().utf8)
+        let settings: JSONObject = ["dbId": 1, "matching": "custom", "matchingIdentifier": "email"]
+        for workers in [0, 1] {
+            let said = try Outcome(bytes, settings, mapping: mapping, chunk: 1 << 20, workers: workers)
+            let towns = said.output.split(separator: "\n").map { $0.contains("composed") ? "composed" : "parted" }
+            #expect(towns == (0..<16).map { $0 % 2 == 0 ? "composed" : "parted" })
+            #expect(said.report.contains("mapping.value.noText") && !said.output.contains("labels"))
+        }
+    }
+
     @Test(arguments: 0..<8) func `every way follows a mapping's rules alike with rows`(_ round: Int) throws {
         let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
         var (rules, noise) = (MappingNoise(seed: UInt64(round + 900)), RowNoise(seed: UInt64(round + 90), mutated: 5))

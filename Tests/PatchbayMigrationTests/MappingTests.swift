@@ -12,7 +12,7 @@ import Testing
         identifiers: [Identifier(.external, "c-1")],
         attributes: [
             "tier": "gold", .fullName: "Aino Maria Virtanen", "street": "Kauppatori", "house": "1", .gender: "F",
-            "points": "42", "number": 7,
+            "points": "42", "number": 7, "labels": .list(["a", "b"]),
         ],
         locale: "fi_FI"
     )
@@ -69,6 +69,12 @@ import Testing
             changes: ["street": nil, "house": nil, "address": "Kauppatori 1"]
         ),
         Case(
+            label: "a list is not joined",
+            rule: ["join": ["attributes.street", "attributes.labels"], "to": "attributes.address"],
+            effect: "failed",
+            code: "mapping.value.noText"
+        ),
+        Case(
             label: "a value is looked up",
             rule: ["map": "attributes.gender", "values": ["F": "female"]],
             changes: [.gender: "female"]
@@ -106,6 +112,21 @@ import Testing
             effect: "failed",
             code: "mapping.value.noText"
         ),
+        Case(
+            label: "a tag is not there already",
+            rule: ["set": "tags.gold", "value": false],
+            effect: "idle"
+        ),
+        Case(
+            label: "by default a tag is not there",
+            rule: ["default": "tags.gold", "value": false],
+            effect: "idle"
+        ),
+        Case(
+            label: "there are no tags already",
+            rule: ["set": "tags", "value": ["choices": []]],
+            effect: "idle"
+        ),
         Case(label: "a removal", rule: ["remove": "attributes.tier"], changes: ["tier": nil]),
     ]
 
@@ -128,7 +149,7 @@ import Testing
             ["rename": "identifiers.external", "to": "identifiers.loyalty_card"],
             ["rename": "attributes.points", "to": "identifiers.external"],
             ["rename": "locale", "to": "attributes.language"], ["set": "timeZone", "value": "Europe/Helsinki"],
-            ["set": "locale", "value": ["choices": []]],
+            ["rename": "attributes.labels", "to": "locale"],
         ])
         var (contact, effects) = (Self.contact, mapping.noEffects)
         let findings = mapping.apply(to: &contact, counting: &effects)
@@ -181,6 +202,22 @@ import Testing
             ]
         )
         #expect(error?.findings.allSatisfy { !$0.remedy.isEmpty } == true)
+    }
+
+    @Test(
+        arguments: [
+            (["split": "attributes.x", "to": ["locale", "attributes.a", "locale"]], "to[2]"),
+            (["rename": "attributes.x", "to": "attributes.x"], "to"),
+            (["set": "identifiers.external", "value": ""], "value"), (["set": "tags", "value": 7], "value"),
+            (["default": "tags.vip", "value": "maybe"], "value"),
+            (["map": "locale", "values": ["fi": "fi_FI", "x": ["choices": []]]], "values.x"),
+        ] as [(JSONValue, String)]
+    ) func `a rule that would lose text, do nothing or reject every contact is refused`(
+        _ rule: JSONValue,
+        _ place: String
+    ) throws {
+        let error = #expect(throws: Migration.Failure.self) { try ContactMapping(json: [rule]) }
+        #expect(error?.findings.map { "\($0.code) \($0.path)" } == ["mapping.rule.member mapping[0].\(place)"])
     }
 
     @Test func `the schema's examples are read, and the bad ones refused`() throws {

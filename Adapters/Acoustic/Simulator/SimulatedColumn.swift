@@ -34,7 +34,8 @@ struct SimulatedColumn: Sendable {
         case "time": return LocalTime(text: text) == nil ? "takes HH:mm" : nil
         case "selection": return values.contains(text) ? nil : "does not allow the value"
         case "multiSelection":
-            let words = text.split(separator: ";", omittingEmptySubsequences: false).map { Self.trimmed($0) }
+            let words = text.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false)
+                .map { Self.trimmed(Substring($0)) }
             return words.allSatisfy(values.contains) ? nil : "does not allow one of the values"
         default: return nil
         }

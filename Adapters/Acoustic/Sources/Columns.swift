@@ -269,7 +269,9 @@ enum Form {
     /// Words that a multi-selection column takes, as one text.
     static func choices(_ words: [String], _ column: Column?) -> Outcome {
         if words.isEmpty { return .failure(ValueProblem(.choicesEmpty)) }
-        if words.contains(where: { $0.contains(";") }) { return .failure(ValueProblem(.choicesSeparator)) }
+        if words.contains(where: { $0.unicodeScalars.contains(";") }) {
+            return .failure(ValueProblem(.choicesSeparator))
+        }
         if words.contains(where: { $0.isEmpty || $0.trimmed != $0 }) { return .failure(ValueProblem(.choicesBlank)) }
         if let place = words.firstIndex(where: { $0.count > choiceLimit }) {
             return .failure(ValueProblem(.choiceLong, "value \(place + 1), the limit is \(choiceLimit)"))

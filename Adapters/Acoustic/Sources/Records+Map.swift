@@ -103,11 +103,15 @@ struct ImportMapReader {
         let base = said.overlaid(with: given)
         // Settings that can't be read are told where they are used.
         guard let file = try? ContactFileSettings.read(base).contactFile else { return base }
-        var places = namesColumns ? Self.leftOut(columns, of: file) : []
+        var places: [(String, String)] = []
         if let key = Self.key(sync, columns, of: file, given) {
             if given["key"] == nil { said["key"] = .string(key.kind.rawValue) }
             if let name = key.column { places.append((name, "identifier:\(key.kind.rawValue)")) }
         }
+        if namesColumns { places += Self.leftOut(columns, of: file) }
+        // Of a column one thing is said, and before all what was given.
+        var named = Set((given["columns"]?.object?.names ?? []).map { ColumnName(rawValue: $0).key })
+        places.removeAll { !named.insert(ColumnName(rawValue: $0.0).key).inserted }
         said["columns"] = Self.over(places.map { ($0.0, .string($0.1)) }, given["columns"])
         said["types"] = Self.over(types(of: map, file), given["types"])
         return said.overlaid(with: given, but: ["columns", "types"])

@@ -16,7 +16,7 @@ extension RecordFormat {
             let settings = try ContactFileSettings.read(object)
             let problems = settings.problemsOfWriting
             if !problems.isEmpty { throw SettingsError(problems) }
-            return ContactFileWriter(settings.contactFile) { settings.action.findings(of: $0) }
+            return try ContactFileWriter(settings.contactFile) { settings.action.findings(of: $0) }
         },
         makeCompanions: { object throws(SettingsError) in
             let settings = try ContactFileSettings.read(object)

@@ -198,6 +198,9 @@ import Testing
                 )
         )
         #expect(try self.settings(map(columns, type: "9"), ["delimiter": "tab", "header": ["X"]])["header"] == ["X"])
+        // What is left out, under another spelling of the name.
+        let leftOut = map([column(1, "CustomerId"), column(2, "SEEN", "<INCLUDE>false</INCLUDE>")])
+        #expect(try self.settings(leftOut, given)["columns"] == given["columns"])
     }
 
     @Test(.shows("acoustic/F2", of: AcousticDevice.self))

@@ -81,6 +81,7 @@ import Testing
         ("HomeCountry", "en_GB", "value.country"), ("LoyaltyTier", "Gold", "selection.value"),
         ("Interests", .choices(["gardening", "Sailing"]), "choices.value"),
         ("Interests", .choices(["gardening;sailing"]), "choices.semicolon"),
+        ("Interests", .choices(["gardening;\u{301}sailing"]), "choices.semicolon"),
         ("Interests", .choices([]), "choices.empty"),
         ("Interests", .choices([" sailing"]), "choices.blank"),
         ("Interests", .choices([String(repeating: "x", count: 101)]), "choices.long"),

@@ -13,7 +13,7 @@ extension RecordFormat {
             ContactFileReader(try ContactFileSettings.read(object).contactFile)
         },
         makeWriter: { object throws(SettingsError) in
-            ContactFileWriter(try ContactFileSettings.read(object).contactFile)
+            try ContactFileWriter(ContactFileSettings.read(object).contactFile)
         },
         makeSourceLayout: { object throws(SettingsError) in
             try ContactFileSettings.read(object).contactFile.sourceLayout

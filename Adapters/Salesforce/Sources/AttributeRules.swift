@@ -89,7 +89,7 @@ enum AttributeRules: Sendable {
     /// Numbers in decimal digits as written, booleans `true` and `false`, days `YYYY-MM-DD`, times `HH:MM`, points in
     /// time RFC 3339 in UTC, countries two letters, choices joined by semicolons. Lists and objects have no form.
     private static func text(of value: AttributeValue) -> Result<String, Problem> {
-        if case .choices(let words) = value, words.contains(where: { $0.contains(";") }) {
+        if case .choices(let words) = value, words.contains(where: { $0.unicodeScalars.contains(";") }) {
             return .failure(Problem(row: .attributeSeparator))
         }
         guard let text = value.plainText else { return .failure(Problem(row: .attributeNested)) }

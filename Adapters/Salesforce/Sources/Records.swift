@@ -10,7 +10,7 @@ extension RecordFormat {
         fileExtension: "csv",
         rules: ((1...11).map { "F\($0)" } + ["F14"]).map(RuleID.salesforce),
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceContacts, object)) },
-        makeWriter: { object throws(SettingsError) in ContactFileWriter(try file(.salesforceContacts, object)) },
+        makeWriter: { object throws(SettingsError) in try ContactFileWriter(file(.salesforceContacts, object)) },
         makeSourceLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).sourceLayout },
         makeTargetLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).targetLayout() }
     )
@@ -24,7 +24,7 @@ extension RecordFormat {
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceMobile, object)) },
         makeWriter: { object throws(SettingsError) in
             RuleID.salesforce("F12").fire()
-            return ContactFileWriter(try file(.salesforceMobile, object)) { contact in
+            return try ContactFileWriter(file(.salesforceMobile, object)) { contact in
                 contact.mobileKeyFindings
             }
         },

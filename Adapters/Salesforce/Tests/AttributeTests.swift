@@ -21,7 +21,8 @@ import Testing
             .init(value: read("2031-03-09T00:15:00.250+02:00", .timestamp), text: "2031-03-08T22:15:00.25Z"),
             .init(value: read("FI", .country), text: "FI"),
             .init(value: .choices(["sailing", "music"]), text: "sailing;music"),
-            .init(value: .choices(["a;b"]), text: nil), .init(value: .list(["a"]), text: nil),
+            .init(value: .choices(["a;b"]), text: nil), .init(value: .choices(["a;\u{301}b"]), text: nil),
+            .init(value: .list(["a"]), text: nil),
             .init(value: .object(["a": 1]), text: nil),
         ]
 

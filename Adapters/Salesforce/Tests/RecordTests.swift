@@ -330,6 +330,21 @@ import Testing
         #expect(error?.findings.map(\.path) == ["columns", "types"])
     }
 
+    @Test func `two columns of one name are refused at the setting, and of one place where a file is written`() throws {
+        let alike: JSONObject = ["columns": ["A-x": "attribute:x", "ax": "attribute:y"]]
+        let same: JSONObject = [
+            "columns": ["A": "attribute:x", "B": "attribute:x", "C": "ignored", "D": "ignored"]
+        ]
+        let contact = Contact(identifiers: [Identifier(.external, "c-1")], attributes: ["x": "7"])
+        let read = #expect(throws: SettingsError.self) { try records("ContactKey\nc-1\n", alike) }
+        let written = #expect(throws: SettingsError.self) { try write(contact, alike) }
+        #expect(read?.findings.map(\.path) == ["columns"] && written?.findings.map(\.path) == ["columns"])
+        let twice = #expect(throws: SettingsError.self) { try write(contact, same) }
+        #expect(twice?.findings.map { "\($0.code) \($0.path)" } == ["salesforce.file.columnRepeated columns.B"])
+        // A reader takes the one that its file has.
+        #expect(try records("ContactKey,B\nc-1,7\n", same).first?.contact == contact)
+    }
+
     @Test(arguments: [
         ("2031/3/9", "2031-03-09T06:00:00Z"), ("3/9/2031", "2031-03-09T06:00:00Z"),
         ("3/9/2031 7:05:11 AM", "2031-03-09T13:05:11Z"), ("3/9/2031 12:05 PM", "2031-03-09T18:05:00Z"),

@@ -245,7 +245,7 @@ public struct ContactFile: Sendable {
                 return column
             }
         }
-        layout.unusualByte = settings.forms.doubled?.asciiValue
+        layout.unusualByte = settings.forms.doubled.flatMap { $0.isASCII ? UInt8(ascii: $0) : nil }
         return .columns(layout)
     }
 
@@ -367,7 +367,14 @@ extension SettingRow {
         ) { value, settings in
             guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
             var strangers: [String] = []
+            var names: Set<String> = []
             for member in object {
+                guard names.insert(ColumnName(rawValue: member.name).key).inserted else {
+                    return Problem(
+                        "It names the column \"\(member.name)\" twice: case, spaces, underscores and hyphens do not count.",
+                        "Leave one of the two."
+                    )
+                }
                 if let place = member.value.string.flatMap(ContactPlace.init(text:)), !member.name.trimmed.isEmpty {
                     settings[keyPath: path].columns.append((member.name.trimmed, place))
                 } else {

@@ -203,14 +203,14 @@ public struct ContactFileReader: RowReader, Sendable {
 extension FieldForms {
     /// A text as it stands in a field, where a character is written twice.
     func doubled(_ text: String) -> String {
-        guard let doubled, text.contains(doubled) else { return text }
-        return text.replacing(String(doubled), with: "\(doubled)\(doubled)")
+        guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
+        return String(text.unicodeScalars.replacing([doubled], with: [doubled, doubled]))
     }
 
     /// What ``doubled(_:)`` made it of; a character alone stays.
     func undoubled(_ text: String) -> String {
-        guard let doubled, text.contains(doubled) else { return text }
-        return text.replacing("\(doubled)\(doubled)", with: String(doubled))
+        guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
+        return String(text.unicodeScalars.replacing([doubled, doubled], with: [doubled]))
     }
 }
 

@@ -12,7 +12,12 @@ public struct ContactFileWriter: RecordWriter, Sendable {
     private var writer: DelimitedWriter
 
     /// A writer at the start of a file.
-    public init(_ file: ContactFile, check: Check? = nil) {
+    ///
+    /// - Throws: ``SettingsError`` if settings name two columns for one part of the contact: a reader may take either, a
+    ///   file has one.
+    public init(_ file: ContactFile, check: Check? = nil) throws(SettingsError) {
+        let repeated = file.repeatedColumns
+        guard repeated.isEmpty else { throw SettingsError(repeated) }
         (self.file, self.check) = (file, check)
         table = WriterTable(file)
         for rule in file.kind.rules.dialect { rule.fire() }
@@ -57,6 +62,15 @@ extension ContactFile {
         var dialect = dialect
         if dialect.quoting == .never { dialect.quote = 0 }
         return dialect
+    }
+
+    /// What is wrong with columns of the settings that fill a part of the contact for which there is one before.
+    fileprivate var repeatedColumns: [Finding] {
+        settings.columns.enumerated().compactMap { number, column in
+            let other = settings.columns[..<number].first { $0.place == column.place }
+            guard column.place != .ignored, let other else { return nil }
+            return kind.findings.columnRepeated.at("columns".dot(column.name), detail: "like \(other.name)")
+        }
     }
 
     /// The columns of a file that is written whose names no header line can hold: the delimiter or a line break stands in

@@ -155,11 +155,11 @@ public struct FieldForms: Sendable {
     /// The words for true and false; `true`, `false`, `yes`, `no`, `1` and `0` are always read.
     public var booleans: (yes: String, no: String)
     /// What stands between several values.
-    public var separator: Character
+    public var separator: Unicode.Scalar
     /// Whether countries are two lower-case letters.
     public var hasLowerCountries: Bool
     /// A character that is written twice, and read twice for one.
-    public var doubled: Character?
+    public var doubled: Unicode.Scalar?
     /// Whether a field may hold a line break; otherwise a space stands for one.
     public var takesLineBreaks: Bool
     /// The highest scalar that a text may hold.
@@ -172,9 +172,9 @@ public struct FieldForms: Sendable {
         zone: String = "Z",
         seconds: String = "",
         booleans: (yes: String, no: String) = ("true", "false"),
-        separator: Character = ";",
+        separator: Unicode.Scalar = ";",
         hasLowerCountries: Bool = false,
-        doubled: Character? = nil,
+        doubled: Unicode.Scalar? = nil,
         takesLineBreaks: Bool = true,
         highestScalar: UInt32 = 0x10FFFF
     ) {
@@ -212,9 +212,7 @@ public struct FieldForms: Sendable {
     }
 
     /// The words of a field with several.
-    func words(of text: String) -> [String] {
-        text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
-    }
+    func words(of text: String) -> [String] { text.words(between: separator) }
 
     // MARK: Writing
 
@@ -237,7 +235,7 @@ public struct FieldForms: Sendable {
 
     /// Several words as one text; nil if one of them would not come back.
     func joined(_ words: [String]) -> String? {
-        let isPlain = words.allSatisfy { !$0.contains(separator) && $0 == $0.trimmed && !$0.isEmpty }
+        let isPlain = words.allSatisfy { !$0.unicodeScalars.contains(separator) && $0 == $0.trimmed && !$0.isEmpty }
         return isPlain ? words.map { $0 }.joined(separator: String(separator)) : nil
     }
 

@@ -396,12 +396,9 @@ extension String {
     }
 }
 
-extension StringProtocol {
+extension Substring {
     /// The text without Unicode white space and line breaks at both ends.
-    public var trimmed: String {
-        let start = self.drop { $0.isWhitespace }
-        return String(start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)])
-    }
+    public var trimmed: String { unicodeScalars.trimmed }
 }
 
 extension UInt8 {

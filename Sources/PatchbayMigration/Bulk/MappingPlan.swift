@@ -50,7 +50,7 @@ final class MappingPlan {
     let doublings: Int
 
     /// What values become, by their text.
-    let tables: [[String: ValueView]]
+    let tables: [[ScalarString: ValueView]]
     // `steps`, `done` and `counts` are of the same length, one for each rule; `ranks` has one for each of `names`. `pages` has
     // `pageSize` bytes and padding.
     let steps: Row<Step>
@@ -119,7 +119,7 @@ struct MappingCompiler {
     /// The attributes and the kinds of identifiers that rules name.
     private(set) var names: [AttributeName] = []
     private(set) var kinds: [IdentifierKind] = []
-    fileprivate private(set) var tables: [[String: ValueView]] = []
+    fileprivate private(set) var tables: [[ScalarString: ValueView]] = []
     fileprivate private(set) var room = 0
     fileprivate private(set) var doublings = 0
     private var indexes: [IdentifierKind: Int] = [:]
@@ -169,8 +169,8 @@ struct MappingCompiler {
             return MappingPlan.Step(work: .join, spot: spot, spots: spots, value: value)
         case .replace(let place, let table, let otherwise):
             guard place.hasValue, let spot = spot(place) else { return nil }
-            var values: [String: ValueView] = [:]
-            for (text, value) in table {
+            var values: [ScalarString: ValueView] = [:]
+            for (text, value) in table.values {
                 guard spot.part == .attribute || value.type == .string, let view = place.taking(value).flatMap(view)
                 else { return nil }
                 values[text] = view

@@ -1,3 +1,5 @@
+import PatchbayJSON
+
 /// What the steps of a mapping do with a view. Each gives nil where the slow way must.
 extension MappingPlan {
     /// Does every step; false where the slow way must, and the view is then of no more use.
@@ -155,7 +157,7 @@ extension MappingPlan {
         var (count, isTaken) = (0, value(at: target, view) != nil)
         for index in 0..<spots.count {
             if spots[index] == target { isTaken = false }
-            guard let value = value(at: spots[index], view), value.kind != .list else { continue }
+            guard let value = value(at: spots[index], view) else { continue }
             guard let text = text(of: value) else { return nil }
             guard text.text.count > 0 else { continue }
             let free = pageSize - (pen.place - pages)
@@ -175,7 +177,7 @@ extension MappingPlan {
         let spot = step.pointee.spot
         guard let value = value(at: spot, view) else { return .idle }
         guard let text = text(of: value), !text.isEscaped else { return nil }
-        guard let other = tables[step.pointee.table][text.text.text] else {
+        guard let other = tables[step.pointee.table][ScalarString(text.text.text)] else {
             return step.pointee.keepsUnknown ? .idle : nil
         }
         guard let isSame = value.isSame(as: other) else { return nil }

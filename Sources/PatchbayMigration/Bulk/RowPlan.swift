@@ -132,12 +132,9 @@ struct RowCompiler {
         row.delimiter = dialect.delimiter
         (row.quotesAll, row.isQuoted) = (dialect.quoting == .always, dialect.quoting != .never)
         row.endsWithReturn = dialect.lineEnding == .carriageReturnLineFeed
-        guard dialect.quote == 0x22, let separator = forms.separator.asciiValue else { return false }
-        row.separator = separator
-        if let doubled = forms.doubled {
-            guard let byte = doubled.asciiValue else { return false }
-            row.doubled = byte
-        }
+        guard dialect.quote == 0x22, forms.separator.isASCII, forms.doubled?.isASCII ?? true else { return false }
+        row.separator = UInt8(ascii: forms.separator)
+        if let doubled = forms.doubled { row.doubled = UInt8(ascii: doubled) }
         (row.takesUnicode, row.takesHighUnicode) = (forms.highestScalar >= 0xFFFF, forms.highestScalar >= 0x10FFFF)
         row.day =
             switch forms.day {

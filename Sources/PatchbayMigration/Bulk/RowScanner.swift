@@ -317,21 +317,13 @@ struct RowScanner: BitwiseCopyable {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
         while count > 0, isBlank(start[0]) { (start, count) = (start + 1, count - 1) }
         while count > 0, isBlank(start[count - 1]) { count -= 1 }
-        let isCutInFront = start != field.pointee.text.start
         field.pointee.text = Stretch(start, count)
         guard count > 0, !field.pointee.isASCII else { return true }
-        // A mark that joins the blank before it goes with it.
-        if isCutInFront, start[0] >= 0x80 { return false }
-        // White space beyond ASCII begins with one of four bytes. At the end a mark that joins a blank before it begins beyond ASCII
-        // too, and only where a blank stands before it is that so.
+        // White space beyond ASCII begins with one of four bytes.
         func mayBlank(_ byte: UInt8) -> Bool { byte == 0xC2 || byte &- 0xE1 < 3 }
-        if mayBlank(start[0]) { return false }
-        var index = count - 1
-        while index > 0, start[index] >= 0x80 {
-            if mayBlank(start[index]) { return false }
-            index -= 1
-        }
-        return index == count - 1 || !isBlank(start[index])
+        var last = count - 1
+        while last > 0, start[last] & 0xC0 == 0x80 { last -= 1 }
+        return !mayBlank(start[0]) && !mayBlank(start[last])
     }
 
     @inline(never) private func escape(_ field: UnsafeMutablePointer<ValueView>, _ start: Pen) -> Pen {

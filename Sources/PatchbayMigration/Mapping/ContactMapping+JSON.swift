@@ -101,14 +101,18 @@ private struct RuleReader {
         case "rename":
             let (source, target) = (place(object, verb, orTags: true), place(object, "to", orTags: true))
             guard let source, let target else { return nil }
+            if source == target { refuse("to", "it is the place itself") }
             return .rename(source, to: target)
         case "set", "default":
             let place = place(object, verb, orTags: true)
-            guard let value = value(object["value"], "value"), let place else { return nil }
+            guard let value = value(object["value"], "value", for: place), let place else { return nil }
             return verb == "set" ? .constant(place, value) : .fallback(place, value)
         case "split":
             let (source, targets) = (place(object, verb), places(object, "to"))
             guard let separator = text(object, "by", usual: " "), let source, let targets else { return nil }
+            for (number, target) in targets.enumerated() where targets[..<number].contains(target) {
+                refuse("to[\(number)]", "it names a place twice")
+            }
             return .split(source, by: separator, to: targets)
         case "join":
             let (sources, target) = (places(object, verb), place(object, "to"))
@@ -137,9 +141,10 @@ private struct RuleReader {
             refuse("values", "it is no object with entries")
             return nil
         }
-        var values: [String: AttributeValue] = [:]
-        for member in members { values[member.name] = value(member.value, "values".dot(member.name)) }
-        return place.map { .replace($0, values, otherwise: otherwise) }
+        let values = members.compactMap { member in
+            value(member.value, "values".dot(member.name), for: place).map { (member.name, $0) }
+        }
+        return place.map { .replace($0, MappingTable(values), otherwise: otherwise) }
     }
 
     private mutating func converting(_ object: JSONObject, _ catalogue: AttributeCatalogue) -> MappingRule? {
@@ -197,10 +202,13 @@ private struct RuleReader {
         return text
     }
 
-    private mutating func value(_ json: JSONValue?, _ name: String) -> AttributeValue? {
+    /// A value that the place takes, if it is known.
+    private mutating func value(_ json: JSONValue?, _ name: String, for place: MappingPlace?) -> AttributeValue? {
         guard let json else { return nil }
         do {
-            return try AttributeValue(json: json, at: path.dot(name))
+            let value = try AttributeValue(json: json, at: path.dot(name))
+            if let place, place.taking(value) == nil { refuse(name, "\(place.text) takes no such value") }
+            return value
         } catch {
             problems.append(ContactMapping.badMember.at(error.path, detail: error.reason))
             return nil

@@ -88,21 +88,18 @@ public struct ContactMapping: Hashable, Sendable {
             contact[source] = nil
             return put(value, target, isTaken: isTaken, detail, &contact, &findings)
         case .constant(let target, let value):
-            guard contact[target] != target.taking(value) ?? value else { return .idle }
+            guard contact[target] ?? target.silence != target.taking(value) ?? value else { return .idle }
             return put(value, target, isTaken: contact[target] != nil, detail, &contact, &findings)
         case .fallback(let target, let value):
             let present = contact[target]
-            guard present == nil || present == .string("") else { return .idle }
+            guard present == nil || present == .string(""), target.silence != target.taking(value) ?? value else {
+                return .idle
+            }
             return put(value, target, isTaken: false, detail, &contact, &findings)
         case .split(let source, let separator, let targets):
             return split(source, separator, targets, detail, &contact, &findings)
         case .join(let sources, let separator, let target):
-            let texts = sources.compactMap { contact[$0]?.plainText }.filter { !$0.isEmpty }
-            guard !texts.isEmpty else { return .idle }
-            let isTaken = contact[target] != nil && !sources.contains(target)
-            for source in sources where source != target { contact[source] = nil }
-            contact[target] = .string(texts.joined(separator: separator))
-            return isTaken ? .replaced : .applied
+            return join(sources, separator, target, detail, &contact, &findings)
         case .replace(let place, let table, let otherwise):
             return replace(place, table, otherwise, detail, &contact, &findings)
         case .convert(let place, let type):
@@ -160,9 +157,33 @@ public struct ContactMapping: Hashable, Sendable {
         return isTaken ? .replaced : .applied
     }
 
+    private func join(
+        _ sources: [MappingPlace],
+        _ separator: String,
+        _ target: MappingPlace,
+        _ detail: String,
+        _ contact: inout Contact,
+        _ findings: inout [Finding]
+    ) -> Done {
+        var texts: [String] = []
+        for source in sources {
+            guard let value = contact[source] else { continue }
+            guard let text = value.plainText else {
+                findings.append(Self.noText.at(source.text, detail: detail))
+                return .failed
+            }
+            if !text.isEmpty { texts.append(text) }
+        }
+        guard !texts.isEmpty else { return .idle }
+        let isTaken = contact[target] != nil && !sources.contains(target)
+        for source in sources where source != target { contact[source] = nil }
+        contact[target] = .string(texts.joined(separator: separator))
+        return isTaken ? .replaced : .applied
+    }
+
     private func replace(
         _ place: MappingPlace,
-        _ table: [String: AttributeValue],
+        _ table: MappingTable,
         _ otherwise: MappingRule.Otherwise,
         _ detail: String,
         _ contact: inout Contact,

@@ -42,6 +42,15 @@ public enum MappingPlace: Hashable, Sendable {
         }
     }
 
+    /// What a contact says there that holds nothing: of tags that it has none.
+    var silence: AttributeValue? {
+        switch self {
+        case .tag: .boolean(false)
+        case .tags: .choices([])
+        case .attribute, .identifier, .locale, .timeZone: nil
+        }
+    }
+
     /// Reads a place; nil if it is none.
     public init?(text: String) {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -14,7 +14,7 @@ public enum MappingRule: Hashable, Sendable {
     /// Joins the texts of several places; places without a value are left out.
     case join([MappingPlace], with: String, to: MappingPlace)
     /// Replaces values by others; what the table does not know is kept, left out, or keeps the contact out.
-    case replace(MappingPlace, [String: AttributeValue], otherwise: Otherwise)
+    case replace(MappingPlace, MappingTable, otherwise: Otherwise)
     /// Converts a value to a type where nothing is lost; nil is the type of the catalogue.
     case convert(MappingPlace, AttributeType?)
     /// Takes a value out.
@@ -29,6 +29,25 @@ public enum MappingRule: Hashable, Sendable {
         /// The contact is rejected.
         case reject
     }
+}
+
+/// What values become, by their text: texts that look alike, as composed and decomposed letters do, are two.
+public struct MappingTable: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    private(set) var values: [ScalarString: AttributeValue]
+
+    /// A table of these values; of one text that is given twice the last counts.
+    public init(_ values: some Sequence<(String, AttributeValue)>) {
+        self.values = Dictionary(values.map { (ScalarString($0), $1) }, uniquingKeysWith: { _, last in last })
+    }
+
+    /// A table as a literal.
+    public init(dictionaryLiteral elements: (String, AttributeValue)...) { self.init(elements) }
+
+    /// How many values it knows.
+    public var count: Int { values.count }
+
+    /// What the value of that text becomes; nil if the table does not know it.
+    public subscript(text: String) -> AttributeValue? { values[ScalarString(text)] }
 }
 
 extension MappingRule: CustomStringConvertible {

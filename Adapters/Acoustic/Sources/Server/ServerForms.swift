@@ -108,8 +108,9 @@ enum ServerForm: Sendable {
         guard case .choices(let words)? = value.converted(to: .choices) else { return mismatch(value) }
         RuleID.acoustic("S18").fire()
         let isFit = words.allSatisfy { word in
-            !word.isEmpty && word.trimmed == word && !word.contains(";") && word.count <= Form.choiceLimit
-                && XMLTree.canHold(word) && column.map { $0.values.contains(word) } ?? true
+            !word.isEmpty && word.trimmed == word && !word.unicodeScalars.contains(";")
+                && word.count <= Form.choiceLimit && XMLTree.canHold(word)
+                && column.map { $0.values.contains(word) } ?? true
         }
         guard isFit, !words.isEmpty else { return .failure(ServerProblem(ServerFinding.valueChoice)) }
         return .success(words.joined(separator: ";"))

@@ -13,7 +13,7 @@ extension RecordFormat {
             ContactFileReader(try ProfileFileSettings.read(object).contactFile)
         },
         makeWriter: { object throws(SettingsError) in
-            ContactFileWriter(try ProfileFileSettings.read(object).contactFile)
+            try ContactFileWriter(ProfileFileSettings.read(object).contactFile)
         },
         makeSourceLayout: { object throws(SettingsError) in
             try ProfileFileSettings.read(object).contactFile.sourceLayout

@@ -115,7 +115,7 @@ struct ServerCells: Sendable {
     // MARK: Values
 
     private mutating func add(_ source: String, _ column: String?, _ value: AttributeValue, _ path: String) {
-        if case .choices(let words) = value, words.contains(where: { $0.contains(";") }) {
+        if case .choices(let words) = value, words.contains(where: { $0.unicodeScalars.contains(";") }) {
             return findings.append(ServerFinding.separator.at(path))
         }
         guard let json = Self.json(value) else { return findings.append(ServerFinding.nested.at(path)) }

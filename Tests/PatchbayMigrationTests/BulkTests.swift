@@ -356,6 +356,75 @@ import Testing
         #expect(slow.report.contains("\"rejected\":\(word == "reject" ? 2 : 0)"))
     }
 
+    @Test(arguments: ["reject", "warn"]) func `a denial is said or keeps the contact out alike on every way`(
+        _ word: String
+    ) throws {
+        let mail = [Identifier(.external, "c-1"), Identifier(.email, "a@b.example")]
+        let weekly = Subscription(channel: .email, topic: "weekly", state: .subscribed)
+        let phones = ["+49 (30) 123456", "none"].map { mail + [Identifier(.phone, $0)] }
+        let wishes = [[], [weekly], [Subscription(channel: .email, state: .subscribed)]]
+        let channels: [Channel?] = [nil, .email, .sms, .push, .inApp]
+        var bytes: [UInt8] = []
+        let people = channels.flatMap { channel in ([[mail[0]], mail] + phones).map { (channel, $0) } }
+        for (channel, identifiers) in people {
+            for (place, wish) in (wishes + wishes).enumerated() {
+                var contact = Contact(identifiers: identifiers, subscriptions: wish)
+                contact.consents = [Consent(purpose: .messaging, channel: channel, state: .denied)]
+                if place < wishes.count { contact.devices = [Device(pushToken: PushToken("AB"))] }
+                bytes += contact.jsonBytes + [0x0A]
+            }
+        }
+        let fields: JSONValue = ["external": "number", "email": "email", "phone": "phones"]
+        let resources: [JSONObject] = [
+            ["resourceId": 3, "resources": ["weekly": "5"]], ["resources": ["weekly": "5"]], ["resourceId": 3],
+        ]
+        let columns: [JSONObject] = [
+            ["Weekly": "subscription:email/weekly"], ["Mail": "subscription:email"],
+            ["Weekly": "subscription:email/weekly", "Mail": "subscription:email", "Text": "subscription:sms"],
+            ["Mail": "subscription:email", "_SystemToken": "pushToken", "_OptOutDate": "optOutDate"],
+        ]
+        let lines = resources.map { resources -> (RecordFormat, JSONObject) in
+            let base: JSONObject = [
+                "dbId": 7, "matching": "custom", "identifierFields": fields, "lostOptOuts": .string(word),
+            ]
+            return (.altcraftProfiles, JSONObject((Array(base) + Array(resources)).map { ($0.name, $0.value) }))
+        }
+        let rows = columns.map { columns -> (RecordFormat, JSONObject) in
+            (AdapterModule.salesforce.formats[0], ["columns": .object(columns), "lostOptOuts": .string(word)])
+        }
+        for (format, settings) in lines + rows {
+            let slow = try Outcome(bytes, settings, to: format, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(bytes, settings, to: format, chunk: 1 << 20, workers: 1)
+            #expect(bulk == slow, "\(settings)")
+            #expect(slow.list.isEmpty || word == "reject")
+        }
+    }
+
+    @Test func `denials and values that are written otherwise are told on the fast way`() throws {
+        let plan = try plan(["dbId": 1, "resourceId": 3])
+        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        let line =
+            #"{"identifiers":[{"kind":"email","value":"a@b.example"},{"kind":"phone","value":"+49 (30) 123456"}],"#
+            + #""attributes":{"city":"Turku","given_name":42},"consents":[{"purpose":"messaging","state":"denied"}],"#
+            + #""devices":[{"pushToken":{"value":"AB","service":"apns"}}]}"#
+        let bytes = Array("\(line)\n".utf8)
+        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let result = mapper.map(job, [])
+        #expect(result.slow == 0)
+        #expect(
+            String(decoding: result.output[..<result.used], as: UTF8.self) == """
+                {"db_id":1,"matching":"email","email":"a@b.example","data":{"email":"a@b.example","phones":["+4930123456"],\
+                "_city":"Turku","_fname":"42","subscriptions":[\
+                {"channel":"email","resource_id":3,"email":"a@b.example","status":"unsubscribed"},\
+                {"channel":"push","resource_id":3,"provider":"ios-apns","subscription_id":"ab","status":"unsubscribed"},\
+                {"channel":"sms","resource_id":3,"phone":"+4930123456","status":"unsubscribed"}]}}
+
+                """
+        )
+        let said = zip(mapper.notes, result.notes).filter { $1 > 0 }.map { "\($0.code) \($1)" }
+        #expect(said == ["altcraft.record.converted 2", "altcraft.record.consent 1"])
+    }
+
     @Test func `a birthday is read and written as a date on every way`() throws {
         let rows = ["1990-04-01", "4/1/1990", "1990/4/1 6:00:00 AM", "long ago", ""].enumerated().map { place, text in
             "c-\(place),\(text)\r\n"

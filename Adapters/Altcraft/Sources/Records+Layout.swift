@@ -31,12 +31,18 @@ extension ImportSettings {
             names: fieldNames,
             forms: Dictionary(uniqueKeysWithValues: AltcraftField.all.map { ($0.name, form(of: $0)) }),
             taken: Set(identifierFields.values).union(["_tz", "subscriptions", tagsField]),
-            notes: Dictionary(uniqueKeysWithValues: [.time, .choices, .list].map { ($0, .recordConverted) }),
+            noted: [.time, .choices, .list],
+            converted: .recordConverted,
             unfit: .attributeForm
         )
         return [
-            .identifiers(homes, elsewhere: .recordIdentifier, unfit: .recordAddress), .attributes(attributes),
-            .timeZone("_tz"),
+            .identifiers(
+                homes,
+                elsewhere: .recordIdentifier,
+                unfit: .recordAddress,
+                respelt: .recordConverted
+            ),
+            .attributes(attributes), .timeZone("_tz"),
             .dropped(.locale, .recordNoHome), tagsField.isEmpty ? .dropped(.tags, .recordTags) : .tags(tagsField),
             .dropped(.consents, .recordConsent), .subscriptions(subscriptions),
         ]

@@ -289,8 +289,14 @@ private struct ProfileComposer {
 
     private mutating func value(of identifier: Identifier, in name: String, _ path: String) -> JSONValue? {
         guard let field = AltcraftField.named(name) else { return .string(identifier.value) }
-        let value = field.value(.string(identifier.value), AltcraftSettings())
-        if value == nil { findings.append(FindingRow.recordAddress.at(path, detail: "it takes \(field.form)")) }
+        let text = JSONValue.string(identifier.value)
+        guard let value = field.value(.string(identifier.value), AltcraftSettings()) else {
+            findings.append(FindingRow.recordAddress.at(path, detail: "it takes \(field.form)"))
+            return nil
+        }
+        if (value.array?.first ?? value) != text {
+            findings.append(FindingRow.recordConverted.at(path, detail: "\(field.form) in field \(name)"))
+        }
         return value
     }
 
@@ -300,10 +306,16 @@ private struct ProfileComposer {
         var fields = ProfileFields(account)
         fields.add(contact.attributes.mapValues(AttributeChange.set), at: "attributes")
         findings += fields.findings
+        let left = Set(fields.findings.map(\.path))
         for (name, value) in contact.attributes.sorted(by: { $0.key < $1.key }) {
-            guard [.time, .choices, .list, .object].contains(value.type) else { continue }
-            let detail = "\(value.type.rawValue) in field \(ProfileFields.name(of: name, account))"
-            findings.append(FindingRow.recordConverted.at("attributes".dot(name.rawValue), detail: detail))
+            let (path, field) = ("attributes".dot(name.rawValue), ProfileFields.name(of: name, account))
+            // A number is the form of a few fields, which all their values have.
+            let isOther = fields.object[field].map { $0.number == nil && $0 != value.wire } ?? false
+            guard [.time, .choices, .list, .object].contains(value.type) || isOther && !left.contains(path) else {
+                continue
+            }
+            let detail = "\(value.type.rawValue) in field \(field)"
+            findings.append(FindingRow.recordConverted.at(path, detail: detail))
         }
         return fields.object
     }
@@ -325,6 +337,14 @@ private struct ProfileComposer {
         var written: [ImportSubscription] = []
         for (place, subscription) in contact.subscriptions.enumerated() {
             written += records(of: subscription, "subscriptions[\(place)]")
+        }
+        // The no to a channel is a subscription of its own where nothing else is said of an address.
+        for channel in [Channel.email, .push, .sms] {
+            let no = Subscription(channel: channel, state: .unsubscribed)
+            guard let place = contact.consents.firstIndex(where: { Self.denies($0, channel) }),
+                !contact.subscriptions.contains(where: { $0.key == no.key }), !addresses(channel).isEmpty
+            else { continue }
+            written += entries(of: no, no.state.rawValue, "consents[\(place)]")
         }
         let tokens = Set(written.compactMap(\.token))
         for (place, device) in contact.devices.enumerated() {
@@ -348,7 +368,15 @@ private struct ProfileComposer {
             findings.append(FindingRow.recordSecond.at(path, detail: "the same channel and topic"))
             return []
         }
-        guard let status = status(of: subscription, path) else { return [] }
+        return status(of: subscription, path).map { entries(of: subscription, $0, path) } ?? []
+    }
+
+    /// An entry for each address.
+    private mutating func entries(
+        of subscription: Subscription,
+        _ status: String,
+        _ path: String
+    ) -> [ImportSubscription] {
         guard let resource = resource(of: subscription) else {
             let row = status == Subscription.State.subscribed.rawValue ? .recordResource : settings.lostOptOut
             findings.append(row.at(path))
@@ -378,16 +406,19 @@ private struct ProfileComposer {
     /// The vendor's word, never more than the person allowed; nil if nobody knows.
     private mutating func status(of subscription: Subscription, _ path: String) -> String? {
         let state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
-        let isDenied = contact.consents.contains { consent in
-            consent.purpose == .messaging && consent.state == .denied
-                && (consent.channel == nil || consent.channel == subscription.channel)
-        }
+        let isDenied = contact.consents.contains { Self.denies($0, subscription.channel) }
         if state != subscription.state || isDenied && state != .unsubscribed {
             findings.append(FindingRow.recordDenied.at(path.dot("state")))
         }
         if isDenied { return Subscription.State.unsubscribed.rawValue }
         if state.status == nil { findings.append(FindingRow.recordUnknown.at(path.dot("state"))) }
         return state.status
+    }
+
+    /// Whether a consent forbids messages on a channel.
+    private static func denies(_ consent: Consent, _ channel: Channel) -> Bool {
+        consent.purpose == .messaging && consent.state == .denied
+            && (consent.channel == nil || consent.channel == channel)
     }
 
     private func resource(of subscription: Subscription) -> Int? {

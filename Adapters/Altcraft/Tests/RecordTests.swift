@@ -128,6 +128,66 @@ import Testing
         #expect(try write(denied).text.isEmpty)
     }
 
+    @Test(.shows("altcraft/X5", of: AltcraftDevice.self))
+    func `a denied channel with an address is an opt-out of its own`() throws {
+        var contact = Contact(
+            identifiers: Corpus.aino,
+            consents: [Consent(purpose: .messaging, channel: .email, state: .denied)],
+            devices: [Device(pushToken: PushToken("7c1f"))]
+        )
+        let no: JSONValue = [
+            "channel": "email", "resource_id": 31, "email": "aino.virtanen@example.com", "status": "unsubscribed",
+        ]
+        let (text, findings) = try write(contact)
+        #expect(try JSONValue(parsing: text)["data"]?["subscriptions"] == [no])
+        #expect(findings.map(\.code) == ["altcraft.record.consent", "altcraft.record.token"])
+        // A no to a topic is none to its channel.
+        contact.subscriptions = [Subscription(channel: .email, topic: "weekly_offers", state: .unsubscribed)]
+        let both = try JSONValue(parsing: write(contact).text)["data"]?["subscriptions"]?.array
+        #expect(both?.map { $0["resource_id"] } == [32, 31] && both?.last == no)
+        let lost = try write(contact, ["resourceId": nil])
+        #expect(lost.text.isEmpty)
+        #expect(
+            lost.findings.filter { $0.severity == .error }.map { "\($0.code) \($0.path)" } == [
+                "altcraft.record.optOutLost consents[0]"
+            ]
+        )
+        #expect(try !write(contact, ["resourceId": nil, "lostOptOuts": "warn"]).text.isEmpty)
+        // Where no address is there is nobody to leave alone.
+        contact.consents = [Consent(purpose: .messaging, channel: .inApp, state: .denied)]
+        #expect(try !write(contact, ["resourceId": nil]).text.isEmpty)
+        (contact.subscriptions, contact.consents) = ([], [Consent(purpose: .messaging, state: .denied)])
+        let all = try JSONValue(parsing: write(contact).text)["data"]?["subscriptions"]?.array
+        #expect(all?.map { $0["channel"] } == ["email", "push", "sms"])
+        #expect(all?.allSatisfy { $0["status"] == "unsubscribed" && $0["resource_id"] == 31 } == true)
+    }
+
+    @Test(.shows("altcraft/F19", "altcraft/F20", of: AltcraftDevice.self))
+    func `a value that is written otherwise is noted`() throws {
+        let contact = Contact(
+            identifiers: [
+                Identifier(.external, "c-1"), Identifier(.email, "a@b.example"), Identifier(.phone, "+49 (30) 123456"),
+            ],
+            attributes: [
+                .givenName: 42, .familyName: true, .city: "Oulu", .gender: "female", .postalCode: "33100", "visits": 7,
+            ]
+        )
+        let (text, findings) = try write(contact)
+        let data = try JSONValue(parsing: text)["data"]
+        #expect(data?["phones"] == ["+4930123456"] && data?["_fname"] == "42" && data?["_lname"] == "true")
+        #expect(
+            findings.map { "\($0.severity) \($0.code) \($0.path)" } == [
+                "note altcraft.record.converted identifiers[2]",
+                "note altcraft.record.converted attributes.family_name",
+                "note altcraft.record.converted attributes.given_name",
+            ]
+        )
+        var plain = contact
+        plain.identifiers[2].value = "+4930123456"
+        plain.attributes = [.givenName: "42"]
+        #expect(try write(plain).findings.isEmpty)
+    }
+
     @Test(.shows("altcraft/T7", "altcraft/X3", of: AltcraftDevice.self))
     func `a push token needs a provider and the person's word`() throws {
         let strange = Device(pushToken: PushToken("t", service: .fcm))

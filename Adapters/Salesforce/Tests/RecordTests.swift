@@ -121,6 +121,50 @@ import Testing
 
     @Test(
         arguments: [
+            (.email, ["Weekly": "subscription:email/weekly"], false),
+            (.email, ["Weekly": "subscription:email/weekly", "Mail": "subscription:email"], true),
+            (.email, ["Weekly": "subscription:email/weekly", "MailOut": "optOut:email"], false),
+            // The row has a number, too, and may have a token.
+            (nil, ["Mail": "subscription:email"], false),
+            (nil, ["Mail": "subscription:email", "Text": "subscription:sms"], true),
+            (
+                nil,
+                [
+                    "Mail": "subscription:email", "Text": "subscription:sms", "_SystemToken": "pushToken",
+                    "_OptInDate": "optInDate", "_OptOutDate": "optOutDate",
+                ],
+                false
+            ),
+            (
+                nil,
+                [
+                    "Mail": "subscription:email", "Text": "subscription:sms", "_SystemToken": "pushToken",
+                    "Push": "subscription:push",
+                ],
+                true
+            ),
+        ] as [(Channel?, JSONObject, Bool)]
+    )
+    func `a denial is said by the columns of whole channels, of each that the row reaches`(
+        _ channel: Channel?,
+        _ columns: JSONObject,
+        _ isSaid: Bool
+    ) throws {
+        let contact = Contact(
+            identifiers: Corpus.aino,
+            consents: [Consent(purpose: .messaging, channel: channel, state: .denied)],
+            devices: [Device(pushToken: PushToken(Self.token))]
+        )
+        let (text, findings) = try write(contact, ["columns": .object(columns)])
+        #expect(text.contains("unsubscribed") == isSaid)
+        #expect(text.isEmpty == !isSaid)
+        #expect(findings.contains { $0.code == "salesforce.record.optOutLost" } == !isSaid)
+    }
+
+    private static let token = String(repeating: "7c1f", count: 16)
+
+    @Test(
+        arguments: [
             ("1990-04-01", "1990-04-01"), ("4/1/1990", "1990-04-01"), ("1990/4/1", "1990-04-01"),
             ("4/1/1990 12:00:00 AM", "1990-04-01"), ("0001-01-01", "0001-01-01"), ("4/1/1990 6:30:00 AM", nil),
             ("1990-04-01T00:00:00Z", nil), ("2/30/1990", nil), ("1 April", nil),
@@ -290,6 +334,44 @@ import Testing
         let contact = try #require(try records(text).first?.contact)
         #expect(contact.subscriptions.map(\.state) == [row.state])
         #expect(contact.devices.map(\.allowsPush) == [row.state == .subscribed])
+    }
+
+    @Test(
+        arguments: [
+            ("subscribed,,2024/5/5", .unsubscribed), (",,2024/5/5", .unsubscribed), ("suspended,2024/5/5,", .suspended),
+            ("unsubscribed,2024/5/5,", .unsubscribed), ("unknown,2024/5/5,", .unknown),
+            ("subscribed,2024/5/5,", .subscribed), ("subscribed,,", .subscribed), (",2024/5/5,", .subscribed),
+            (",,", .unknown),
+        ] as [(String, Subscription.State)]
+    )
+    func `of a word and dates on one thing what allows least counts`(_ row: String, _ state: Subscription.State)
+        throws
+    {
+        let text = "Contact Key,_SystemToken,Wanted,_OptInDate,_OptOutDate\nc-1,\(Self.token),\(row)\n"
+        let record = try #require(try records(text, ["columns": ["Wanted": "subscription:push"]]).first)
+        #expect(record.contact?.subscriptions.map(\.state) == [state])
+        #expect(record.contact?.devices.map(\.allowsPush) == [state == .subscribed])
+        #expect(record.findings.map(\.code) == (row == ",," ? ["salesforce.row.optInUnknown"] : []))
+        // The time is that of the answer which counts.
+        let isDated = row.hasSuffix("2024/5/5") || state == .subscribed && row.hasSuffix("2024/5/5,")
+        #expect((record.contact?.subscriptions.first?.changedAt != nil) == isDated)
+    }
+
+    @Test(
+        arguments: [
+            ("", token, .apns), ("", token.uppercased(), .apns), ("", "fcm-token:APA91b", .fcm), ("", "aa11", .fcm),
+            ("iOS", "aa11", .apns), ("iPadOS", "AA11", .apns), ("ios", "fcm-token:APA91b", .fcm),
+            ("Android", token, .fcm), ("Windows", "aa11", .fcm),
+        ] as [(String, String, PushToken.Service)]
+    )
+    func `a push token is APNs' by its form, and a short one by its platform`(
+        _ platform: String,
+        _ token: String,
+        _ service: PushToken.Service
+    ) throws {
+        let text = "Contact Key,_SystemToken,_Platform\nc-1,\(token),\(platform)\n"
+        let device = try #require(try records(text).first?.contact?.devices.first)
+        #expect(device.pushToken == PushToken(token, service: service))
     }
 
     @Test(.shows("salesforce/F10")) func `push columns make a device`() throws {

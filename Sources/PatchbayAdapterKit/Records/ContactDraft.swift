@@ -120,8 +120,12 @@ struct ContactDraft: Sendable {
         }
     }
 
+    /// Of a word and dates on one thing what allows least; where they agree the dates know since when.
     private mutating func subscription(_ key: Subscription.Key) -> Subscription? {
-        guard var subscription = fields[.state(key)] == nil ? dated(key) : worded(key) else { return nil }
+        let word = worded(key)
+        let said = [dated(key, isAlone: word == nil), word].compactMap { $0 }
+        let state = said.mostProtectiveState(of: key)
+        guard var subscription = said.first(where: { $0.state == state }) else { return nil }
         file.kind.rules.wishes.fire()
         if text(.changedAt(key)) != nil {
             let moment = moment(.changedAt(key))
@@ -151,12 +155,12 @@ struct ContactDraft: Sendable {
 
     /// Of opt-in and opt-out date the newer wins, a blank one loses, equal dates count as out.
     ///
-    /// Nil where the row says nothing of it, or a date can't be read.
-    private mutating func dated(_ key: Subscription.Key) -> Subscription? {
+    /// Nil where the row says nothing of it, or a date can't be read. Blank dates beside a word say nothing.
+    private mutating func dated(_ key: Subscription.Key, isAlone: Bool) -> Subscription? {
         let places = [ContactPlace.optIn(key), .optOut(key)]
         let columns = places.filter { fields[$0] != nil }
         let dates = columns.filter { text($0) != nil }
-        let isReachable = key.channel == .push && hasDevice
+        let isReachable = isAlone && key.channel == .push && hasDevice
         guard let first = columns.first, isReachable || !dates.isEmpty else { return nil }
         let bad = dates.filter { moment($0) == nil }
         for column in bad { note(rows.date, column) }
@@ -193,7 +197,6 @@ struct ContactDraft: Sendable {
     private func device(isSubscribed: Bool?, utcOffset: Int) -> Device? {
         guard hasDevice else { return nil }
         file.kind.rules.device.fire()
-        let isAndroid = text(.device(.platform))?.lowercased() == "android"
         let facts = text(.device(.platform)).map { platform in
             DeviceFacts(
                 platform: platform,
@@ -206,13 +209,22 @@ struct ContactDraft: Sendable {
             )
         }
         return Device(
-            pushToken: text(.device(.pushToken)).map { PushToken($0, service: isAndroid ? .fcm : .apns) },
+            pushToken: text(.device(.pushToken)).map { PushToken($0, service: service(of: $0)) },
             facts: facts,
             allowsPush: isSubscribed ?? false,
             allowsLocation: text(.device(.locationEnabled)).map { forms.value($0, as: .boolean) == .boolean(true) }
                 ?? false,
             identities: text(.device(.deviceID)).map { [file.kind.deviceIdentity: $0] } ?? [:]
         )
+    }
+
+    private static let applePlatforms: Set<String> = ["ios", "ipados", "macos", "tvos", "watchos", "visionos"]
+
+    /// APNs' tokens alone are hexadecimal, and of 32 bytes or more where no platform confirms it.
+    private func service(of token: String) -> PushToken.Service {
+        let platform = text(.device(.platform))?.lowercased() ?? ""
+        guard platform != "android", token.utf8.allSatisfy(UUIDText.isHexDigit) else { return .fcm }
+        return Self.applePlatforms.contains(platform) || token.utf8.count >= 64 ? .apns : .fcm
     }
 
     // MARK: Time zone

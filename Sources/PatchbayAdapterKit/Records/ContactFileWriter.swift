@@ -379,21 +379,25 @@ private struct RowComposer {
         }
     }
 
-    /// Whether a column says the no to a channel, or to every one that the file has a column for.
+    /// Says the no in every column that it is about, and whether that is enough: columns of whole channels must say it, for
+    /// its channel, or for every one on which the row has an address.
     private mutating func deny(_ consent: Consent) -> Bool {
-        var isSaid = false
-        for column in table.columns {
-            guard case .state(let key) = column.place, consent.channel == nil || consent.channel == key.channel,
-                let index = table.places[column.place], let word = column.states.written[.unsubscribed]
-            else { continue }
-            fields[index] = word
-            isSaid = true
-        }
-        return isSaid
-            || contact.subscriptions.contains { subscription in
-                (consent.channel == nil || consent.channel == subscription.channel)
-                    && table.places[.optOut(subscription.key)] != nil && subscription.changedAt != nil
+        var (said, reached): (Set<Channel>, Set<Channel>) = ([], [])
+        for (place, index) in table.places {
+            // Devices are written later.
+            let isFilled = if case .device = place { !contact.devices.isEmpty } else { !fields[index].isEmpty }
+            if isFilled, let channel = place.reach { reached.insert(channel) }
+            switch place {
+            case .state(let key) where consent.channel == nil || consent.channel == key.channel:
+                guard let word = table.columns[index].states.written[.unsubscribed] else { continue }
+                fields[index] = word
+                if key.topic == nil { said.insert(key.channel) }
+            // The subscription was written as a no before.
+            case .optOut(let key) where key.topic == nil && isFilled: said.insert(key.channel)
+            default: continue
             }
+        }
+        return consent.channel.map(said.contains) ?? (!said.isEmpty && reached.isSubset(of: said))
     }
 
     // MARK: Devices

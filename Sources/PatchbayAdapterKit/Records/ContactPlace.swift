@@ -86,6 +86,16 @@ public enum ContactPlace: Hashable, Sendable {
         }
     }
 
+    /// The channel on which a person is reached by what stands here.
+    package var reach: Channel? {
+        switch self {
+        case .identifier(.email): .email
+        case .identifier(.phone): .sms
+        case .device(.deviceID), .device(.pushToken): .push
+        default: nil
+        }
+    }
+
     /// The text that ``init(text:)`` reads.
     public var text: String {
         switch self {

@@ -7,7 +7,7 @@ public import PatchbayModel
 public enum RecordForm: Sendable {
     /// The value's own JSON: text as a string, a number as a number, choices as a list.
     case plain
-    /// One line of text, whatever the value's type.
+    /// One line of text, whatever the value's type; of a number or a boolean it is noted.
     case text
     /// Two letters of ISO 3166-1, upper case.
     case country
@@ -50,8 +50,8 @@ public struct LineLayout: Sendable {
         /// An object with parts of its own.
         case object(String, [Part])
         /// A member for each identifier of these kinds; another kind is left out with a finding, and so is a value of
-        /// another form.
-        case identifiers([IdentifierKind: Field], elsewhere: FindingRow, unfit: FindingRow)
+        /// another form. Of an address that is written without its signs something is said, too.
+        case identifiers([IdentifierKind: Field], elsewhere: FindingRow, unfit: FindingRow, respelt: FindingRow)
         /// A member for each attribute, in the order of their neutral names.
         case attributes(Attributes)
         /// The contact's time zone.
@@ -82,8 +82,10 @@ public struct LineLayout: Sendable {
         public var forms: [String: RecordForm]
         /// Fields that other parts fill.
         public var taken: Set<String>
-        /// What is said of an attribute for its type alone.
-        public var notes: [AttributeType: FindingRow]
+        /// The types of which every value is noted.
+        public var noted: Set<AttributeType>
+        /// What is said of an attribute for its type, or because it is written as text.
+        public var converted: FindingRow
         /// What is said of an attribute whose value has not the form of its field, and which is left out for that.
         public var unfit: FindingRow
 
@@ -92,15 +94,18 @@ public struct LineLayout: Sendable {
             names: [AttributeName: String],
             forms: [String: RecordForm],
             taken: Set<String>,
-            notes: [AttributeType: FindingRow],
+            noted: Set<AttributeType>,
+            converted: FindingRow,
             unfit: FindingRow
         ) {
             (self.names, self.forms, self.taken) = (names, forms, taken)
-            (self.notes, self.unfit) = (notes, unfit)
+            (self.noted, self.converted, self.unfit) = (noted, converted, unfit)
         }
     }
 
     /// How subscriptions are written: a list of objects of channel, resource, address and state, one for each address.
+    ///
+    /// A channel whose messages are denied, and that has an address, is a subscription that says no, where there is none.
     public struct Subscriptions: Sendable {
         /// Where messages of a channel go.
         public enum Address: Sendable {

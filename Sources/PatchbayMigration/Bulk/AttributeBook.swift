@@ -133,7 +133,7 @@ struct AttributeBook: BitwiseCopyable {
         count = sorted.count
         let fields = sorted.map { layout?.names[AttributeName(rawValue: $0)] ?? $0 }
         let uses = Dictionary(fields.map { ($0, 1) }, uniquingKeysWith: +)
-        let noted = (layout?.notes ?? [:]).keys.reduce(0 as UInt16) { $0 | Self.bits(of: $1) }
+        let noted = Self.bits(of: layout?.noted ?? [])
         entries = arena.make(
             zip(sorted, fields).map { name, field in
                 let form = layout?.forms[field] ?? .plain
@@ -148,7 +148,7 @@ struct AttributeBook: BitwiseCopyable {
                     form: FormCode(form),
                     words: arena.make(words),
                     type: TypeCode(catalogue.entries[AttributeName(rawValue: name)]?.type),
-                    notedKinds: noted,
+                    notedKinds: FormCode(form) == .text ? noted | Self.textBits : noted,
                     isUsable: uses[field] == 1 && layout?.taken.contains(field) != true
                         && !field.allSatisfy(\.isWhitespace)
                 )
@@ -165,13 +165,11 @@ struct AttributeBook: BitwiseCopyable {
         room = arena.textSize - before
     }
 
-    private static func bits(of type: AttributeType) -> UInt16 {
-        switch type {
-        case .time: 1 << UInt16(ValueView.Kind.time.rawValue)
-        case .choices: 1 << UInt16(ValueView.Kind.choices.rawValue)
-        case .list: 1 << UInt16(ValueView.Kind.list.rawValue)
-        default: 0
-        }
+    /// The kinds of values that are no texts, but are written as one in a field of text.
+    private static let textBits = bits(of: [.integer, .decimal, .boolean])
+
+    private static func bits(of types: Set<AttributeType>) -> UInt16 {
+        ValueView.Kind.allCases.filter { types.contains($0.type) }.reduce(0) { $0 | 1 << UInt16($1.rawValue) }
     }
 }
 

@@ -70,10 +70,11 @@ struct LinePlan: BitwiseCopyable {
     let kinds: Row<Kind>
     let subscriptions: Subscriptions
     let row: UnsafePointer<RowPlan>
-    /// Notes by index: an identifier without a place, one that is no good address, an attribute's type, an attribute that
-    /// is left out for its form.
+    /// Notes by index: an identifier without a place, one that is no good address, one that is written otherwise, an
+    /// attribute's type, an attribute that is left out for its form.
     let elsewhere: Int
     let unfit: Int
+    let respelt: Int
     let converted: Int
     let unfitAttribute: Int
     /// Bytes of the layout's texts.
@@ -84,7 +85,9 @@ struct LinePlan: BitwiseCopyable {
     /// Bytes that a record of `count` bytes may become: every text of the layout may stand once for each device of each
     /// subscription.
     @inline(__always) func room(for view: RecordView, of count: Int) -> Int {
-        let times = 1 &+ view.subscriptionCount &* max(1, view.deviceCount)
+        // A denial may be a subscription of each channel.
+        let denials = view.consentCount > 0 ? Lexicon.channelNames.count : 0
+        let times = 1 &+ (view.subscriptionCount &+ denials) &* max(1, view.deviceCount)
         return 4096 &+ attributes.room &+ textSize &* times &+ Self.factor &* count
     }
 }
@@ -147,6 +150,7 @@ final class CompiledPlan {
             row: UnsafePointer(arena.make(1, of: row?.row ?? RowPlan())),
             elsewhere: compiler.elsewhere,
             unfit: compiler.unfit,
+            respelt: compiler.respelt,
             converted: compiler.converted,
             unfitAttribute: compiler.unfitAttribute,
             textSize: arena.textSize
@@ -211,6 +215,7 @@ private struct LineCompiler {
     var notes: [FindingRow] = []
     var elsewhere = 0
     var unfit = 0
+    var respelt = 0
     var converted = 0
     var unfitAttribute = -1
     /// None, where nothing is written.
@@ -281,10 +286,12 @@ private struct LineCompiler {
                 add(LinePlan.Step(work: .open, text: prefix(name)))
                 add(parts)
                 close()
-            case .identifiers(let fields, let elsewhere, let unfit): add(fields, elsewhere, unfit)
+            case .identifiers(let fields, let elsewhere, let unfit, let respelt):
+                (self.elsewhere, self.unfit, self.respelt) = (note(elsewhere), note(unfit), note(respelt))
+                add(fields)
             case .attributes(let attributes):
                 self.attributes = attributes
-                if let row = attributes.notes.values.first { converted = note(row) }
+                converted = note(attributes.converted)
                 unfitAttribute = note(attributes.unfit)
                 add(LinePlan.Step(work: .attributes))
             case .timeZone(let name): add(LinePlan.Step(work: .timeZone, text: prefix(name)))
@@ -305,12 +312,7 @@ private struct LineCompiler {
         }
     }
 
-    private mutating func add(
-        _ fields: [IdentifierKind: LineLayout.Field],
-        _ elsewhereRow: FindingRow,
-        _ unfitRow: FindingRow
-    ) {
-        (elsewhere, unfit) = (note(elsewhereRow), note(unfitRow))
+    private mutating func add(_ fields: [IdentifierKind: LineLayout.Field]) {
         let uses = Dictionary(fields.values.map { ($0.name, 1) }, uniquingKeysWith: +)
         for (kind, field) in fields.sorted(by: { $0.key < $1.key }) {
             let index = self.kind(kind)

@@ -172,6 +172,10 @@ struct LineWriter: BitwiseCopyable {
                     guard note(plan.pointee.unfit) else { return nil }
                     continue
                 }
+                // Signs between digits are left out, nothing else is changed.
+                guard text.count == identifier.pointee.value.text.count || note(plan.pointee.respelt) else {
+                    return nil
+                }
             default: return nil
             }
             pen.put(row.pointee.prefix)
@@ -363,12 +367,16 @@ struct LineWriter: BitwiseCopyable {
             guard Self.standsAlone(index, view),
                 let next = self.subscription(subscription, view, plan, pen)
             else { return nil }
-            if next.place != pen.place,
-                plan.pointee.subscriptions.addresses.place(subscription.pointee.channel).pointee.way == .devices
-            {
-                reachesDevices = true
-            }
+            if next.place != pen.place, Self.goesToDevices(subscription.pointee.channel, plan) { reachesDevices = true }
             pen = next
+        }
+        if view.consentCount > 0 {
+            for channel in 0..<Lexicon.channelNames.count where isDeniedAlone(channel, view, plan) {
+                let state = plan.pointee.lexicon.pointee.unsubscribed
+                guard let next = entries(channel, topic: Lexicon.none, state, view, plan, pen) else { return nil }
+                if next.place != pen.place, Self.goesToDevices(channel, plan) { reachesDevices = true }
+                pen = next
+            }
         }
         if pen.place == mark { pen = start } else { Self.close(mark, 0x5B, &pen) }
         guard view.deviceCount == 0 || devices(view, plan, reachesDevices) else { return nil }
@@ -409,11 +417,28 @@ struct LineWriter: BitwiseCopyable {
         }
         guard state != lexicon.pointee.unknownState else { return noted(plan.pointee.subscriptions.unknown, start) }
         let topic = subscription.pointee.topic
+        guard let pen = entries(channel, topic: topic, state, view, plan, start) else { return nil }
+        guard pen.place != start.place else { return pen }
+        for _ in 0..<subscription.pointee.details {
+            guard note(plan.pointee.subscriptions.detail) else { return nil }
+        }
+        return pen
+    }
+
+    /// An entry for each address of a channel, or what is said where there can be none.
+    @inline(__always) private mutating func entries(
+        _ channel: Int,
+        topic: Int,
+        _ state: Int,
+        _ view: RecordView,
+        _ plan: UnsafePointer<LinePlan>,
+        _ start: Pen
+    ) -> Pen? {
         let resource =
             topic == Lexicon.none
             ? plan.pointee.subscriptions.resource : topic >= 0 ? plan.pointee.subscriptions.topics[topic] : .nothing
         guard resource.count > 0 else {
-            let isYes = state == lexicon.pointee.subscribed
+            let isYes = state == plan.pointee.lexicon.pointee.subscribed
             return noted(isYes ? plan.pointee.subscriptions.unnamed : plan.pointee.subscriptions.lostOptOut, start)
         }
         guard channel >= 0 else { return noted(plan.pointee.subscriptions.unreachable, start) }
@@ -434,11 +459,32 @@ struct LineWriter: BitwiseCopyable {
             guard let next = toDevices(address, resource, state, view, plan, pen) else { return nil }
             pen = next
         }
-        guard pen.place != start.place else { return noted(plan.pointee.subscriptions.unreachable, start) }
-        for _ in 0..<subscription.pointee.details {
-            guard note(plan.pointee.subscriptions.detail) else { return nil }
+        return pen.place == start.place ? noted(plan.pointee.subscriptions.unreachable, start) : pen
+    }
+
+    private static func goesToDevices(_ channel: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        plan.pointee.subscriptions.addresses.place(channel).pointee.way == .devices
+    }
+
+    /// Whether messages of a channel are denied to an address of which no subscription says anything.
+    private func isDeniedAlone(_ channel: Int, _ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        guard isDenied(channel, view, plan) else { return false }
+        for index in 0..<view.subscriptionCount {
+            let subscription = view.subscriptions[index]
+            if subscription.channel == channel, subscription.topic == Lexicon.none { return false }
         }
-        return pen
+        let address = plan.pointee.subscriptions.addresses.place(channel)
+        switch address.pointee.way {
+        case .none: return false
+        case .identifier:
+            guard let identifier = first(address.pointee.kind, view) else { return false }
+            return Self.text(of: identifier, address.pointee.form).count > 0
+        case .devices:
+            for index in 0..<view.deviceCount where view.devices[index].hasToken {
+                if Self.provider(of: view.devices[index], plan).count > 0 { return true }
+            }
+            return false
+        }
     }
 
     private mutating func noted(_ index: Int, _ pen: Pen) -> Pen? { note(index) ? pen : nil }

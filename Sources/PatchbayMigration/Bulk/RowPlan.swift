@@ -21,6 +21,8 @@ struct RowPlan: BitwiseCopyable {
         /// Of a column that says a denied use: the purpose, and the channel or that it is every one.
         var purpose = Lexicon.unknown
         var purposeChannel = Lexicon.none
+        /// Of a column with an address: the channel on which it reaches a person.
+        var reach = Lexicon.unknown
     }
 
     /// The order of a day's numbers, and the mark between them.
@@ -179,6 +181,9 @@ struct RowCompiler {
     private mutating func column(_ column: ContactColumn, at index: Int?) -> RowPlan.Column? {
         var compiled = RowPlan.Column(limit: column.limit ?? .max, isRequired: file.isRequired(column))
         compiled.digitsOnly = column.digitsOnly
+        if index != nil, let reach = column.place.reach {
+            compiled.reach = Lexicon.channelNames.firstIndex(of: reach.rawValue) ?? Lexicon.unknown
+        }
         switch column.place {
         case .identifier(let kind): if let index { kinds.append((kind, index)) }
         case .attribute(let name):

@@ -356,19 +356,24 @@ extension LineWriter {
         return true
     }
 
-    /// Whether a column says the no to a channel, or to every one that the file has a column for.
+    /// Says the no in every column that it is about, and whether that is enough: columns of whole channels must say it, for
+    /// its channel, or for every one on which the row has an address.
     private func deny(_ channel: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (columns, word) = (plan.pointee.row.pointee.columns, plan.pointee.lexicon.pointee.unsubscribed)
-        var isSaid = false
+        // A bit for each channel.
+        var (said, reached): (UInt8, UInt8) = (0, 0)
         for index in 0..<columns.count {
             let column = columns.place(index)
+            if column.pointee.reach >= 0, room.cells[index].text.count > 0 {
+                reached |= 1 &<< UInt8(column.pointee.reach)
+            }
             guard column.pointee.channel >= 0, channel == Lexicon.none || channel == column.pointee.channel,
                 column.pointee.words[word].count > 0
             else { continue }
             room.cells[index] = Cell(text: column.pointee.words[word])
-            isSaid = true
+            if column.pointee.topic == Lexicon.none { said |= 1 &<< UInt8(column.pointee.channel) }
         }
-        return isSaid
+        return said != 0 && (channel != Lexicon.none || reached & ~said == 0)
     }
 
     private mutating func passDevices(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {

@@ -63,7 +63,7 @@ struct RecordLens {
                 keys.append(path.dot(name))
                 names[path.dot(name)] = "identifiers".dot(kind.rawValue)
             case .object(let name, let parts): self.name(parts, at: path.dot(name), &names, &keys)
-            case .identifiers(let fields, _, _):
+            case .identifiers(let fields, _, _, _):
                 for (kind, field) in fields { names[path.dot(field.name)] = "identifiers".dot(kind.rawValue) }
             case .attributes(let attributes):
                 for (attribute, field) in attributes.names {

@@ -8,7 +8,7 @@ package final class OutboxStore {
 
     /// How many endings are remembered, and some more where many share a row; older ones are forgotten at the end of a
     /// transaction.
-    package var historyLimit = 100_000
+    package var historyLimit = Int.max
 
     /// How many rejected operations are kept for replay; the oldest beyond are forgotten at the end of a transaction.
     package var rejectLimit = Int.max

@@ -56,6 +56,20 @@ import Testing
         #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
     }
 
+    @Test func `what was given up is not brought back by a file, unless it was rejected`() async throws {
+        try await fill()
+        let steps = try bench.read("steps.ndjson").split(separator: "\n")
+        _ = try await bench.run("outbox", "clear", "outbox.sqlite", "--where", "provider=crm kind=track", "--yes")
+        _ = try await bench.run("outbox", "clear", "outbox.sqlite", "--where", "state=rejected", "--yes")
+        let lines = steps.suffix(2).map { "{\"provider\":\"crm\",\"operation\":\($0)}\n" }.joined()
+        try bench.write("file.ndjson", lines.replacing("\"email\"", with: "\"external\""))
+        let config = try bench.configuration()
+        let replay = try await bench.run("outbox", "rejects", "replay", "--config", config, "file.ndjson")
+        #expect(try replay.lines.map { $0["result"] } == ["endedAlready", "pending"])
+        #expect(replay.status == 1)
+        #expect(try await bench.run("outbox", "verify", "outbox.sqlite").status == 0)
+    }
+
     @Test func `rejects are not written over an outbox, whatever leads there`() async throws {
         try await fill()
         let other = try bench.write("other.sqlite", Data(contentsOf: URL(filePath: bench.path("outbox.sqlite"))))

@@ -87,6 +87,11 @@ import Testing
         #expect(try store.rejects(provider: nil, limit: 10).isEmpty)
     }
 
+    @Test func `whoever names no limit forgets nothing`() throws {
+        let store = try OutboxStore.open(.memory)
+        #expect(store.historyLimit == .max && store.rejectLimit == .max)
+    }
+
     @Test func `the history keeps its limit and forgets the oldest`() throws {
         let store = try OutboxStore.open(.memory)
         store.historyLimit = 5

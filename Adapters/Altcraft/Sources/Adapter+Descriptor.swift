@@ -48,7 +48,9 @@ extension AltcraftDevice {
         .operation(.switchContact): .native(note: "not with rToken"),
         .contact(.logIn): .native(note: "asks first, subscribes only if nobody was there"),
         .contact(.logOut): .native(note: "asks first, subscribes only if nobody was there"),
-        .operation(.registerDevice): .native(note: "remembered; a request only when the push token changed"),
+        .operation(.registerDevice): .native(
+            note: "remembered; a request only when the push token changed, or behind a farewell"
+        ),
         .operation(.changeAttributes): .native(),
         .operation(.changeTags): .native(note: "needs the setting tagsField"),
         .operation(.changeSubscription): .native(),

@@ -41,6 +41,8 @@ private final class Reading {
     }
 
     func verdict(_ adapter: AltcraftDevice, _ memory: inout AltcraftMemory) -> Result {
+        if case .registerDevice(let device) = pending.operation.action { memory.device = device }
+        noteLeave(&memory)
         if exchange.mayHaveWorked { doubt(&memory) }
         switch row.meaning {
         case .accepted: return success(adapter, &memory)
@@ -48,6 +50,20 @@ private final class Reading {
         case .refused, .park:
             if park != nil, !asksAgain { return .underway(pending.step, .woken) }
             return asksAgain && exchange.endpoint == .unsuspend ? never(row) : refused(row, &memory)
+        }
+    }
+
+    /// Leaving is undone when the person comes back, unless the person has said something about the subscription since.
+    private func noteLeave(_ memory: inout AltcraftMemory) {
+        let (contact, isAccepted) = (pending.operation.contact, row.meaning == .accepted)
+        switch (pending.operation.action, exchange.endpoint) {
+        case (.farewell, .subscribe) where isAccepted || exchange.mayHaveWorked:
+            memory.leave = .init(contact: contact, sequence: pending.sequence)
+        case (.changeSubscription(let word), _) where word.topic == nil && memory.leave(of: contact) != nil:
+            memory.leave = nil
+        case (.registerDevice, .subscribe) where isAccepted, (.switchContact, .unsuspend) where isAccepted:
+            memory.leave = nil
+        default: break
         }
     }
 
@@ -61,13 +77,18 @@ private final class Reading {
         case .status: return told(answer, &memory)
         case .tokenUpdate:
             (memory.saved, memory.doubtful, memory.refused) = (sentAddress, nil, nil)
-            if case .registerDevice(let device) = pending.operation.action { memory.device = device }
+            // Whoever comes back with a new token is asked about behind it.
+            if memory.leave(of: pending.operation.contact, before: pending.sequence) != nil {
+                return .underway(pending.step)
+            }
         case .subscribe:
             RuleID.altcraft("T4").fire()
             if let address = sentAddress, address != memory.saved {
                 (memory.saved, memory.doubtful, memory.refused) = (address, nil, nil)
             }
-            memory.standing = isLater ? nil : standing(answer.profile?.subscription, memory)
+            // What becomes of a person who was left is not heard of here: whoever needs to know asks again.
+            let isUnknown = isLater || pending.operation.action.kind == .farewell
+            memory.standing = isUnknown ? nil : standing(answer.profile?.subscription, memory)
         case .profileUpdate, .pushEvent, .customEvent: break
         }
         if case .changeTags(let change) = pending.operation.action, adapter.needsSecondRequest(change, pending.step) {
@@ -134,9 +155,7 @@ private final class Reading {
     /// A success that the configuration does not believe: nothing is taken for granted.
     private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         memory.standing = nil
-        if exchange.endpoint == .tokenUpdate, case .registerDevice(let device) = pending.operation.action {
-            (memory.device, memory.refused) = (device, sentAddress)
-        }
+        if exchange.endpoint == .tokenUpdate { memory.refused = sentAddress }
         return .rejected(FindingRow.replyErrorRefused.at(detail: detail), answer: answer.json)
     }
 
@@ -196,9 +215,6 @@ private final class Reading {
     }
 
     private func again(_ memory: inout AltcraftMemory) -> Result {
-        if exchange.endpoint == .tokenUpdate, case .registerDevice(let device) = pending.operation.action {
-            memory.device = device
-        }
         guard exchange.outcome.reply != nil, pending.refusals + 1 >= RetryLadder.attempts else {
             return .retry(RetryLadder.next(pending.failures, exchange))
         }
@@ -207,9 +223,9 @@ private final class Reading {
     }
 
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {
-        if exchange.endpoint == .tokenUpdate, case .registerDevice(let device) = pending.operation.action {
+        if exchange.endpoint == .tokenUpdate {
             RuleID.altcraft("T3").fire()
-            (memory.device, memory.refused) = (device, sentAddress)
+            memory.refused = sentAddress
         }
         let finding = row.finding ?? .replyRefused
         return .rejected(finding.at(path, detail: detail), answer: answer(\.final).json)

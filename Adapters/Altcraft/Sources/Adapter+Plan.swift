@@ -129,7 +129,7 @@ struct Planner {
         case .track(let event): return try report(event, head)
         case .readBack(let request): return try ask(request, head)
         case .farewell: return try leave(head)
-        case .setConsent: return .settle([head.id: .accepted(FindingRow.consentKept.at())])
+        case .setConsent(let consent): return keep(consent, head)
         case .erase: return .settle([head.id: .accepted(FindingRow.eraseByHand.at())], remembering: AltcraftMemory())
         @unknown default: return .settle([head.id: .rejected(FindingRow.actionUnknown.at("action"))])
         }
@@ -165,6 +165,7 @@ struct Planner {
             return .settle(Dictionary(older) { first, _ in first })
         }
         guard let address, let old = memory.outdated(by: address) else {
+            if let back = try comeBack(newest) { return back }
             var next = memory
             next.device = device
             return .settle([newest.id: .accepted()], remembering: next)

@@ -30,6 +30,14 @@ public struct AltcraftMemory: AdapterMemory {
         var since: Instant
     }
 
+    /// A farewell that suspended a subscription, or may have.
+    struct Leave: Codable, Sendable, Equatable {
+        /// Whose subscription; nil is the anonymous person's.
+        var contact: String?
+        /// The farewell's place in the outbox: only what comes behind it is a return.
+        var sequence: Int64
+    }
+
     /// The newest registered installation, as neutral JSON.
     private var registered: Remembered<Device>?
     /// The token under which the vendor holds this installation.
@@ -40,6 +48,8 @@ public struct AltcraftMemory: AdapterMemory {
     var refused: PushAddress?
     /// The present push subscription, if it is known.
     var standing: Standing?
+    /// The farewell that nobody has come back from, and after which the person said nothing about the subscription.
+    var leave: Leave?
     /// The role token's mark; nil as long as there never was a role token.
     var signature: Signature?
 
@@ -67,6 +77,12 @@ public struct AltcraftMemory: AdapterMemory {
     /// What the vendor holds for that contact; nil if nobody knows.
     func status(of contact: String?) -> Standing? {
         standing.flatMap { $0.contact.map(ScalarString.init) == contact.map(ScalarString.init) ? $0 : nil }
+    }
+
+    /// The farewell that the contact comes back from with what was captured at that place; nil if there is none.
+    func leave(of contact: String?, before place: Int64 = .max) -> Leave? {
+        guard let leave, leave.sequence < place else { return nil }
+        return leave.contact.map(ScalarString.init) == contact.map(ScalarString.init) ? leave : nil
     }
 
     /// What is left when the role token is another: the installation itself, nothing that the vendor knew under the old.

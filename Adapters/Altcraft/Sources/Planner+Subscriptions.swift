@@ -169,4 +169,27 @@ extension Planner {
         RuleID.altcraft("E1").fire()
         return try subscribe(head, Subscription.State.suspended.rawValue, at: address)
     }
+
+    /// What a registration owes a person who comes back: the vendor is asked, and what is still as leaving made it is
+    /// subscribed again. Nil if there is nothing to do, or a word about the whole subscription waits that says it all.
+    func comeBack(_ head: Head) throws(Held) -> Next? {
+        let contact = head.operation.contact
+        guard memory.leave(of: contact, before: head.sequence) != nil, address != nil, device?.allowsPush != false,
+            !pending.contains(where: replacesSubscription)
+        else { return nil }
+        guard let standing = memory.status(of: contact) else { return try ask(.current, provider: nil, head) }
+        guard standing.status == Subscription.State.suspended.rawValue else { return nil }
+        return try subscribe(head, Subscription.State.subscribed.rawValue)
+    }
+
+    /// Nobody whose word does not allow push messages is subscribed by a return.
+    func keep(_ consent: Consent, _ head: Head) -> Next {
+        let verdicts: [OperationID: Verdict<AltcraftDevice>] = [head.id: .accepted(FindingRow.consentKept.at())]
+        guard consent.state != .granted, consent.scope.covers(Consent.Scope(.messaging, channel: .push)),
+            memory.leave(of: head.operation.contact) != nil
+        else { return .settle(verdicts) }
+        var next = memory
+        next.leave = nil
+        return .settle(verdicts, remembering: next)
+    }
 }

@@ -18,6 +18,8 @@ struct Phone {
     var instead: [AltcraftDevice.Endpoint: Outcome] = [:]
     var endpoints: [AltcraftDevice.Endpoint] = []
     var now = Corpus.start
+    /// The place of the newest operation.
+    private var sequence: Int64 = 0
     /// What the app was told beside verdicts.
     var incoming: [JSONValue] = []
 
@@ -46,10 +48,11 @@ struct Phone {
     mutating func deliver(_ operation: EngagementOperation) -> Verdict<AltcraftDevice>? {
         var step: AltcraftDevice.Step?
         var failures = 0
+        sequence += 1
         for _ in 0..<20 {
             let pending = Pending<AltcraftDevice>(
                 operation: operation,
-                sequence: 1,
+                sequence: sequence,
                 since: now,
                 queue: adapter.place(operation).queue,
                 isImmediate: operation.action.kind == .readBack,

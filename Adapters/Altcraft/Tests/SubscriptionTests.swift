@@ -170,6 +170,95 @@ import Testing
         #expect(subscription?.optOuts == 0)
     }
 
+    /// A person who was subscribed when the vendor was left.
+    private func away() throws -> Phone {
+        var phone = try Phone()
+        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+        phone.deliver(Phone.operation(.farewell, "f", contact: "aino"))
+        phone.endpoints = []
+        return phone
+    }
+
+    private func statuses(_ phone: Phone) -> [String] {
+        phone.state.profiles(in: 12).flatMap(\.subscriptions).map(\.status)
+    }
+
+    @Test func `whoever comes back is subscribed again, once`() throws {
+        var phone = try away()
+        for number in 0..<2 {
+            let device = Phone.operation(.registerDevice(Corpus.phone), "r\(number)", contact: "aino")
+            #expect(phone.deliver(device)?.isAccepted == true)
+        }
+        #expect(phone.endpoints == [.status, .subscribe])
+        #expect(statuses(phone) == ["subscribed"])
+        #expect(phone.memory.leave == nil)
+    }
+
+    @Test func `whoever comes back with a new push token is subscribed again under that one`() throws {
+        var phone = try away()
+        let device = Phone.operation(.registerDevice(Fixture.renewedPhone), "r", contact: "aino")
+        #expect(phone.deliver(device)?.isAccepted == true)
+        #expect(phone.endpoints == [.tokenUpdate, .status, .subscribe])
+        #expect(statuses(phone) == ["subscribed"])
+    }
+
+    @Test func `a farewell whose answer was lost is undone by a return, too`() throws {
+        var scene = try Scene()
+        scene.stand("subscribed")
+        _ = scene.verdict(.farewell, .failed(TransportFailure(.lost, "timedOut")))
+        let back = scene.pending(.registerDevice(Corpus.phone), id: "back", sequence: 2)
+        #expect(scene.plan(back).request?.method == "GET")
+        scene.stand("suspended")
+        #expect(scene.plan(back).request?.json?["subscription"]?["status"] == "subscribed")
+    }
+
+    @Test func `a return undoes no word of the person's, and nothing of somebody else's`() throws {
+        let device = Action.registerDevice(Corpus.phone)
+        var told = try away()
+        told.state.profiles[0].subscriptions[0].status = "unsubscribed"
+        told.deliver(Phone.operation(device, "r", contact: "aino"))
+        #expect(statuses(told) == ["unsubscribed"])
+
+        var paused = try Phone()
+        for (id, state) in [("s", Subscription.State.subscribed), ("p", .suspended)] {
+            let word = Action.changeSubscription(Subscription(channel: .push, state: state))
+            paused.deliver(Phone.operation(word, id, contact: "aino"))
+        }
+        paused.deliver(Phone.operation(.farewell, "f", contact: "aino"))
+        paused.deliver(Phone.operation(device, "r", contact: "aino"))
+        #expect(statuses(paused) == ["suspended"])
+
+        for channel in [nil, Channel.push] {
+            var denied = try away()
+            let no = Consent(purpose: .messaging, channel: channel, state: .denied)
+            denied.deliver(Phone.operation(.setConsent(no), "no", contact: "aino"))
+            denied.deliver(Phone.operation(device, "r", contact: "aino"))
+            #expect(statuses(denied) == ["suspended"])
+        }
+
+        var stranger = try away()
+        stranger.deliver(Phone.operation(device, "r"))
+        #expect(stranger.endpoints.isEmpty)
+        #expect(statuses(stranger) == ["suspended"])
+    }
+
+    @Test func `a return subscribes nobody before a word that waits, nor for what was captured before the farewell`()
+        throws
+    {
+        var scene = try Scene()
+        scene.memory.leave = .init(contact: "aino", sequence: 5)
+        scene.stand("suspended")
+        let late = scene.pending(.registerDevice(Corpus.phone), id: "late", sequence: 4)
+        #expect(scene.plan(late).settled?.isAccepted == true)
+        let back = scene.pending(.registerDevice(Corpus.phone), id: "back", sequence: 6)
+        #expect(scene.plan(back).request?.json?["subscription"]?["status"] == "subscribed")
+        let optOut = Action.changeSubscription(Subscription(channel: .push, state: .unsubscribed))
+        #expect(scene.plan(back, scene.pending(optOut, id: "no", sequence: 7)).settled?.isAccepted == true)
+        var silent = Corpus.phone
+        silent.allowsPush = false
+        #expect(scene.plan(scene.pending(.registerDevice(silent), sequence: 8)).settled?.isAccepted == true)
+    }
+
     @Test(.shows("altcraft/E5", of: AltcraftDevice.self))
     func `leaving never touches an opt-out, and asks where nobody knows`() throws {
         var phone = try Phone()

@@ -23,6 +23,8 @@ extension Engine {
         case ended(OperationOutcome)
         /// An operation of that id is pending: there already, or elsewhere with another content. Nothing was changed.
         case busy
+        /// No reject of it is kept, and the history says that it ended there otherwise than rejected. Nothing was changed.
+        case over
         /// The provider takes it for another vendor's. Nothing was changed.
         case foreign(Finding)
     }
@@ -60,16 +62,17 @@ extension Engine {
         var findings = runner.examine(operation)
         if let foreign = findings.first(where: { $0.severity == .foreign }) { return (.foreign(foreign), nil) }
         let stored = OutboxOperation(operation, since: context.now)
-        let sequence: Int64
-        if let known = try store.operation(id: stored.id) {
+        let rejects = try store.rejects(provider: runner.name, id: stored.id)
+        let known = try store.operation(id: stored.id)
+        if let known {
             guard known.body == stored.body,
                 try !store.routes(of: known.sequence).providers.contains(runner.name)
             else { return (.busy, nil) }
-            sequence = known.sequence
-        } else {
-            sequence = try store.insert(stored)
         }
-        for reject in try store.rejects(provider: runner.name, id: stored.id) { try store.removeReject(reject.number) }
+        // It is not pending there: what was taken has ended.
+        if rejects.isEmpty, try store.hearing(of: stored.id, provider: runner.name) == .taken { return (.over, nil) }
+        let sequence = try known?.sequence ?? store.insert(stored)
+        for reject in rejects { try store.removeReject(reject.number) }
         let mirror = try context.mirror(of: operation.subject)
         // What one person did is not told of the next.
         if let contact = operation.contact, ScalarString(contact) != mirror.contact.map(ScalarString.init) {

@@ -25,6 +25,7 @@ extension Command {
             plan: configuration.plan,
             transport: try session.linkedNetwork().makeTransport(),
             historyLimit: configuration.outbox.history,
+            limits: configuration.outbox.limits,
             credentials: { configuration.credential(of: $0, for: $1) },
             host: try session.host()
         )

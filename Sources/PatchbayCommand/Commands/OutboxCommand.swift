@@ -97,9 +97,11 @@ extension Session {
         try OutboxStore.open(.file(invocation.argument(0) ?? ""), readOnly: true)
     }
 
-    /// An outbox opened to be changed; whoever finds it damaged says what was saved.
-    func outboxForWriting(_ path: String) throws(OutboxError) -> OutboxStore {
+    /// An outbox opened to be changed; whoever finds it damaged says what was saved. Who knows no limit of the history
+    /// forgets none of it.
+    func outboxForWriting(_ path: String, history: Int = .max) throws(OutboxError) -> OutboxStore {
         let store = try OutboxStore.open(.file(path))
+        store.historyLimit = history
         if let recovery = store.openReport.recovery { console.say("patchbay: \(recovery.finding)", .yellow) }
         return store
     }

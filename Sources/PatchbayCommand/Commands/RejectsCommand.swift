@@ -68,8 +68,9 @@ extension Command {
             FILE is an outbox, or what `patchbay outbox rejects export` wrote, mended or not; without it the rejects of the
             configuration's outbox are taken. Each operation goes back to the provider that had rejected it, with the same id
             and as it was said: what is out of date goes out as well, so leave that out. It is examined again and waits for
-            consent again; the copy that was kept of it goes. An app may use the outbox meanwhile. Nothing is sent here:
-            `patchbay send`, or the app, delivers it.
+            consent again; the copy that was kept of it goes. What has ended there meanwhile is left alone ("endedAlready"), so the
+            same file may be given twice. An app may use the outbox meanwhile. Nothing is sent here: `patchbay send`, or the
+            app, delivers it.
             """,
         arguments: [.optional("FILE")],
         required: [.config],
@@ -80,7 +81,7 @@ extension Command {
         let argument = session.invocation.argument(0)
         let isOutbox = try argument.map { try $0 != "-" && session.isDatabase($0) } ?? true
         let path = isOutbox ? argument ?? configuration.outbox.path : configuration.outbox.path
-        let store = try session.outboxForWriting(path)
+        let store = try session.outboxForWriting(path, history: configuration.outbox.history)
         let engine = try Engine(
             store: store,
             plan: configuration.plan,
@@ -226,6 +227,7 @@ extension Engine.ReplayResult {
         case .pending(let isHeld): isHeld ? "held" : "pending"
         case .ended(let outcome): outcome.term.rawValue
         case .busy: "pendingAlready"
+        case .over: "endedAlready"
         case .foreign: "foreign"
         }
     }
@@ -234,7 +236,7 @@ extension Engine.ReplayResult {
         switch self {
         case .ended(let outcome): outcome.finding
         case .foreign(let finding): finding
-        case .pending, .busy: nil
+        case .pending, .busy, .over: nil
         }
     }
 

@@ -75,10 +75,14 @@ extension Command {
         let file = session.invocation.argument(0) ?? ""
         // Whoever only looks makes no file: one that is not there is named.
         _ = try OutboxStore.open(.file(file), readOnly: true)
-        let store = try session.outboxForWriting(file)
-        let engine = try Engine(store: store, plan: configuration.plan, host: try session.host()) {
-            configuration.credential(of: $0, for: $1)
-        }
+        let store = try session.outboxForWriting(file, history: configuration.outbox.history)
+        let engine = try Engine(
+            store: store,
+            plan: configuration.plan,
+            host: session.host(),
+            limits: configuration.outbox.limits,
+            credentials: { configuration.credential(of: $0, for: $1) }
+        )
         guard try store.providers().contains(where: { $0.name == name }) else {
             let known = try store.providers().map(\.name).joined(separator: ", ")
             throw UsageError("--provider: the outbox knows no \"\(name)\". Known are: \(known).")

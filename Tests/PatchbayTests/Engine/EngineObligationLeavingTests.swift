@@ -108,24 +108,25 @@ import Testing
         ["kind": "setConsent", "consent": ["purpose": .string(purpose), "state": "denied"]]
     }
 
+    private static let known = [
+        capture("op-device", device),
+        capture(
+            "op-login",
+            [
+                "kind": "switchContact",
+                "switch": ["direction": "logIn", "identifiers": [["kind": "external", "value": "c-1"]]],
+            ]
+        ),
+    ]
+    private static let subscribed = known + [capture("op-sub", subscription("subscribed"))]
+
     /// A person who is known and subscribed; then the steps; and what the old provider was sent from then on.
-    private func requests(_ vendor: Vendor, _ steps: [JSONValue]) throws -> [String] {
-        let begin: [JSONValue] = [
-            Self.capture("op-device", Self.device),
-            Self.capture(
-                "op-login",
-                [
-                    "kind": "switchContact",
-                    "switch": ["direction": "logIn", "identifiers": [["kind": "external", "value": "c-1"]]],
-                ]
-            ),
-            Self.capture("op-sub", Self.subscription("subscribed")), ["drain": 7200],
-        ]
+    private func requests(_ vendor: Vendor, _ steps: [JSONValue], begin: [JSONValue] = subscribed) throws -> [String] {
         let scenario = try Scenario(
             json: [
                 "title": "t", "configuration": Self.configuration(vendor, to: "old"),
                 "environment": ["ACCESS_TOKEN": "abcdefghijklmnopqrstuvwx"], "start": "2031-03-09T06:00:00Z",
-                "vendors": .object([vendor.id: .object(vendor.account)]), "before": .array(begin),
+                "vendors": .object([vendor.id: .object(vendor.account)]), "before": .array(begin + [["drain": 7200]]),
                 "steps": .array(steps),
             ]
         )
@@ -180,5 +181,30 @@ import Testing
         #expect(leaves(vendor, before))
         let after = try requests(vendor, [no, ["drain": 7200], change, ["drain": 90_000]])
         #expect(leaves(vendor, after))
+    }
+
+    @Test(arguments: [nil, "messaging", "tracking"])
+    func `whoever was subscribed by a log-in is so again behind a switch there and back, unless a no was said`(
+        purpose: String?
+    ) throws {
+        let vendor = Vendor(
+            id: "altcraft",
+            settings: ["apiUrl": "https://push.altcraft.example"],
+            path: "/subscription/push/subscribe/",
+            word: "\"status\":\"\(purpose == "messaging" ? "suspended" : "subscribed")\""
+        )
+        let claim = #"{"db_id":12,"matching":"email","email":"aino@example.com"}"#
+        let payload = Data(JSONValue.object(["matching": .string(claim)]).text.utf8).base64EncodedString()
+        let token = "e30.\(payload.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")).x"
+        let told = try requests(
+            vendor,
+            [["reconfigure": Self.configuration(vendor, to: "new")], ["drain": 7200]]
+                + (purpose.map { [Self.capture("op-no", Self.consent($0)), ["drain": 7200]] } ?? [])
+                + [["reconfigure": Self.configuration(vendor, to: "old")], ["drain": 7200]],
+            begin: [["credential": ["contact": "c-1", "value": .string(token)]]] + Self.known
+        )
+        let changes = told.filter { $0.contains(vendor.path) }
+        #expect(changes.count == (purpose == "messaging" ? 1 : 2))
+        #expect(changes.last?.contains(vendor.word) == true)
     }
 }

@@ -45,6 +45,30 @@ import Testing
         #expect(try EngagementOperation(jsonBytes: #require(rejects.first).operation.body) == first)
     }
 
+    @Test func `a reject goes back once, and what has ended there since is left alone`() throws {
+        let world = try VirtualWorld()
+        world.network = { $0.number == 1 ? .status(422) : .status(200) }
+        try world.start(.probe())
+        let event = try world.capture(.event("a"))
+        #expect(try world.drain())
+        func replay(_ operation: EngagementOperation) throws -> [Engine.ReplayResult] {
+            try Engine(store: world.store, plan: .probe(), host: world.host) { _, _ in nil }
+                .replay([Engine.Replay(operation, on: "p")])
+        }
+        #expect(try replay(event) == [.pending(isHeld: false)])
+        #expect(try replay(event) == [.busy])
+        try world.restart(.probe())
+        #expect(try world.drain())
+        #expect(world.outcome(of: event.id, on: "p")?.term == .accepted)
+        #expect(try replay(event) == [.over])
+        // What another outbox had rejected may be replayed here.
+        var stranger = event
+        stranger.id = "stranger"
+        #expect(try replay(stranger) == [.pending(isHeld: false)])
+        #expect(world.sent.count == 2)
+        #expect(try world.account("p").balances)
+    }
+
     @Test func `what examination refuses never leaves, and another vendor's push is not counted`() throws {
         let world = try VirtualWorld()
         try world.start(.probe())

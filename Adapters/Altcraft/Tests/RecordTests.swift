@@ -50,7 +50,7 @@ import Testing
         #expect(json["field_name"] == "customer_number")
         #expect(json["field_value"] == "c-1001")
         #expect(json["data"]?["phones"] == ["+358401234567", "+3589555"])
-        #expect(custom.findings.map(\.path) == ["identifiers[4]"])
+        #expect(custom.findings.map(\.path) == ["identifiers[3]", "identifiers[4]"])
         let email = try JSONValue(parsing: write(contact, ["matching": "email_profile"]).text)
         #expect(email.object?.names == ["db_id", "matching", "email", "data"])
         #expect(email["matching"] == "email_profile")

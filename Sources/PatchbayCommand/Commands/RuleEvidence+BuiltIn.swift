@@ -709,8 +709,10 @@ extension RuleEvidence {
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.ProfileTests/`what does not fit is left out, and the rest goes`(_:_:_:)"}
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
+        {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.RecordTests/`a value that is written otherwise is noted`()"}
         {"rule":"altcraft/F19","test":"PatchbayAltcraftTests.ServerTests/`identifiers are fields, and the key can't be changed`()"}
         {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.ProfileTests/`attributes become profile fields of any JSON`()"}
+        {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.RecordTests/`a value that is written otherwise is noted`()"}
         {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.RecordTests/`what has no home is named`()"}
         {"rule":"altcraft/F20","test":"PatchbayAltcraftTests.ServerTests/`identifiers are fields, and the key can't be changed`()"}
         {"rule":"altcraft/F21","test":"PatchbayAltcraftTests.ProfileTests/`a change is written in its field's form`(_:_:_:)"}
@@ -972,6 +974,7 @@ extension RuleEvidence {
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`a contact whose no has no resource is not written, unless the settings say so`()"}
+        {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`a denied channel with an address is an opt-out of its own`()"}
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}

@@ -12,7 +12,8 @@ public struct SwitchRefusal: Error, Hashable, Sendable {
         public let kind: Action.Kind
         /// The provider that it waits for.
         public let provider: String
-        /// Why each of those that would take over refuses it, by provider.
+        /// Why each of those that would take over refuses it, or has refused it, by provider; without those whose reject is
+        /// gone.
         public let refusals: [String: Finding]
     }
 
@@ -66,8 +67,9 @@ extension SwitchRefusal: CustomStringConvertible {
     public var description: String {
         let lines = operations.map { operation in
             let reasons = operation.refusals.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            let told = reasons.isEmpty ? ["refused before, and no longer among the rejects"] : reasons
             return "  \(operation.id.rawValue) \(operation.kind.rawValue), pending at \(operation.provider); "
-                + reasons.joined(separator: "; ")
+                + told.joined(separator: "; ")
         }
         let more = count > operations.count && !operations.isEmpty ? ["  and \(count - operations.count) more"] : []
         return (["\(reason) \(remedy)"] + lines + more).joined(separator: "\n")

@@ -22,6 +22,9 @@ public protocol ContactDoor: VendorAdapter {
     func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage
     /// What would be read back of a contact of whom nothing was known, once these operations were taken.
     func image(of operations: [EngagementOperation]) -> Contact
+    /// The attributes that these operations leave empty, where the door shows an empty one as none: ``image(of:)`` has no
+    /// place for them. The names are those under which they are read back.
+    func emptied(by operations: [EngagementOperation]) -> Set<AttributeName>
     /// The requests that so many operations make, by kind, for a plan.
     func work(for amount: DoorAmount) -> [DoorWork]
 }
@@ -107,6 +110,9 @@ extension ContactDoor {
     public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("nothing") }
     /// No answer ever comes.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage { ContactPage() }
+
+    /// What is empty is shown as empty.
+    public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> { [] }
 
     /// What the operations say, as they say it.
     public func image(of operations: [EngagementOperation]) -> Contact {

@@ -65,6 +65,15 @@ struct DoorMapper {
     /// What would be read back of a row.
     func image(of row: DoorRow) -> Contact { door.image(of: row.actions.map { operation($0, row.key) }) }
 
+    /// What a journal keeps of a row: its image, with an empty text for each attribute that is left empty and is not shown
+    /// then, so that what stood there is kept, too.
+    func trace(of row: DoorRow) -> Contact {
+        var trace = row.image
+        let emptied = door.emptied(by: row.actions.map { operation($0, row.key) })
+        for name in emptied { trace.attributes[name] = .string("") }
+        return trace
+    }
+
     /// An operation as the door will see it, but for its id and its time.
     func operation(_ action: Action, _ key: String, options: [AdapterID: JSONObject] = [:]) -> EngagementOperation {
         EngagementOperation(

@@ -200,7 +200,7 @@ private final class ApplyFeed: DoorFeed {
         keepNoes(in: &row) { noes.hold($0, of: key) }
         // Of two rows of one contact the second finds what the first said.
         if target.keepsNoes { noes.note(row.key, row.image) }
-        journal?.write(row: item.number, key: row.key, before: .none, wrote: row.image)
+        journal?.write(row: item.number, key: row.key, before: .none, wrote: writer.mapper.trace(of: row))
         return row
     }
 
@@ -209,9 +209,12 @@ private final class ApplyFeed: DoorFeed {
         let known = journal?.rows[item.number].flatMap { ScalarString.equal($0.key, row.key) ? $0 : nil }
         let before = known.map { $0.before ?? nil } ?? held[ScalarString(row.key)]
         // Before any yes is left out: whoever goes on must find the same noes.
-        let part = before.map { $0.part(in: row.image) }
+        let part = before.map { $0.part(in: writer.mapper.trace(of: row)) }
         if let before { keepNoes(in: &row) { before.saysNo(to: $0) } }
-        if known == nil { journal?.write(row: item.number, key: row.key, before: .some(part), wrote: row.image) }
+        if known == nil {
+            let wrote = writer.mapper.trace(of: row)
+            journal?.write(row: item.number, key: row.key, before: .some(part), wrote: wrote)
+        }
         return row
     }
 

@@ -110,6 +110,9 @@ struct WayBack {
         }
         let all = wrote.reduce(Contact()) { $0.with($1) }
         for name in all.attributes.keys.sorted() where !isKnown({ $0.attributes[name] }) {
+            // What a row left empty the door shows as empty, or not at all.
+            let isEmptied = now.attributes[name] == nil && wrote.contains { $0.attributes[name] == .string("") }
+            if isEmptied { continue }
             note("attributes".dot(name.rawValue))
         }
         for kind in Set(all.identifiers.map(\.kind)) where !isKnown({ $0.identifiers.first(kind) }) {

@@ -35,12 +35,23 @@ extension AcousticServer: ContactDoor {
 
     /// What would be read back.
     public func image(of operations: [EngagementOperation]) -> Contact {
-        var columns: [(String, String)] = []
+        let isOut = operations.contains(where: isOptOut)
+        return contact(operations.first?.acousticKey ?? "", columns(of: operations), isOut: isOut)
+    }
+
+    /// The attributes whose columns are written empty.
+    public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
+        Set(columns(of: operations).filter(\.text.isEmpty).compactMap { attribute(in: $0.name) })
+    }
+
+    /// What the operations leave in each column.
+    private func columns(of operations: [EngagementOperation]) -> [(name: String, text: String)] {
+        var columns: [(name: String, text: String)] = []
         for cell in operations.flatMap(cells) {
-            columns.removeAll { $0.0 == cell.column }
+            columns.removeAll { $0.name == cell.column }
             columns.append((cell.column, cell.value))
         }
-        return contact(operations.first?.acousticKey ?? "", columns, isOut: operations.contains(where: isOptOut))
+        return columns
     }
 
     /// The requests that an amount makes.
@@ -65,15 +76,12 @@ extension AcousticServer: ContactDoor {
 
     private func contact(_ key: String, _ columns: [(name: String, text: String)], isOut: Bool) -> Contact {
         var contact = Contact(identifiers: [Identifier(keyKind, key)])
-        func source<Key: NeutralKey>(_ names: [Key: String], _ column: String) -> Key? {
-            names.filter { $0.value == column }.keys.min()
-        }
         for (name, text) in columns where name != settings.keyColumn && !text.isEmpty {
-            if let kind = source(settings.identifierColumns, name) {
+            if let kind = Self.source(settings.identifierColumns, name) {
                 contact.identifiers.append(Identifier(kind, text))
-            } else if let tag = source(settings.tagColumns, name) {
+            } else if let tag = Self.source(settings.tagColumns, name) {
                 if text == "Yes" { contact.tags.insert(tag) }
-            } else if let wish = source(settings.subscriptionColumns, name) {
+            } else if let wish = Self.source(settings.subscriptionColumns, name) {
                 let parts = wish.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
                 contact.subscriptions.append(
                     Subscription(
@@ -83,8 +91,7 @@ extension AcousticServer: ContactDoor {
                     )
                 )
             } else {
-                let attribute = source(settings.attributeNames, name) ?? AttributeName(rawValue: name)
-                contact.attributes[attribute] = Self.value(text, settings.columns[name])
+                contact.attributes[attributeName(of: name)] = Self.value(text, settings.columns[name])
             }
         }
         if isOut {
@@ -96,6 +103,22 @@ extension AcousticServer: ContactDoor {
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         return contact
+    }
+
+    private static func source<Key: NeutralKey>(_ names: [Key: String], _ column: String) -> Key? {
+        names.filter { $0.value == column }.keys.min()
+    }
+
+    private func attributeName(of column: String) -> AttributeName {
+        Self.source(settings.attributeNames, column) ?? AttributeName(rawValue: column)
+    }
+
+    /// The attribute that stands in a column; nil where that holds something else.
+    private func attribute(in column: String) -> AttributeName? {
+        let isTaken =
+            column == settings.keyColumn || settings.identifierColumns.values.contains(column)
+            || settings.tagColumns.values.contains(column) || settings.subscriptionColumns.values.contains(column)
+        return isTaken ? nil : attributeName(of: column)
     }
 
     /// A column's text as the value that writes it again.

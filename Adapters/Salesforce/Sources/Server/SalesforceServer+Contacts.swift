@@ -45,9 +45,20 @@ extension SalesforceServer: ContactDoor {
 
     /// What would be read back.
     public func image(of operations: [EngagementOperation]) -> Contact {
+        let row = row(of: operations)
+        return contact(row.key, row.cells.map { ($0.name, $0.value) })
+    }
+
+    /// The attributes whose columns are written empty.
+    public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
+        Set(row(of: operations).cells.filter { Self.text($0.value) == nil }.compactMap { attribute(in: $0.name) })
+    }
+
+    /// What the operations leave in the row.
+    private func row(of operations: [EngagementOperation]) -> ContactRow {
         var row = ContactRow(key: operations.first?.contactKey ?? "")
         for operation in operations where settings.route != .contacts { row.add(operation.id, cells(of: operation)) }
-        return contact(row.key, row.cells.map { ($0.name, $0.value) })
+        return row
     }
 
     /// The requests that an amount makes.
@@ -93,16 +104,13 @@ extension SalesforceServer: ContactDoor {
 
     private func contact(_ key: String, _ values: [(name: String, value: JSONValue)]) -> Contact {
         var contact = Contact(identifiers: [Identifier(.external, key)])
-        func source<Key: NeutralKey>(_ columns: [Key: String], _ name: String) -> Key? {
-            columns.filter { $0.value.isSameColumn(as: name) }.keys.min()
-        }
         for (name, value) in values where !name.isSameColumn(as: settings.keyColumn) {
             guard let text = Self.text(value) else { continue }
-            if let kind = source(settings.identifierColumns, name) {
+            if let kind = Self.source(settings.identifierColumns, name) {
                 contact.identifiers.append(Identifier(kind, text))
-            } else if let tag = source(settings.tagColumns, name) {
+            } else if let tag = Self.source(settings.tagColumns, name) {
                 if AttributeValue(text: text, as: .boolean) == .boolean(true) { contact.tags.insert(tag) }
-            } else if let wish = source(settings.subscriptionColumns, name) {
+            } else if let wish = Self.source(settings.subscriptionColumns, name) {
                 guard case .boolean(let wants)? = AttributeValue(text: text, as: .boolean) else { continue }
                 let parts = wish.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
                 contact.subscriptions.append(
@@ -113,14 +121,29 @@ extension SalesforceServer: ContactDoor {
                     )
                 )
             } else {
-                let attribute = source(settings.attributeNames, name) ?? AttributeName(rawValue: name.lowercased())
-                contact.attributes[attribute] = .string(text)
+                contact.attributes[attributeName(of: name)] = .string(text)
             }
         }
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         contact.subscriptions.sort { $0.key < $1.key }
         return contact
+    }
+
+    private static func source<Key: NeutralKey>(_ columns: [Key: String], _ name: String) -> Key? {
+        columns.filter { $0.value.isSameColumn(as: name) }.keys.min()
+    }
+
+    private func attributeName(of column: String) -> AttributeName {
+        Self.source(settings.attributeNames, column) ?? AttributeName(rawValue: column.lowercased())
+    }
+
+    /// The attribute that stands in a column; nil where that holds something else.
+    private func attribute(in column: String) -> AttributeName? {
+        let others =
+            [settings.keyColumn] + settings.identifierColumns.values + settings.tagColumns.values
+            + settings.subscriptionColumns.values
+        return others.contains { $0.isSameColumn(as: column) } ? nil : attributeName(of: column)
     }
 
     /// A value as text; nil for nothing, which an empty text is, too.

@@ -319,6 +319,26 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try bench.names.contains("journal"))
     }
 
+    @Test(arguments: [Shop.altcraft, .acoustic])
+    private func `undo takes nobody away of whom somebody has said more since`(shop: Shop) async throws {
+        let bench = try Bench(shop.target(), ["no", "city", "tag", "none"].map { person($0, ["nick": "A"]) })
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        _ = try await bench.apply(vendor, journal: true)
+        let no = Subscription(channel: .sms, state: .unsubscribed)
+        var tagged = person("tag", [:])
+        tagged.tags = ["red"]
+        let other = try Bench(shop.target(), [person("no", [:], [no]), person("city", ["city": "Oulu"]), tagged])
+        defer { other.remove() }
+        _ = try await other.apply(vendor)
+        let undone = try await bench.undo(vendor)
+        #expect((undone.report.written, undone.report.rejected) == (1, 3))
+        #expect(undone.report.findings["migration.undo.changed"]?.count == 3)
+        let held = try await bench.held(vendor)
+        #expect(held.keys.sorted() == ["city", "no", "tag"])
+        #expect(held["no"]?.saysNo(to: no.key) == true)
+    }
+
     @Test(arguments: Shop.allCases)
     private func `undo brings back what an empty value wiped out`(shop: Shop) async throws {
         let bench = try Bench(shop.target(), [person("c-1", ["nick": "A", "city": "Oulu"])])

@@ -94,6 +94,8 @@ struct WayBack {
         }
         if isChanged(before ?? Contact(), wrote, now, &row) { return (row, nil) }
         if before == nil, let removal = door.removal {
+            noteAdditions(to: wrote.reduce(Contact()) { $0.with($1) }, in: now, &row)
+            if row.isRejected { return (row, nil) }
             row.add(.erase, "identifiers")
             return (row, removal)
         }
@@ -125,6 +127,16 @@ struct WayBack {
             if !isResting, !isKnown({ $0.state(of: key) }) { note("subscriptions") }
         }
         return row.isRejected
+    }
+
+    /// Tells what stands at a contact that no row wrote: whoever takes the contact away would take that along.
+    private func noteAdditions(to wrote: Contact, in now: Contact, _ row: inout DoorRow) {
+        let more = now.part(outside: wrote)
+        var paths = more.attributes.keys.sorted().map { "attributes".dot($0.rawValue) }
+        if more.identifiers.contains(where: { $0.kind != door.keyKind }) { paths.append("identifiers") }
+        if !more.tags.isEmpty { paths.append("tags") }
+        if !more.subscriptions.isEmpty { paths.append("subscriptions") }
+        row.findings += paths.map { DoorFinding.changedSince.at($0) }
     }
 
     private func restore(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow) {

@@ -543,6 +543,23 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(!DoorMapper(lax.door, lax.settings).row(of: contact).isRejected)
     }
 
+    @Test(arguments: Shop.allCases)
+    private func `what the door has no place for takes nothing else along`(shop: Shop) throws {
+        let target = try shop.target()
+        var contact = person("c-1", ["nick": "A", "home": .object(["city": "Oulu"])])
+        contact.identifiers.append(Identifier("cookie", "7f3a"))
+        contact.tags = ["red", "green"]
+        let row = DoorMapper(target.door, target.settings).row(of: contact)
+        #expect(!row.isRejected)
+        #expect(row.image.attributes["nick"] == "A")
+        #expect(row.image.identifiers.map(\.kind) == [.external, .email, .phone])
+        #expect(row.image.tags.contains("red"))
+        #expect(row.findings.contains { $0.path == "identifiers[3]" && $0.severity == .warning })
+        let odd = person("c-2", ["home": .object(["city": "Oulu"])])
+        let kinds = DoorMapper(target.door, target.settings).row(of: odd).actions.map(\.kind)
+        #expect(kinds == (shop == .altcraft ? [.identify, .changeAttributes] : [.identify]))
+    }
+
     @Test func `what the door has no place for is left out and told`() throws {
         let target = try Shop.altcraft.target(settings: ["timeZone": "_tz"])
         var contact = person("c-1")

@@ -103,11 +103,37 @@ struct DoorMapper {
         if action.isNo, settings.lostOptOuts == .reject {
             return row.findings.append(DoorFinding.optOutLost.at(path, detail: errors[0].code))
         }
+        let lossy = errors.allSatisfy { $0.error.map(Self.lossy.contains) ?? false }
+        if lossy, let rest = rest(of: action, row.key) { row.add(rest, path) }
         row.findings += errors.map { error in
             var error = error
             if action.isNo || error.error.map(Self.lossy.contains) ?? false { error.severity = .warning }
             return error
         }
+    }
+
+    /// What the door takes of an action that it refuses whole for the sake of some of its parts; nil where that is nothing.
+    private func rest(of action: Action, _ key: String) -> Action? {
+        func takes(_ action: Action) -> Bool {
+            !door.examine(operation(action, key)).contains { $0.severity == .error }
+        }
+        let rest: Action
+        switch action {
+        case .identify(let all):
+            let taken = all.filter { takes(.identify([$0])) }
+            if taken.isEmpty { return nil }
+            rest = .identify(taken)
+        case .changeAttributes(let all):
+            let taken = all.filter { takes(.changeAttributes([$0.key: $0.value])) }
+            if taken.isEmpty { return nil }
+            rest = .changeAttributes(taken)
+        case .changeTags(let all):
+            let taken = all.add.filter { takes(.changeTags(TagChange(add: [$0]))) }
+            if taken.isEmpty { return nil }
+            rest = .changeTags(TagChange(add: taken))
+        default: return nil
+        }
+        return takes(rest) ? rest : nil
     }
 
     /// A finding about an operation, at its place in the contact.

@@ -560,6 +560,29 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(kinds == (shop == .altcraft ? [.identify, .changeAttributes] : [.identify]))
     }
 
+    @Test(arguments: Shop.allCases)
+    private func `a contact of whom nothing is said but the key is refused, as the plan tells`(shop: Shop) async throws
+    {
+        let odd = Contact(identifiers: [Identifier(.external, "c-2"), Identifier("cookie", "7f3a")])
+        let unknown = Subscription(channel: .email, state: .unknown)
+        let people = [
+            Contact(identifiers: [Identifier(.external, "c-1")]), odd,
+            Contact(identifiers: [Identifier(.external, "c-3")], subscriptions: [unknown]), person("c-4", [:]),
+        ]
+        let bench = try Bench(shop.target(), people)
+        defer { bench.remove() }
+        var source = try FileSource(path: bench.path("in"))
+        let planned = try bench.migration.plan(&source, door: bench.target).report
+        let vendor = try shop.vendor()
+        let report = try await bench.apply(vendor).report
+        for told in [planned, report] {
+            #expect((told.written, told.rejected) == (1, 3))
+            #expect(told.findings["migration.door.keyAlone"]?.count == 3)
+        }
+        #expect(try await bench.verify(vendor).1 == [])
+        #expect(try await bench.held(vendor).keys.sorted() == ["c-4"])
+    }
+
     @Test func `what the door has no place for is left out and told`() throws {
         let target = try Shop.altcraft.target(settings: ["timeZone": "_tz"])
         var contact = person("c-1")

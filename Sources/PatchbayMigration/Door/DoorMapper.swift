@@ -62,6 +62,20 @@ struct DoorMapper {
         return row
     }
 
+    /// Whether nothing is said but the key, which every request of the contact bears and none is made for.
+    func isSilent(_ row: DoorRow, _ contact: Contact) -> Bool {
+        var isIdentified = false
+        for action in row.actions {
+            guard case .identify = action else { return false }
+            isIdentified = true
+        }
+        let lost = row.findings.filter { $0.severity == .warning }.map(\.path)
+        let others = contact.identifiers.enumerated().filter { place, identifier in
+            identifier.kind != door.keyKind && !lost.contains { $0.hasPrefix("identifiers[\(place)]") }
+        }
+        return !isIdentified || others.isEmpty
+    }
+
     /// What would be read back of a row.
     func image(of row: DoorRow) -> Contact { door.image(of: row.actions.map { operation($0, row.key) }) }
 
@@ -254,12 +268,17 @@ final class DoorWriter: ContactWriter {
     private let tally: DoorTally?
     /// What the last contact came to.
     private(set) var row = DoorRow()
+    /// Whether a contact of whom nothing is said but the key is refused; who tries a door part by part wants to see it.
+    var refusesSilence = true
     private var json = JSONWriter()
 
     init(_ mapper: DoorMapper, tally: DoorTally? = nil) { (self.mapper, self.tally) = (mapper, tally) }
 
     func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
         row = mapper.row(of: contact)
+        if refusesSilence, !row.isRejected, mapper.isSilent(row, contact) {
+            row.findings.append(DoorFinding.keyAlone.at("identifiers"))
+        }
         guard !row.isRejected else { return row.findings }
         tally?.add(row)
         json.reset()

@@ -213,6 +213,13 @@ enum DoorFinding {
         reason: "The contact has no identifier of the kind by which the vendor finds it",
         remedy: "Give it one, or map another kind to it."
     )
+    static let keyAlone = FindingRow(
+        "migration.door.keyAlone",
+        .error,
+        .missing,
+        reason: "Nothing is left to say of the contact but its key, and of a key alone no door makes a contact",
+        remedy: "Give it an attribute, for instance by a mapping: {\"set\": \"attributes.origin\", \"value\": \"old\"}."
+    )
     static let optOutLost = FindingRow(
         "migration.door.optOutLost",
         .error,

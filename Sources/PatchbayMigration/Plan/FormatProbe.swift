@@ -42,6 +42,7 @@ struct FormatProbe {
         write = { contact in
             // Made once already, so it can be made.
             guard var writer = try? make() else { return ([], []) }
+            (writer as? DoorWriter)?.refusesSilence = false
             var bytes: [UInt8] = []
             let findings = writer.write(contact, to: &bytes)
             return (bytes, findings)

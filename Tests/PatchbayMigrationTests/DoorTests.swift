@@ -339,6 +339,27 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(held["no"]?.saysNo(to: no.key) == true)
     }
 
+    @Test(arguments: ["reject", "warn"])
+    private func `verify does not look for a wish that found nobody to reach`(lostOptOuts: JSONValue) async throws {
+        let target = try Shop.altcraft.target(settings: ["lostOptOuts": lostOptOuts])
+        let wishes = [Subscription.State.subscribed, .unsubscribed].map { Subscription(channel: .sms, state: $0) }
+        let out = Subscription(channel: .email, state: .unsubscribed)
+        let people = wishes.enumerated().map { place, wish -> Contact in
+            var contact = person("c-\(place)", ["points": 7], [wish, out])
+            contact.identifiers.removeAll { $0.kind == .phone }
+            return contact
+        }
+        let bench = try Bench(target, people)
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        let report = try await bench.apply(vendor).report
+        #expect((report.written, report.rejected) == (lostOptOuts == "warn" ? (2, 0) : (1, 1)))
+        #expect(try await bench.verify(vendor).1 == [])
+        #expect(try await bench.verify(vendor, results: false).1.contains("absent subscriptions.sms c-0"))
+        try bench.write([person("c-0", ["points": 8], [wishes[0]]), people[1]])
+        #expect(try await bench.verify(vendor).1.contains("changed attributes.points c-0"))
+    }
+
     @Test(arguments: Shop.allCases)
     private func `undo brings back what an empty value wiped out`(shop: Shop) async throws {
         let bench = try Bench(shop.target(), [person("c-1", ["nick": "A", "city": "Oulu"])])

@@ -92,7 +92,7 @@ public struct DoorVerification: Sendable {
         // Opened before a sample is drawn, so that a change meanwhile is seen.
         var source = try openSource()
         let chosen = try migration.choose(extent, openSource, lens, &verification)
-        let (rejected, kept) = try verdicts()
+        let verdicts = try verdicts()
         func isWanted(_ key: String) -> Bool { chosen?.contains(KeyMark(key, opinion: 0).exact) ?? true }
         // Keys are kept in any case: the vendor is asked for them.
         let (wanted, found) = (SightStore(keepsKeys: true), SightStore(keepsKeys: true))
@@ -100,11 +100,16 @@ public struct DoorVerification: Sendable {
         verification.expected = try migration.eachWritten(&source) { record, written, _ in
             var sight = try lens.look(Array(written))
             // The vendor may have taken other parts of a row that it refused: of those nothing is expected.
-            guard !rejected.contains(record.number) else { return try refused.add(sight, number: record.number, names) }
-            // Where the person's no at the target was kept, the source's yes is not looked for; a no that it said was.
-            if kept.contains(record.number) {
+            guard !verdicts.rejected.contains(record.number) else {
+                return try refused.add(sight, number: record.number, names)
+            }
+            // Where the person's no at the target was kept, or a wish found nobody to reach, the source's yes is not looked
+            // for. A no that it said was: it is looked for unless it may be lost, too.
+            let isUnheard = verdicts.unheard.contains(record.number)
+            if isUnheard || verdicts.kept.contains(record.number) {
                 var contact = try Contact(jsonBytes: written)
-                contact.subscriptions.removeAll { $0.state == .subscribed }
+                let losesNoes = isUnheard && target.settings.lostOptOuts == .warn
+                contact.subscriptions.removeAll { $0.state == .subscribed || losesNoes }
                 sight = RecordLens.look(contact, target.door.keyKind, tagByTag: true)
             }
             if isWanted(sight.key) { try wanted.add(sight, number: record.number, names) }
@@ -175,22 +180,36 @@ public struct DoorVerification: Sendable {
         try judge.compare(entries, found, &verification, difference)
     }
 
-    /// The rows that the migration rejected, and those of which it kept a no, by the file of its verdicts.
-    private func verdicts() throws -> (rejected: RowSet, kept: RowSet) {
-        var (rejected, kept) = (RowSet(), RowSet())
-        guard let results else { return (rejected, kept) }
+    /// What the file of verdicts says: the rows that the migration rejected, those of which it kept a no, and those that were
+    /// written though a wish of them found nobody to reach.
+    private struct Verdicts {
+        var rejected = RowSet()
+        var kept = RowSet()
+        var unheard = RowSet()
+    }
+
+    private static let taken = Set([OperationOutcome.Term.accepted, .unchanged, .superseded].map(\.rawValue))
+
+    private func verdicts() throws -> Verdicts {
+        var verdicts = Verdicts()
+        guard let results else { return verdicts }
         try DoorJournal.eachLine(results) { _, json in
             guard let number = json?["number"]?.integer, let verdict = json?["verdict"]?.string else {
                 throw Migration.Failure([DoorFinding.noResults.at(results)])
             }
-            if verdict == "rejected" { rejected.insert(Int(number)) }
+            let operations = json?["operations"]?.object ?? [:]
+            if verdict == "rejected" {
+                verdicts.rejected.insert(Int(number))
+            } else if operations.contains(where: { !Self.taken.contains($0.name) }) {
+                verdicts.unheard.insert(Int(number))
+            }
             let findings = json?["findings"]?.array ?? []
             if findings.contains(where: { $0["code"]?.string == DoorFinding.targetNo.code }) {
-                kept.insert(Int(number))
+                verdicts.kept.insert(Int(number))
             }
             return true
         }
-        return (rejected, kept)
+        return verdicts
     }
 }
 

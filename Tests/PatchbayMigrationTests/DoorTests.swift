@@ -361,6 +361,21 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     }
 
     @Test(arguments: Shop.allCases)
+    private func `markup is found as the vendor stores it, and taken back`(shop: Shop) async throws {
+        let bench = try Bench(shop.target(), [person("c-1", ["nick": "A"])])
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        _ = try await bench.apply(vendor)
+        try bench.write([person("c-1", ["nick": "<b>A</b> & co"])])
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        _ = try await bench.apply(vendor, journal: true)
+        #expect(try await bench.verify(vendor).1 == [])
+        let undone = try await bench.undo(vendor)
+        #expect((undone.report.written, undone.report.rejected) == (1, 0))
+        #expect(try await bench.held(vendor)["c-1"]?.attributes["nick"] == "A")
+    }
+
+    @Test(arguments: Shop.allCases)
     private func `undo brings back what an empty value wiped out`(shop: Shop) async throws {
         let bench = try Bench(shop.target(), [person("c-1", ["nick": "A", "city": "Oulu"])])
         defer { bench.remove() }

@@ -49,9 +49,15 @@ extension AcousticServer: ContactDoor {
         var columns: [(name: String, text: String)] = []
         for cell in operations.flatMap(cells) {
             columns.removeAll { $0.name == cell.column }
-            columns.append((cell.column, cell.value))
+            columns.append((cell.column, stored(cell.value)))
         }
         return columns
+    }
+
+    /// A text as the vendor stores it: markup becomes character entities (S21).
+    private func stored(_ text: String) -> String {
+        guard !settings.allowsHTML, text.contains("<") else { return text }
+        return text.replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
     /// The requests that an amount makes.

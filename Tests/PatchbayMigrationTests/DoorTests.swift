@@ -654,6 +654,48 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try bench.lines("out").compactMap { $0["number"]?.integer } == (1...200).map(Int64.init))
     }
 
+    @Test(arguments: [true, false])
+    func `what was taken back of an unfinished run is not gone on with`(isRejected: Bool) async throws {
+        let people = (0..<200).map { person("c-\($0)", ["points": .integer(Int64($0))]) }
+        let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), people)
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        var asked = 0
+        let first = try await bench.apply(vendor, journal: true) {
+            asked += 1
+            return asked > 40
+        }
+        #expect(!first.isCommitted)
+        if isRejected {
+            // Whom somebody has changed since stays, and so does the journal.
+            let other = try Bench(bench.target, [person("c-0", ["points": 900])])
+            defer { other.remove() }
+            _ = try await other.apply(vendor)
+        }
+        let undone = try await bench.undo(vendor)
+        #expect(undone.report.rejected == (isRejected ? 1 : 0))
+        #expect(try bench.names.contains("journal") == isRejected)
+        let refused = await failure { try await bench.apply(vendor, journal: true) }
+        #expect(refused.map { $0.prefix(22) } == ["migration.journal.gone"])
+        #expect(try bench.names.contains("journal") == isRejected)
+        // Taking back is gone on with all the same.
+        if isRejected { #expect(try await bench.undo(vendor).report.rejected == 1) }
+    }
+
+    @Test func `what a run is writing is not taken back meanwhile`() async throws {
+        let bench = try Bench(Shop.altcraft.target(), [person("c-1")])
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        _ = try await bench.apply(vendor, journal: true)
+        let run = try FileDescriptor(bench.path("journal"), O_RDWR)
+        #expect(run.lock())
+        await #expect(throws: FileError.self) { try await bench.undo(vendor) }
+        #expect(try await bench.held(vendor).count == 1)
+        try run.close()
+        #expect(try await bench.undo(vendor).report.written == 1)
+        #expect(try await bench.held(vendor).isEmpty)
+    }
+
     @Test func `a provider that stops ends the run with the reason, and the next run goes on`() async throws {
         let bench = try Bench(Shop.altcraft.target(), [person("c-1")])
         defer { bench.remove() }

@@ -44,12 +44,16 @@ final class DoorJournal {
         case complete
         /// What a row writes, and, where it was asked for, what stood there before.
         case row(Int, key: String, before: Contact??, wrote: Contact)
+        /// All before it is being taken back, or was.
+        case undone
 
         init?(_ json: JSONValue) throws(ModelError) {
             if let key = json["held"]?.string, let contact = json["contact"] {
                 self = .held(key: key, try Contact(json: contact, at: "contact"))
             } else if json["complete"]?.bool == true {
                 self = .complete
+            } else if json["undone"]?.bool == true {
+                self = .undone
             } else if let row = json["row"]?.integer, let key = json["key"]?.string, let wrote = json["wrote"] {
                 let before: Contact??
                 switch json["before"] {
@@ -83,18 +87,22 @@ final class DoorJournal {
     ///   - target: the door that it is of.
     ///   - goesOn: whether what stands there belongs to this run.
     ///   - settled: rows that have their verdict.
+    ///   - hasSpoken: whether this run may have said something already, so that its journal must be there and count.
     ///   - place: where the first row without one may stand, as ``place(after:)`` told; 0 is not known.
     ///   - note: hears what stood at the vendor, and what the rows wrote that have their verdict.
-    /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run; ``FileError``.
+    /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run, or that of a run which has spoken is
+    ///   gone or undone; ``FileError``.
     init(
         _ path: String,
         _ target: DoorTarget,
         goesOn: Bool,
         settled: Int,
+        hasSpoken: Bool = false,
         from place: Int,
         noting note: (String, Contact) -> Void
     ) throws {
         let head = Head(target)
+        guard !hasSpoken || access(path, F_OK) == 0 else { throw Migration.Failure([DoorFinding.journalGone.at(path)]) }
         file = try FileDescriptor(path, O_RDWR | O_CREAT)
         guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
         let length = try Int(file.status().st_size)
@@ -108,11 +116,15 @@ final class DoorJournal {
             (sound, isFirst) = (max(start, bytes.count + 1), false)
             return false
         }
+        var isUndone = isFirst
         if !isFirst {
             try Self.eachLine(path, from: sound) { bytes, json in
                 // What a killed process wrote in part is written anew.
                 guard let json else { return false }
-                switch try Line(json) {
+                let line = try Line(json)
+                if case .undone? = line { isUndone = true } else { isUndone = false }
+                switch line {
+                case .undone: break
                 case .complete: isComplete = true
                 case .row(let number, let key, let before, _) where number > settled: rows[number] = (key, before)
                 case .row(_, let key, _, let wrote): note(key, wrote)
@@ -123,6 +135,7 @@ final class DoorJournal {
                 return true
             }
         }
+        guard !hasSpoken || !isUndone else { throw Migration.Failure([DoorFinding.journalGone.at(path)]) }
         try file.begin(at: sound)
         self.length = sound
         if let first = rows.keys.min() { batches = [(first, start)] }
@@ -145,6 +158,30 @@ final class DoorJournal {
                 if try !body(line.bytes, try? JSONValue(parsing: line.bytes)) { return }
             }
         }
+    }
+
+    /// Keeps a journal for the one who takes it back, and notes in it that nobody may go on behind what stands there.
+    ///
+    /// - Returns: what holds the journal.
+    /// - Throws: ``FileError``, also while a run writes it.
+    static func take(_ path: String) throws -> FileDescriptor {
+        let file = try FileDescriptor(path, O_RDWR)
+        guard file.lock() else { throw FileError(path, .open, number: EBUSY) }
+        var (sound, isUndone) = (0, false)
+        try eachLine(path) { bytes, json in
+            isUndone = json?["undone"]?.bool == true
+            sound += bytes.count + 1
+            return true
+        }
+        if isUndone { return file }
+        // What a killed process wrote in part has no end; of lines that can't be read nothing is cut off.
+        let rest = try file.read(Int(file.status().st_size) - sound, at: sound)
+        if rest.contains(0x0A) { return file }
+        try file.begin(at: sound)
+        let line: JSONValue = ["undone": true]
+        try file.write((Array(line.text.utf8) + [0x0A])[...])
+        try file.sync()
+        return file
     }
 
     private func write(_ json: JSONValue) { buffer += Array(json.text.utf8) + [0x0A] }

@@ -3,6 +3,14 @@ import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A migration from a file through a vendor's server door: the engine delivers, with the door's rate, its jobs and its
 /// repeats, and every record gets its verdict.
 ///
@@ -114,6 +122,8 @@ private final class ApplyFeed: DoorFeed {
         results = DoorResults(run.outputs, hasRejects: files.rejects != nil, after: run.earlier?.place)
         let done = settled
         let goesOn = run.earlier != nil || restarts
+        // The journal is there before the outbox is.
+        let hasSpoken = run.earlier != nil && access(run.outbox, F_OK) == 0
         var noes = TargetNoes()
         let isPaged = target.isPaged
         journal = try files.journal.map {
@@ -123,6 +133,7 @@ private final class ApplyFeed: DoorFeed {
                 target,
                 goesOn: goesOn,
                 settled: run.earlier == nil ? .max : done,
+                hasSpoken: hasSpoken,
                 from: run.earlier?.place.journal ?? 0
             ) { key, contact in
                 if isPaged { noes.note(key, contact) }

@@ -319,6 +319,13 @@ enum DoorFinding {
         reason: "The outbox of an unfinished run is gone, and nobody can tell what of it the vendor has heard",
         remedy: "Bring it back to its place, or begin anew with --restart: what is said twice is the same."
     )
+    static let journalGone = FindingRow(
+        "migration.journal.gone",
+        .error,
+        .notFound,
+        reason: "The journal of the unfinished run is gone or undone, so what the run has said may not stand any more",
+        remedy: "Bring it back if it was moved away, or begin anew with --restart: what is said twice is the same."
+    )
     static let journalLost = FindingRow(
         "migration.journal.other",
         .error,

@@ -51,6 +51,8 @@ public struct DoorUndo: Sendable {
     public nonisolated(nonsending) func run(_ surroundings: DoorSurroundings, restarts: Bool) async throws
         -> DoorOutcome
     {
+        let held = try DoorJournal.take(journal)
+        defer { try? held.close() }
         let input = try InputIdentity(FileSource(path: journal), path: journal)
         let identity = DoorFiles.Identity([("provider", target.identity), ("outputs", .string(output))])
         if !restarts, let checkpoint = try Checkpoint(of: output), checkpoint.place.report.isComplete {
@@ -255,7 +257,7 @@ private final class UndoFeed: DoorFeed {
             for line in try contacts(lines.bytes(share)) {
                 switch line {
                 case .held(let key, let contact): held[ScalarString(key)] = contact
-                case .complete: continue
+                case .complete, .undone: continue
                 case .row(_, let name, let before, let wrote):
                     let key = ScalarString(name)
                     guard let earlier = rows[key] else {

@@ -375,6 +375,21 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await bench.held(vendor)["c-1"]?.attributes["nick"] == "A")
     }
 
+    @Test func `what Altcraft notes of a profile by itself keeps no undo from it`() async throws {
+        let bench = try Bench(Shop.altcraft.target(), [person("noted", ["nick": "A"])])
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        _ = try await bench.apply(vendor, journal: true)
+        let noted = person("noted", ["_status": 1, "_regdate": "2031-03-09T06:00:00Z"])
+        let platform = try Bench(Shop.altcraft.target(), [noted])
+        defer { platform.remove() }
+        _ = try await platform.apply(vendor)
+        #expect(try await bench.held(vendor)["noted"]?.attributes["_status"] != nil)
+        let undone = try await bench.undo(vendor)
+        #expect((undone.report.written, undone.report.rejected) == (1, 0))
+        #expect(try await bench.held(vendor).isEmpty)
+    }
+
     @Test(arguments: Shop.allCases)
     private func `undo brings back what an empty value wiped out`(shop: Shop) async throws {
         let bench = try Bench(shop.target(), [person("c-1", ["nick": "A", "city": "Oulu"])])

@@ -25,6 +25,9 @@ public protocol ContactDoor: VendorAdapter {
     /// The attributes that these operations leave empty, where the door shows an empty one as none: ``image(of:)`` has no
     /// place for them. The names are those under which they are read back.
     func emptied(by operations: [EngagementOperation]) -> Set<AttributeName>
+    /// The attributes that the vendor fills in by itself, under the names under which they are read back: where they stand,
+    /// nobody has said anything of the contact.
+    var vendorAttributes: Set<AttributeName> { get }
     /// The requests that so many operations make, by kind, for a plan.
     func work(for amount: DoorAmount) -> [DoorWork]
 }
@@ -110,6 +113,9 @@ extension ContactDoor {
     public func question(for wanted: ContactQuestion) -> ReadRequest { ReadRequest("nothing") }
     /// No answer ever comes.
     public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage { ContactPage() }
+
+    /// Nothing.
+    public var vendorAttributes: Set<AttributeName> { [] }
 
     /// What is empty is shown as empty.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> { [] }

@@ -134,7 +134,8 @@ struct WayBack {
     /// Tells what stands at a contact that no row wrote: whoever takes the contact away would take that along.
     private func noteAdditions(to wrote: Contact, in now: Contact, _ row: inout DoorRow) {
         let more = now.part(outside: wrote)
-        var paths = more.attributes.keys.sorted().map { "attributes".dot($0.rawValue) }
+        let attributes = more.attributes.keys.filter { !door.vendorAttributes.contains($0) }
+        var paths = attributes.sorted().map { "attributes".dot($0.rawValue) }
         if more.identifiers.contains(where: { $0.kind != door.keyKind }) { paths.append("identifiers") }
         if !more.tags.isEmpty { paths.append("tags") }
         if !more.subscriptions.isEmpty { paths.append("subscriptions") }

@@ -67,6 +67,16 @@ extension AltcraftServer: ContactDoor {
         return contact
     }
 
+    /// What the platform notes of a profile by itself: its state, and when, from where and by what it was registered.
+    public var vendorAttributes: Set<AttributeName> {
+        let names = attributeNames
+        return Set(["_status", "_regdate", "_regip", "_vendor"].map { names[$0] ?? AttributeName(rawValue: $0) })
+    }
+
+    private var attributeNames: [String: AttributeName] {
+        Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
+    }
+
     /// The requests that an amount makes.
     public func work(for amount: DoorAmount) -> [DoorWork] {
         let most = settings.profilesPerRequest
@@ -92,7 +102,7 @@ extension AltcraftServer: ContactDoor {
 
     private func contact(of profile: JSONValue, _ key: String) -> Contact {
         var contact = Contact(identifiers: [Identifier(keyKind, key)])
-        let names = Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
+        let names = attributeNames
         let kinds = Dictionary(settings.identifierFields.map { ($1, $0) }, uniquingKeysWith: min)
         let keyField = settings.matching == .custom ? settings.matchingField : ""
         let known = ["id", "_id", ProfileRow.subscriptions, settings.tagsField, keyField]

@@ -390,6 +390,23 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await bench.held(vendor).isEmpty)
     }
 
+    @Test func `undo brings back each of several phone numbers`() async throws {
+        let numbers = ["+358401111111", "+358402222222"]
+        var contact = person("c-1", ["nick": "A", "phones": .choices(numbers)])
+        contact.identifiers.removeAll { $0.kind == .phone }
+        let bench = try Bench(Shop.altcraft.target(), [contact])
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        _ = try await bench.apply(vendor)
+        try bench.write([person("c-1", ["nick": "B"])])
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        _ = try await bench.apply(vendor, journal: true)
+        #expect(try await bench.held(vendor)["c-1"]?.identifiers.count { $0.kind == .phone } == 1)
+        #expect(try await bench.undo(vendor).report.rejected == 0)
+        let held = try await bench.held(vendor)["c-1"]
+        #expect(held?.identifiers.filter { $0.kind == .phone }.map(\.value) == numbers)
+    }
+
     @Test(arguments: Shop.allCases)
     private func `undo brings back what an empty value wiped out`(shop: Shop) async throws {
         let bench = try Bench(shop.target(), [person("c-1", ["nick": "A", "city": "Oulu"])])

@@ -119,7 +119,8 @@ struct WayBack {
             if isEmptied { continue }
             note("attributes".dot(name.rawValue))
         }
-        for kind in Set(all.identifiers.map(\.kind)) where !isKnown({ $0.identifiers.first(kind) }) {
+        let kinds = Set(all.identifiers.map(\.kind)).subtracting([door.keyKind])
+        for kind in kinds where !isKnown({ $0.values(of: kind) }) {
             note("identifiers")
         }
         for key in all.subscriptions.map(\.key) {
@@ -169,15 +170,19 @@ struct WayBack {
         }
     }
 
-    /// Says the old identifiers again; those that were not there before, as attributes to unset.
+    /// Says the old identifiers again; several of a kind as an attribute, and those that were not there before as one to unset.
     private func identifiers(_ before: Contact, _ wrote: Contact, _ now: Contact, _ row: inout DoorRow)
         -> [AttributeName: AttributeChange]
     {
         var new: [AttributeName: AttributeChange] = [:]
         var old: [Identifier] = []
         for kind in Set(wrote.identifiers.map(\.kind)).subtracting([door.keyKind]).sorted() {
-            guard now.identifiers.first(kind) != before.identifiers.first(kind) else { continue }
-            if let value = before.identifiers.first(kind) {
+            let values = before.values(of: kind)
+            guard now.values(of: kind) != values else { continue }
+            if values.count > 1, let name = door.attribute(for: kind) {
+                // Of several an identifier would say one.
+                new[name] = .set(.choices(values))
+            } else if let value = values.first {
                 old.append(Identifier(kind, value))
             } else if let name = door.attribute(for: kind) {
                 new[name] = .unset
@@ -198,6 +203,10 @@ struct WayBack {
 }
 
 extension Contact {
+    fileprivate func values(of kind: IdentifierKind) -> [String] {
+        identifiers.filter { $0.kind == kind }.map(\.value)
+    }
+
     fileprivate func state(of key: Subscription.Key) -> Subscription.State? {
         subscriptions.mostProtectiveState(of: key)
     }

@@ -408,6 +408,20 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     }
 
     @Test(arguments: Shop.allCases)
+    private func `verify looks for no value that a later row left empty`(shop: Shop) async throws {
+        let people = [person("c-1", ["nick": "A", "city": "Oulu"]), person("c-1", ["nick": ""])]
+        let bench = try Bench(shop.target(), people)
+        defer { bench.remove() }
+        let vendor = try shop.vendor()
+        _ = try await bench.apply(vendor)
+        #expect(try await bench.verify(vendor).1 == [])
+        let other = try Bench(shop.target(), [person("c-1", ["nick": "B"])])
+        defer { other.remove() }
+        _ = try await other.apply(vendor)
+        #expect(try await bench.verify(vendor).1 == ["changed attributes.nick c-1"])
+    }
+
+    @Test(arguments: Shop.allCases)
     private func `undo brings back what an empty value wiped out`(shop: Shop) async throws {
         let bench = try Bench(shop.target(), [person("c-1", ["nick": "A", "city": "Oulu"])])
         defer { bench.remove() }

@@ -79,7 +79,7 @@ struct DoorMapper {
     /// What would be read back of a row.
     func image(of row: DoorRow) -> Contact { door.image(of: row.actions.map { operation($0, row.key) }) }
 
-    /// What a journal keeps of a row: its image, with an empty text for each attribute that is left empty and is not shown
+    /// What journals and comparisons take of a row: its image, with an empty text for each attribute that is left empty and is not shown
     /// then, so that what stood there is kept, too.
     func trace(of row: DoorRow) -> Contact {
         var trace = row.image
@@ -262,7 +262,7 @@ extension Action {
     var isYes: Bool { if case .changeSubscription(let wish) = self { wish.state == .subscribed } else { false } }
 }
 
-/// Writes what would be read back of each contact, one a line: what plans and comparisons look at.
+/// Writes what would be read back of each contact, and what is left empty, one a line: what plans and comparisons look at.
 final class DoorWriter: ContactWriter {
     let mapper: DoorMapper
     private let tally: DoorTally?
@@ -282,7 +282,7 @@ final class DoorWriter: ContactWriter {
         guard !row.isRejected else { return row.findings }
         tally?.add(row)
         json.reset()
-        row.image.write(to: &json)
+        mapper.trace(of: row).write(to: &json)
         json.endLine()
         bytes += json.bytes
         return row.findings

@@ -160,6 +160,9 @@ struct RecordLens {
         return try Self.look(line, keys, names)
     }
 
+    /// The digest of an attribute that is an empty text.
+    static let empty = digest(JSONValue.string("").text)
+
     private static func digest(_ text: String) -> UInt64 { KeyMark(text, opinion: 0).exact }
 
     // MARK: Contacts

@@ -315,7 +315,8 @@ struct Judge {
         return Set(old.keys).union(new.keys).map { name -> (Verification.Difference.Kind?, String) in
             let kind: Verification.Difference.Kind? =
                 switch (old[name], new[name]) {
-                case (_?, nil): .absent
+                // A value that a later record leaves empty may be shown as none.
+                case (let one?, nil): isPartial && one == [RecordLens.empty] ? nil : .absent
                 case (nil, _?): .added
                 case (let one?, let other?): holds(one, other) ? nil : .changed
                 case (nil, nil): nil

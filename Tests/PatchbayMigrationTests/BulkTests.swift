@@ -235,6 +235,9 @@ import Testing
 
     @Test(arguments: [
         ("externalId,City", "des.row.headerAgain", 1), ("\"externalId\", City ", "des.row.headerAgain", 1),
+        ("EXTERNAL_ID,city", "des.row.headerAgain", 1), ("\u{FEFF}externalId,City", "des.row.headerAgain", 1),
+        ("\u{FEFF}\"external id\",\"City\"", "des.row.headerAgain", 1), ("external-idea,City", "", 2),
+        ("external,City", "", 2), ("Ext\u{E9}rnalId,City", "", 2),
         ("externalId,Oulu", "", 2), ("c2,\"\(String(repeating: "a\n", count: 100))\"", "des.row.manyLines", 2),
         ("c2,\"\(String(repeating: "a\n", count: 99))\"", "", 2),
     ])

@@ -151,6 +151,14 @@ import Testing
         #expect(bytes.contains(0xEB) && !bytes.contains(0xC3))
     }
 
+    @Test(arguments: ["CustomerId|City\n", "c-1|Oulu\nCUSTOMER ID|city\n"])
+    func `a header line is no contact where the settings name the columns`(_ rows: String) throws {
+        let records = try read(Array("\(rows)c-2|Vaasa\n".utf8), ["header": ["CustomerId", "City"]])
+        let codes = records.flatMap { $0.findings.map(\.code) }
+        #expect(codes == ["acoustic.row.headerAgain"])
+        #expect(records.last?.contact?.attributes[.city] == "Vaasa")
+    }
+
     @Test func `signs of another encoding are told of, row by row`() throws {
         let settings: JSONObject = ["encoding": "iso-8859-1", "header": ["CustomerId", "City"]]
         func said(_ city: [UInt8]) throws -> [String] {

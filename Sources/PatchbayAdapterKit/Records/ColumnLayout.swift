@@ -41,8 +41,8 @@ public struct ColumnLayout: Sendable {
         public var form: Form
         /// Whether a row without it is a fault.
         public var isRequired: Bool
-        /// Its name in the file's header: a row that needs the column and has that in it is for the reader, because it may be
-        /// the header once more.
+        /// Its name in the file's header: a row that needs the column and has that in it, in whatever spelling, is for
+        /// the reader, because it may be the header once more.
         public var header = ""
 
         /// A column.

@@ -9,6 +9,8 @@ public struct ContactFileReader: RowReader, Sendable {
     private let file: ContactFile
     private var reader: DelimitedReader
     private var columns: [ContactColumn] = []
+    /// The names of the header's columns, as they are compared.
+    private var headerKeys: [String] = []
     /// Whether a header line was passed over that names other columns.
     private var passedOther = false
     private var rowCount = 0
@@ -123,6 +125,7 @@ public struct ContactFileReader: RowReader, Sendable {
         }
         if !problems.isEmpty { throw SettingsError(problems) }
         self.columns = columns
+        headerKeys = (found.isEmpty ? names : found).map { ColumnName(rawValue: $0).key }
     }
 
     /// What is said once for the whole file, with the first row.
@@ -177,6 +180,15 @@ public struct ContactFileReader: RowReader, Sendable {
         return doubts
     }
 
+    /// Whether a row is the header once more, as where files were joined: it may spell the names otherwise, and begin
+    /// with a mark as its file did.
+    private func isHeader(_ row: DelimitedRecord) -> Bool {
+        guard let first = row.fields.first, ColumnName(rawValue: first.unmarked).key == headerKeys.first else {
+            return false
+        }
+        return zip(row.fields, headerKeys).dropFirst().allSatisfy { ColumnName(rawValue: $0).key == $1 }
+    }
+
     private func contact(of row: DelimitedRecord) -> (Contact?, [Finding]) {
         let place = "row \(row.number), line \(row.line)"
         guard row.fields.count == columns.count else {
@@ -186,7 +198,7 @@ public struct ContactFileReader: RowReader, Sendable {
             let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
             return (nil, [findings.width.at("columns.\(first)", detail: sizes)])
         }
-        if let header = reader.header, zip(row.fields, header.fields).allSatisfy({ $0.trimmed == $1.trimmed }) {
+        if isHeader(row) {
             return (nil, [findings.headerAgain.at("header", detail: place)])
         }
         let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
@@ -211,6 +223,16 @@ extension FieldForms {
     func undoubled(_ text: String) -> String {
         guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
         return String(text.unicodeScalars.replacing([doubled, doubled], with: [doubled]))
+    }
+}
+
+extension String {
+    /// The text behind a byte-order mark, without quotes, which behind a mark are none; a text without a mark stays.
+    fileprivate var unmarked: String {
+        guard unicodeScalars.first == "\u{FEFF}" else { return self }
+        let text = unicodeScalars.dropFirst()
+        let isQuoted = text.count > 1 && text.first == "\"" && text.last == "\""
+        return String(String.UnicodeScalarView(isQuoted ? text.dropFirst().dropLast() : text))
     }
 }
 

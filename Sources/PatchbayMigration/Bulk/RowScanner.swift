@@ -26,7 +26,7 @@ struct RowScanner: BitwiseCopyable {
         var form: Form
         var type: TypeCode
         var isRequired: Bool
-        /// The column's name in the header.
+        /// The column's name in the header, as ``mayName(_:_:)`` takes it.
         var header: Stretch
     }
 
@@ -59,7 +59,7 @@ struct RowScanner: BitwiseCopyable {
                 form: .any,
                 type: .any,
                 isRequired: column.isRequired,
-                header: arena.text(column.header)
+                header: arena.text(Self.plain(column.header))
             )
             switch column.form {
             case .any: break
@@ -87,6 +87,33 @@ struct RowScanner: BitwiseCopyable {
     /// The longest row that goes the fast way.
     static let longest = 16 << 10
 
+    /// A column's name without the signs that don't count in it, in lower case.
+    private static func plain(_ name: String) -> String {
+        String(decoding: name.lowercased().utf8.filter { !isPassed($0) }, as: UTF8.self)
+    }
+
+    /// Whether a byte may be one that does not count in a column's name.
+    @inline(__always) private static func isPassed(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x2D || byte == 0x5F || byte &- 0x09 < 5
+    }
+
+    /// Whether a text may be another spelling of a name, by ``ColumnName``: most are not by their first byte.
+    ///
+    /// Beyond ASCII the reader tells, and so it does of a text that begins with a byte-order mark.
+    @inline(__always) private static func mayName(_ text: Stretch, _ name: Stretch) -> Bool {
+        var place = 0
+        for index in 0..<text.count {
+            let byte = text[index]
+            if isPassed(byte) { continue }
+            guard place < name.count else { return byte >= 0x80 }
+            let other = name[place]
+            if (byte | other) >= 0x80 { return true }
+            guard byte == other || byte &- 0x41 < 26 && byte | 0x20 == other else { return false }
+            place &+= 1
+        }
+        return place == name.count || name[place] >= 0x80
+    }
+
     /// Where a row ends: behind its line end, or at the end if it has none; and its line feeds, with that.
     struct Extent {
         var end: Bytes
@@ -105,7 +132,8 @@ struct RowScanner: BitwiseCopyable {
                 if step.pointee.isRequired { return nil }
                 continue
             }
-            if step.pointee.isRequired, value.pointee.isEscaped || value.pointee.text.compare(step.pointee.header) == 0
+            if step.pointee.isRequired,
+                value.pointee.isEscaped || Self.mayName(value.pointee.text, step.pointee.header)
             {
                 return nil
             }

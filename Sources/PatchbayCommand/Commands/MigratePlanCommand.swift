@@ -127,13 +127,17 @@ extension Command {
     private func head(_ text: String) throws { try session.console.data(session.console.paint(text, .bold)) }
 
     private func rows(_ rows: [[String]]) throws {
-        let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in
-            rows.map { $0.indices.contains(column) && column < $0.count - 1 ? $0[column].count : 0 }.max() ?? 0
+        // The last cell of a row may be as long as it likes.
+        var widths: [Int] = []
+        for row in rows {
+            for (column, cell) in row.enumerated() {
+                if column == widths.count { widths.append(0) }
+                if column < row.count - 1 { widths[column] = max(widths[column], cell.count) }
+            }
         }
         for row in rows {
-            let cells = row.enumerated().map {
-                $0.offset == row.count - 1 ? $0.element : $0.element.padded(to: widths[$0.offset])
+            let cells = zip(row, widths).enumerated().map { column, cell in
+                column == row.count - 1 ? cell.0 : cell.0.padded(to: cell.1)
             }
             try session.console.data("  " + cells.joined(separator: "  "))
         }

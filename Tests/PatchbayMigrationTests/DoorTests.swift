@@ -566,6 +566,38 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await bench.held(vendor)["c-1"]?.saysNo(to: no.key) == true)
     }
 
+    @Test func `two spellings of a number are one contact where the platform finds people by it`() async throws {
+        func caller(_ number: String, _ name: AttributeValue) -> Contact {
+            Contact(identifiers: [Identifier(.phone, number)], attributes: ["nick": name])
+        }
+        let people = [caller("+358 40 123-4567", "A"), caller("+358401234567", "B")]
+        let bench = try Bench(Shop.altcraft.target(["matching": "phone"]), people)
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        #expect(try await bench.apply(vendor, journal: true).report.written == 2)
+        let (verification, differences) = try await bench.verify(vendor)
+        #expect(verification.expected == 2)
+        #expect(differences == [])
+        #expect(try await bench.undo(vendor).report.written == 1)
+        #expect(try await bench.verify(vendor).1.map { $0.split(separator: " ")[0] } == ["missing"])
+    }
+
+    @Test func `of two rows whose addresses differ in case the second finds what the first said`() async throws {
+        func reader(_ address: String, _ state: Subscription.State) -> Contact {
+            Contact(
+                identifiers: [Identifier(.email, address)],
+                subscriptions: [Subscription(channel: .email, state: state)]
+            )
+        }
+        let people = (1...40).flatMap {
+            [reader("c\($0)@mail.example", .unsubscribed), reader("C\($0)@Mail.example", .subscribed)]
+        }
+        let bench = try Bench(Shop.altcraft.target(["matching": "email"]), people)
+        defer { bench.remove() }
+        let outcome = try await bench.apply(Shop.altcraft.vendor())
+        #expect((outcome.report.written, outcome.report.findings["migration.door.targetNo"]?.count) == (80, 40))
+    }
+
     @Test func `a door that shows nothing is refused until somebody says that a yes may be said`() async throws {
         let changes: JSONObject = [
             "route": "contacts", "contactAttributes": ["identifier.email": "Email Addresses/Email Address"],

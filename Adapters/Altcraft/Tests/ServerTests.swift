@@ -341,6 +341,24 @@ import Testing
         #expect(desk.account.profiles.map(\.optOuts) == [0, 0, 0, 0, 1])
     }
 
+    @Test func `an e-mail address is asked for in lower case, too, and found as it is spelt first`() throws {
+        let adapter = try ServerDesk(["matching": "email"]).adapter
+        let asked = adapter.question(for: .keys(["Mila@Shop.test", "leo@shop.test"]))
+        #expect(
+            asked.arguments["query"] == ["email": ["$in": ["Mila@Shop.test", "mila@shop.test", "leo@shop.test"]]]
+        )
+        let lower: JSONValue = ["email": "mila@shop.test", "town": "Turku"]
+        let exact: JSONValue = ["email": "Mila@Shop.test", "town": "Oulu"]
+        func town(of key: String, _ profiles: [JSONValue]) -> AttributeValue? {
+            adapter.contacts(in: ["profiles": .array(profiles)], to: .keys([key])).contacts.first?.contact
+                .attributes["town"]
+        }
+        #expect(town(of: "Mila@Shop.test", [lower]) == "Turku")
+        #expect(town(of: "Mila@Shop.test", [lower, exact]) == "Oulu")
+        #expect(town(of: "mila@shop.test", [exact, lower]) == "Turku")
+        #expect(town(of: "leo@shop.test", [exact, lower]) == nil)
+    }
+
     @Test func `an address is read however the platform shows it`() {
         let shown: [JSONValue] = [
             ["channel": "email", "resource_id": 5, "email_data": ["email": "mila@shop.test"]],

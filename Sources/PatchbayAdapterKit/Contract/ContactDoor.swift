@@ -14,6 +14,8 @@ public protocol ContactDoor: VendorAdapter {
     /// Options of an erasure that takes back a contact which was added, and reaches nothing else; nil where there is none.
     var removal: JSONObject? { get }
 
+    /// A contact's key as the vendor compares it: two spellings that are one contact there have one text.
+    func key(of text: String) -> String
     /// The attribute that stands for an identifier, so that it can be unset; nil where it can't.
     func attribute(for kind: IdentifierKind) -> AttributeName?
     /// The question in this door's words.
@@ -69,10 +71,12 @@ public struct DoorAmount: Hashable, Sendable {
     public var operations: [Action.Kind: Int]
     /// Changes of subscriptions that end messages.
     public var optOuts: Int
+    /// Changes of subscriptions that name a topic.
+    public var topics: Int
 
     /// An amount; nothing unless said otherwise.
-    public init(contacts: Int = 0, operations: [Action.Kind: Int] = [:], optOuts: Int = 0) {
-        (self.contacts, self.operations, self.optOuts) = (contacts, operations, optOuts)
+    public init(contacts: Int = 0, operations: [Action.Kind: Int] = [:], optOuts: Int = 0, topics: Int = 0) {
+        (self.contacts, self.operations, self.optOuts, self.topics) = (contacts, operations, optOuts, topics)
     }
 
     /// Operations of a kind.
@@ -103,6 +107,8 @@ public struct DoorWork: Hashable, Sendable {
 
 /// Of a door that can't show what the vendor holds.
 extension ContactDoor {
+    /// Each spelling is a contact of its own.
+    public func key(of text: String) -> String { text }
     /// It shows nothing.
     public var reading: ContactReading? { nil }
     /// It takes nothing away.

@@ -41,7 +41,7 @@ struct DoorMapper {
             row.findings = [DoorFinding.key.at("identifiers", detail: "kind \(door.keyKind.rawValue)")]
             return row
         }
-        row.key = key
+        row.key = door.key(of: key)
         offer(.identify(contact.identifiers), "identifiers", to: &row)
         let attributes = attributes(of: contact, &row)
         if !attributes.isEmpty {

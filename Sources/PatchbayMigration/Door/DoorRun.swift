@@ -102,7 +102,8 @@ final class DoorRun {
     private var operations = 0
     private var bytes = 0
     private var places: [OperationID: (row: Int, place: Int)] = [:]
-    /// Contacts that are on their way: one row of each at a time, because a later one builds on an earlier one.
+    /// Contacts that are on their way: one row of each at a time, because a later one builds on an earlier one. Keys that
+    /// differ in upper and lower case alone count as one, because a vendor may take them so.
     private var contacts: Set<ScalarString> = []
     /// Rows that were made, those about which the vendor is asked, and those that may enter.
     private var made: ArraySlice<DoorItem> = []
@@ -288,6 +289,8 @@ final class DoorRun {
     /// So many rows are asked about at once.
     private static let batch = 1_000
 
+    private static func mark(_ item: DoorItem) -> ScalarString { ScalarString(item.row.key.lowercased()) }
+
     /// Lets rows in while there is room.
     ///
     /// - Returns: keys about which the vendor must be asked before more can enter.
@@ -309,7 +312,7 @@ final class DoorRun {
             var keys: Set<ScalarString> = []
             // A contact that is on its way already has to wait, and what stands behind it.
             let next = made.prefix(Self.batch).prefix { item in
-                let key = ScalarString(item.row.key)
+                let key = Self.mark(item)
                 return item.row.key.isEmpty || item.row.isRejected
                     || !contacts.contains(key) && keys.insert(key).inserted
             }
@@ -343,7 +346,7 @@ final class DoorRun {
         }
         (operations, bytes, end) = (operations + ids.count, bytes + item.record.bytes.count, item.number + 1)
         rows[item.number] = item
-        if !item.row.actions.isEmpty { contacts.insert(ScalarString(item.row.key)) }
+        if !item.row.actions.isEmpty { contacts.insert(Self.mark(item)) }
         let options = item.options.map { [target.descriptor.id: $0] } ?? [:]
         for (place, id) in ids.enumerated() where !known.contains(id) && item.outcomes[place] == nil {
             try client.capture(
@@ -376,7 +379,7 @@ final class DoorRun {
         while let item = rows[first], item.open == 0 {
             rows[first] = nil
             first += 1
-            contacts.remove(ScalarString(item.row.key))
+            contacts.remove(Self.mark(item))
             (operations, bytes) = (operations - item.outcomes.count, bytes - item.record.bytes.count)
             unsaved += max(1, item.outcomes.count)
             let findings = item.verdict(lostOptOuts: target.settings.lostOptOuts)

@@ -170,7 +170,9 @@ final class DoorTally: Sendable {
             amount.contacts += 1
             for action in row.actions {
                 amount.operations[action.kind, default: 0] += 1
-                if action.isNo { amount.optOuts += 1 }
+                guard case .changeSubscription(let wish) = action else { continue }
+                if wish.state.isNo { amount.optOuts += 1 }
+                if wish.topic != nil { amount.topics += 1 }
             }
         }
     }

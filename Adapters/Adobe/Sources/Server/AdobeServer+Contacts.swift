@@ -9,14 +9,21 @@ extension AdobeServer: ContactDoor {
             ?? (settings.keyField == "email" ? .email : .external)
     }
 
-    /// The requests that an amount makes.
+    /// The requests that an amount makes: what is said of a profile goes together, a subscription to a service by itself.
     public func work(for amount: DoorAmount) -> [DoorWork] {
-        [
-            DoorWork("find", requests: amount.all, note: "each word looks for its profile first"),
+        let finds = (settings.matching == .key ? 0 : amount.contacts) + amount.topics
+        return [
+            DoorWork("find", requests: finds, note: "each contact, and each subscription, looks for its profile first"),
             DoorWork(
                 "profile",
-                requests: amount.all,
+                requests: amount.contacts,
                 note: "then the profile is made or changed; the rate stands in the licence"
+            ),
+            DoorWork("service", requests: amount.topics, note: "which service a topic is"),
+            DoorWork(
+                "subscriptions",
+                requests: 2 * amount.topics,
+                note: "what the profile is subscribed to is asked for, and then a subscription is made or ended"
             ),
         ]
     }

@@ -12,6 +12,11 @@ extension AltcraftServer: ContactDoor {
         }
     }
 
+    /// A telephone number as the platform keeps it, however it was spelt.
+    public func key(of text: String) -> String {
+        settings.matching == .phone ? Address.phone(text) ?? text : text
+    }
+
     /// How contacts are asked for.
     public var reading: ContactReading? { .byKeys(atMost: ServerPace.lookUps) }
     /// An erasure that takes a contact out of the database and reaches nothing else.
@@ -26,7 +31,7 @@ extension AltcraftServer: ContactDoor {
     public func question(for wanted: ContactQuestion) -> ReadRequest {
         guard case .keys(let keys) = wanted else { return ReadRequest("profiles") }
         let known = keys.compactMap { ProfileKey(text: $0, settings) }
-        let texts = known.map { JSONValue.string($0.text) }
+        let texts = known.flatMap(\.spellings).map(JSONValue.string)
         let query: JSONValue = [known.first?.field ?? settings.matchingField: ["$in": .array(texts)]]
         return ReadRequest("profiles", arguments: ["query": query, "limit": .integer(PageQuestion.most)])
     }
@@ -37,9 +42,7 @@ extension AltcraftServer: ContactDoor {
         let profiles = answer["profiles"]?.array ?? []
         return ContactPage(
             keys.compactMap { key in
-                guard let known = ProfileKey(text: key, settings), let profile = profiles.first(where: known.finds)
-                else { return nil }
-                return (key, contact(of: profile, key))
+                ProfileKey(text: key, settings)?.profile(among: profiles).map { (key, contact(of: $0, key)) }
             }
         )
     }

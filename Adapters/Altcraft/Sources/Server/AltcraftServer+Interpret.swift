@@ -140,7 +140,7 @@ extension AltcraftServer {
             guard let key = ProfileKey(pending.operation, settings) else {
                 return .rejected(ServerFinding.keyForm.at("contact"))
             }
-            let profile = profiles.first(where: key.finds)
+            let profile = key.profile(among: profiles)
             var targets: [SubscriptionTarget] = []
             if case .changeSubscription(let subscription) = pending.operation.action {
                 let resource = settings.resource(subscription.channel, subscription.topic) ?? 0

@@ -161,13 +161,23 @@ struct ProfileKey: Hashable, Sendable {
     /// The key among the profile's own fields.
     var value: JSONValue { matching == .phone ? [.string(text)] : .string(text) }
 
-    /// Whether a profile that the platform shows has this key.
-    func finds(_ profile: JSONValue) -> Bool {
+    /// The spellings under which it is asked for: the platform may keep an address in lower case.
+    var spellings: [String] {
+        let lower = text.lowercased()
+        return email == nil || ScalarString.equal(lower, text) ? [text] : [text, lower]
+    }
+
+    /// The profile that has this key among those that the platform shows: one that spells it alike before one that spells it
+    /// in other case.
+    func profile(among profiles: [JSONValue]) -> JSONValue? {
+        let exact = profiles.first { holds($0) { ScalarString.equal($0, text) } }
+        if exact != nil || matching == .custom { return exact }
+        let lower = text.lowercased()
+        return profiles.first { holds($0) { ScalarString.equal($0.lowercased(), lower) } }
+    }
+
+    private func holds(_ profile: JSONValue, _ isKey: (String) -> Bool) -> Bool {
         guard let held = profile[field] else { return false }
-        return (held.array ?? [held]).contains { one in
-            guard let other = one.string ?? one.number?.text else { return false }
-            return ScalarString.equal(other, text)
-                || matching != .custom && ScalarString.equal(other.lowercased(), text.lowercased())
-        }
+        return (held.array ?? [held]).contains { one in (one.string ?? one.number?.text).map(isKey) ?? false }
     }
 }

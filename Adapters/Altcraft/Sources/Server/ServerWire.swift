@@ -256,7 +256,7 @@ struct PageQuestion: Sendable {
         RuleID.altcraft("V14").fire()
         let field = keys.first?.field ?? ""
         var texts: [JSONValue] = []
-        for key in keys { texts.append(.string(key.text)) }
+        for key in keys { texts += key.spellings.map(JSONValue.string) }
         query = [field: ["$in": .array(texts)]]
         fields = [field] + ["email", "phones", ProfileRow.subscriptions].filter { $0 != field }
     }

@@ -341,6 +341,26 @@ import Testing
 
     // MARK: Topics
 
+    @Test func `a plan counts the requests that a contact and its topics take`() throws {
+        let desk = try ServerDesk()
+        for contact in ["c-1", "c-2", "c-3"] {
+            try desk.world.capture([
+                desk.operation(contact, ServerDesk.set("town", "Turku")),
+                desk.operation(contact, ServerDesk.set("visits", 7)),
+                desk.operation(contact, ServerDesk.topic("weekly_offers", .subscribed)),
+            ])
+        }
+        try desk.advance(600)
+        let amount = DoorAmount(
+            contacts: 3,
+            operations: [.changeAttributes: 6, .changeSubscription: 3],
+            topics: 3
+        )
+        let work = desk.adapter.work(for: amount)
+        #expect(work.map(\.requests).reduce(0, +) == desk.endpoints.count)
+        #expect(work.first { $0.name == "find" }?.requests == desk.endpoints.count { $0 == "find" })
+    }
+
     @Test(.shows("adobe/B21", "adobe/B22", "adobe/B23", "adobe/B24", "adobe/B25", of: AdobeServer.self))
     func `a topic is a service, and its subscription a record of its own`() throws {
         let desk = try ServerDesk()

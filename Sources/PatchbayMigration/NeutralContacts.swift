@@ -80,7 +80,9 @@ enum NeutralContacts {
                 record.findings = [finding]
             } catch {
                 let column = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
-                record.findings = [NeutralContacts.notJSON.at(detail: column)]
+                let finding = NeutralContacts.notJSON.at(detail: column)
+                let isPacked = line == 1 && PackedFile.begins(with: bytes)
+                record.findings = [isPacked ? PackedFile.finding(finding) : finding]
             }
             return record
         }

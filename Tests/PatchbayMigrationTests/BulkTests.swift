@@ -237,7 +237,8 @@ import Testing
         ("externalId,City", "des.row.headerAgain", 1), ("\"externalId\", City ", "des.row.headerAgain", 1),
         ("EXTERNAL_ID,city", "des.row.headerAgain", 1), ("\u{FEFF}externalId,City", "des.row.headerAgain", 1),
         ("\u{FEFF}\"external id\",\"City\"", "des.row.headerAgain", 1), ("external-idea,City", "", 2),
-        ("external,City", "", 2), ("Ext\u{E9}rnalId,City", "", 2),
+        ("\u{FEFF}c2,Oulu", "des.row.unreadable", 1), ("\u{FEFF}\"c2\",Oulu", "des.row.unreadable", 1),
+        ("\u{FF21}c2,Oulu", "", 2), ("external,City", "", 2), ("Ext\u{E9}rnalId,City", "", 2),
         ("externalId,Oulu", "", 2), ("c2,\"\(String(repeating: "a\n", count: 100))\"", "des.row.manyLines", 2),
         ("c2,\"\(String(repeating: "a\n", count: 99))\"", "", 2),
     ])

@@ -34,7 +34,9 @@ struct ProfileReader: LineReader {
             record.findings = profile.findings
         } catch {
             let place = "line \(line), column \(error.column): \(error.code.rawValue)"
-            record.findings = [FindingRow.lineJSON.at(detail: place)]
+            let finding = FindingRow.lineJSON.at(detail: place)
+            let isPacked = line == 1 && PackedFile.begins(with: bytes)
+            record.findings = [isPacked ? PackedFile.finding(finding) : finding]
         }
         return record
     }

@@ -275,6 +275,7 @@ import Testing
             ("c-1,Aino\nc-2,José\n", "salesforce.file.columnMissing"),
             ("Contact Key,Subscriber Key\nc-1,c-1\n", "salesforce.file.columnRepeated"),
             ("Contact Key,Tier,tier\nc-1,a,b\n", "salesforce.file.columnRepeated"),
+            ("PK\u{3}\u{4}Contact Key\nc-1\n", "salesforce.file.encoding"),
         ]
     )
     func `a header that can't be used is refused`(text: String, code: String) {

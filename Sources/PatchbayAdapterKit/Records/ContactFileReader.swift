@@ -14,6 +14,8 @@ public struct ContactFileReader: RowReader, Sendable {
     /// Whether a header line was passed over that names other columns.
     private var passedOther = false
     private var rowCount = 0
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// What the file begins with, until there is enough to see what it is.
     private var head: [UInt8]? = []
 
@@ -47,12 +49,15 @@ public struct ContactFileReader: RowReader, Sendable {
     private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
         guard let head else { return bytes }
         let all = head + bytes
-        guard all.count >= 3 else {
+        guard all.count >= 4 else {
             self.head = all
             return nil
         }
         self.head = nil
-        if all.prefix(3) == [0xEF, 0xBB, 0xBF], file.settings.encoding != .utf8 {
+        if PackedFile.begins(with: all) {
+            throw SettingsError([PackedFile.finding(findings.encoding.at("header", detail: "line 1, byte 1"))])
+        }
+        if all.starts(with: Self.byteOrderMark), file.settings.encoding != .utf8 {
             throw SettingsError([findings.otherEncoding.at("encoding", detail: "line 1, byte 1")])
         }
         if [[0xFF, 0xFE], [0xFE, 0xFF]].contains(Array(all.prefix(2))) {
@@ -200,6 +205,14 @@ public struct ContactFileReader: RowReader, Sendable {
         }
         if isHeader(row) {
             return (nil, [findings.headerAgain.at("header", detail: place)])
+        }
+        if row.bytes.starts(with: Self.byteOrderMark) {
+            var finding = findings.fault.at(
+                "columns.\(columns[0].name)",
+                detail: "\(place), a byte-order mark stands before it, as where files were joined"
+            )
+            finding.remedy = "Take the mark away: its three bytes are EF BB BF."
+            return (nil, [finding])
         }
         let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
         guard nul.isEmpty else { return (nil, nul.map { findings.control.at("columns.\($0.0.name)", detail: place) }) }

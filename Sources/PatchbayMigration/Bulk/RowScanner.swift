@@ -123,7 +123,8 @@ struct RowScanner: BitwiseCopyable {
     /// Reads the row at the cursor; nil for one that is not plain. `end` is behind a line feed or before the padding.
     @inline(__always) func scan(_ place: Bytes, _ end: Bytes, _ view: inout RecordView) -> Extent? {
         view.clear()
-        guard let extent = split(place, end) else { return nil }
+        // What may be a byte-order mark is for the reader.
+        guard place.pointee != 0xEF, let extent = split(place, end) else { return nil }
         var identifiers = 0
         for index in 0..<steps.count {
             let step = steps.place(index)

@@ -65,6 +65,19 @@ import Testing
         #expect(WireResponse(200, headers: headers, body: Array(row.body.utf8)).isWebPage == row.isPage)
     }
 
+    @Test func `a redirect is of something on the way, and a status alone is none`() {
+        let page = WireResponse(200, headers: [WireHeader("Content-Type", "text/html")], body: Array("<p>".utf8))
+        let elsewhere = [WireHeader("Location", "http://portal.example/sign-in")]
+        #expect(page.isDetour)
+        #expect(
+            [301, 302, 303, 307, 308, 511].map { WireResponse($0, headers: elsewhere).isDetour } == [
+                true, true, true, true, true, false,
+            ]
+        )
+        #expect(!WireResponse(201, headers: elsewhere).isDetour)
+        #expect(!WireResponse(304).isDetour)
+    }
+
     // MARK: The vendor's own words
 
     private static let table = ReplyTable(

@@ -127,18 +127,18 @@ extension Runner {
 extension Outcome {
     /// Whether the vendor answered, and not with a word on its own state or on who is asking.
     fileprivate var isGoodAnswer: Bool {
-        guard let reply, !(reply.isSuccess && reply.isWebPage) else { return false }
+        guard let reply, !reply.isDetour else { return false }
         return reply.status < 500 && ![401, 403, 408, 429].contains(reply.status)
     }
 
-    /// Whether it tells of a provider that is down: no answer, a 5xx that decides nothing, a page of something on the way,
+    /// Whether it tells of a provider that is down: no answer, a 5xx that decides nothing, a page or a redirect of something on the way,
     /// or a word on who is asking. A process that died tells nothing. `isOpen`: some operation of it has not ended.
     fileprivate func isOutage(isOpen: Bool) -> Bool {
         switch self {
         case .failed(let failure): failure.doubt != .interrupted
         case .replied(let reply):
             [401, 403].contains(reply.status)
-                || isOpen && (reply.status >= 500 || reply.status == 408 || reply.isSuccess && reply.isWebPage)
+                || isOpen && (reply.status >= 500 || reply.status == 408 || reply.isDetour)
         }
     }
 

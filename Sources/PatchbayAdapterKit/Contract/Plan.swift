@@ -84,7 +84,7 @@ public struct Exchange<Adapter: VendorAdapter>: Sendable {
     public var mayHaveWorked: Bool {
         switch outcome {
         case .replied(let response):
-            response.status >= 500 || response.status == 408 || response.isSuccess && response.isWebPage
+            response.status >= 500 || response.status == 408 || response.isDetour
         case .failed(let failure): failure.doubt != .notSent
         }
     }

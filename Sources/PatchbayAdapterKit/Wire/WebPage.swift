@@ -10,9 +10,17 @@ extension WireResponse {
     }
 }
 
+extension WireResponse {
+    /// Whether something on the way answered in the vendor's place: a page with a status of success, or a redirect. No
+    /// interface of a vendor redirects, and none is followed.
+    public var isDetour: Bool {
+        isSuccess && isWebPage || (300...399).contains(status) && self[header: "Location"] != nil
+    }
+}
+
 extension ReplyRow {
-    /// A web page with a status of success: nobody has done what was asked.
+    /// A web page with a status of success, or a redirect: nobody has done what was asked.
     public static func webPage(_ meaning: ReplyMeaning, _ finding: FindingRow? = nil, rule: RuleID) -> ReplyRow {
-        .reply("a web page with HTTP 200–299", meaning, finding, rule: rule) { $0.isSuccess && $0.isWebPage }
+        .reply("a web page with HTTP 200–299, or a redirect", meaning, finding, rule: rule) { $0.isDetour }
     }
 }

@@ -85,6 +85,15 @@ extension JSONValue {
         }
     }
 
+    /// The same in a sentence: `an array`, `a string`, `null`.
+    public var typePhrase: String {
+        switch self {
+        case .null: typeName
+        case .array, .object: "an \(typeName)"
+        case .bool, .number, .string: "a \(typeName)"
+        }
+    }
+
     /// A whole number.
     public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
 

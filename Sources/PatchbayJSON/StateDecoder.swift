@@ -30,7 +30,7 @@ private struct NodeDecoder: Decoder {
 
 extension JSONValue {
     fileprivate func mismatch(_ type: any Any.Type) -> DecodingError {
-        .typeMismatch(type, .init(codingPath: [], debugDescription: "There is a \(typeName)."))
+        .typeMismatch(type, .init(codingPath: [], debugDescription: "There is \(typePhrase)."))
     }
 
     fileprivate func asBool() throws -> Bool {

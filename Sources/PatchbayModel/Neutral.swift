@@ -74,7 +74,7 @@ public struct ObjectReader: Sendable {
     /// - Throws: ``ModelError`` if it is no object or holds a member that is not known.
     public init(_ json: JSONValue, at path: String, known: [String]?) throws(ModelError) {
         guard let object = json.object else {
-            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give an object.")
+            throw ModelError(path: path, reason: "is \(json.typePhrase)", remedy: "Give an object.")
         }
         self.object = object
         self.path = path
@@ -197,7 +197,7 @@ extension String {
 extension String: NeutralValue {
     public init(json: JSONValue, at path: String) throws(ModelError) {
         guard let text = json.string else {
-            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give a string.")
+            throw ModelError(path: path, reason: "is \(json.typePhrase)", remedy: "Give a string.")
         }
         self = text
     }
@@ -208,7 +208,7 @@ extension String: NeutralValue {
 extension Bool: NeutralValue {
     public init(json: JSONValue, at path: String) throws(ModelError) {
         guard let value = json.bool else {
-            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give true or false.")
+            throw ModelError(path: path, reason: "is \(json.typePhrase)", remedy: "Give true or false.")
         }
         self = value
     }
@@ -243,7 +243,7 @@ extension JSONObject: NeutralValue {
 extension Array: NeutralValue where Element: NeutralValue {
     public init(json: JSONValue, at path: String) throws(ModelError) {
         guard let elements = json.array else {
-            throw ModelError(path: path, reason: "is a \(json.typeName)", remedy: "Give a list.")
+            throw ModelError(path: path, reason: "is \(json.typePhrase)", remedy: "Give a list.")
         }
         self = []
         reserveCapacity(elements.count)

@@ -33,7 +33,7 @@ private struct FaultRuleReader {
 
     mutating func rules(_ json: JSONValue) -> [FaultRule] {
         guard let elements = json.array else {
-            report("/", "the rules are \(article(json)), not an array", "Write [{…}], or [] for none.")
+            report("/", "the rules are \(json.typePhrase), not an array", "Write [{…}], or [] for none.")
             return []
         }
         return elements.enumerated().compactMap { rule($0.element, at: "/\($0.offset)") }
@@ -41,7 +41,7 @@ private struct FaultRuleReader {
 
     private mutating func rule(_ json: JSONValue, at place: String) -> FaultRule? {
         guard let object = json.object else {
-            report(place, "a rule is \(article(json)), not an object", #"Write {"effect": …} with what narrows it."#)
+            report(place, "a rule is \(json.typePhrase), not an object", #"Write {"effect": …} with what narrows it."#)
             return nil
         }
         refuseUnknown(in: object, known: Self.ruleMembers, at: place)
@@ -91,7 +91,7 @@ private struct FaultRuleReader {
         case .object(let object) where object["status"] != nil:
             return answer(object, at: place)
         case let json?:
-            report(place, "an effect can't be such \(article(json))", Self.effectRemedy)
+            report(place, "an effect can't be such \(json.typePhrase)", Self.effectRemedy)
         case nil:
             report(place, "a rule needs an effect", Self.effectRemedy)
         }
@@ -116,7 +116,7 @@ private struct FaultRuleReader {
             if let value = json.bool {
                 processed = value
             } else {
-                report(place + "/processed", "\(article(json)), not true or false", "Write true or false.")
+                report(place + "/processed", "\(json.typePhrase), not true or false", "Write true or false.")
             }
         }
         guard let status = whole("status", of: object, in: 200...599, at: place) else { return nil }
@@ -126,7 +126,7 @@ private struct FaultRuleReader {
     private mutating func headers(_ json: JSONValue?, at place: String) -> [WireHeader] {
         guard let json else { return [] }
         guard let object = json.object else {
-            report(place, "the headers are \(article(json)), not an object", #"Write {"Retry-After": "2"}."#)
+            report(place, "the headers are \(json.typePhrase), not an object", #"Write {"Retry-After": "2"}."#)
             return []
         }
         return object.compactMap { member in
@@ -140,7 +140,7 @@ private struct FaultRuleReader {
 
     private mutating func text(_ name: String, of object: JSONObject, at place: String) -> String? {
         guard let json = object[name] else { return nil }
-        if json.string == nil { report("\(place)/\(name)", "\(article(json)), not a string", "Put it in quotes.") }
+        if json.string == nil { report("\(place)/\(name)", "\(json.typePhrase), not a string", "Put it in quotes.") }
         return json.string
     }
 
@@ -167,13 +167,5 @@ private struct FaultRuleReader {
 
     private mutating func report(_ place: String, _ problem: String, _ remedy: String) {
         problems.append(SandboxError.Problem(place, problem, remedy: remedy))
-    }
-
-    private func article(_ json: JSONValue) -> String {
-        switch json {
-        case .null: "null"
-        case .array, .object: "an \(json.typeName)"
-        default: "a \(json.typeName)"
-        }
     }
 }

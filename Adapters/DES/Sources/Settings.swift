@@ -268,7 +268,7 @@ extension SettingRow<DESSettings> {
         ) { value, settings in
             guard let number = value.integer, range.contains(Int(number)) else {
                 return Problem(
-                    value.number == nil ? "It is a \(value.typeName)." : "It is out of range.",
+                    value.number == nil ? "It is \(value.typePhrase)." : "It is out of range.",
                     "Give the field's number, as the vendor's list of fields has it."
                 )
             }

@@ -365,7 +365,7 @@ extension SettingRow {
             rule: rule,
             "What columns hold, by column name, over the usual ones: \(ContactPlace.allowed)."
         ) { value, settings in
-            guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+            guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
             var strangers: [String] = []
             var names: Set<String> = []
             for member in object {
@@ -405,7 +405,7 @@ extension SettingRow {
             rule: rule,
             "The types of attributes by neutral name; text where nothing is said: \(words.joined(separator: ", "))."
         ) { value, settings in
-            guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+            guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
             var strangers: [String] = []
             for member in object {
                 if let word = member.value.string, words.contains(word), let type = AttributeType(rawValue: word) {

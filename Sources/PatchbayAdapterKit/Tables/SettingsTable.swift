@@ -185,7 +185,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let text = value.string else { return Problem("It is a \(value.typeName).", "Give text.") }
+            guard let text = value.string else { return Problem("It is \(value.typePhrase).", "Give text.") }
             let used = trimmed ? text.trimmed : text
             guard !used.isEmpty else { return Problem("It is blank.", "Give text that is not blank.") }
             if let problem = check(used) { return problem }
@@ -210,7 +210,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let text = value.string?.trimmed else { return Problem("It is a \(value.typeName).", "Give a URL.") }
+            guard let text = value.string?.trimmed else { return Problem("It is \(value.typePhrase).", "Give a URL.") }
             guard let given = WebAddress(text), ["https", "http"].contains(given.scheme) else {
                 return Problem("It is no web address.", "Write it like https://host.example.")
             }
@@ -242,7 +242,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let text = value.string?.trimmed else { return Problem("It is a \(value.typeName).", "Give text.") }
+            guard let text = value.string?.trimmed else { return Problem("It is \(value.typePhrase).", "Give text.") }
             guard !text.isEmpty else { return Problem("It is blank.", "Set the environment variable that it names.") }
             if let problem = check(text) { return problem }
             settings[keyPath: path] = Secret(text)
@@ -261,7 +261,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
         SettingRow(name, form: "true or false", schema: ["type": "boolean"], default: "\(value)", rule: rule, summary) {
             value,
             settings in
-            guard let flag = value.bool else { return Problem("It is a \(value.typeName).", "Give true or false.") }
+            guard let flag = value.bool else { return Problem("It is \(value.typePhrase).", "Give true or false.") }
             settings[keyPath: path] = flag
             return nil
         }
@@ -285,7 +285,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             summary
         ) { value, settings in
             guard let number = value.integer, range.contains(Int(number)) else {
-                let what = value.number == nil ? "It is a \(value.typeName)." : "It is out of range."
+                let what = value.number == nil ? "It is \(value.typePhrase)." : "It is out of range."
                 return Problem(what, "Give a whole number from \(range.lowerBound) to \(range.upperBound).")
             }
             settings[keyPath: path] = Int(number)
@@ -336,7 +336,7 @@ public struct SettingRow<Settings: Sendable>: Sendable {
             rule: rule,
             summary
         ) { value, settings in
-            guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+            guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
             for member in object {
                 guard let text = member.value.string?.trimmed, !text.isEmpty, !member.name.isEmpty else {
                     return Problem("The entry \"\(member.name)\" is no text.", "Give a text that is not blank.")

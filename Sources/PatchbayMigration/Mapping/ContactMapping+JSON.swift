@@ -17,7 +17,7 @@ extension ContactMapping {
         catalogue: AttributeCatalogue = AttributeCatalogue()
     ) throws(Migration.Failure) {
         guard let elements = json.array else {
-            throw Migration.Failure([Self.badMember.at(path, detail: "it is a \(json.typeName), not a list of rules")])
+            throw Migration.Failure([Self.badMember.at(path, detail: "it is \(json.typePhrase), not a list of rules")])
         }
         var (rules, problems) = ([MappingRule](), [Finding]())
         for (number, element) in elements.enumerated() {
@@ -78,7 +78,7 @@ private struct RuleReader {
 
     mutating func rule(_ catalogue: AttributeCatalogue) -> MappingRule? {
         guard let object = json.object else {
-            problems.append(ContactMapping.badRule.at(path, detail: "it is a \(json.typeName)"))
+            problems.append(ContactMapping.badRule.at(path, detail: "it is \(json.typePhrase)"))
             return nil
         }
         let said = Self.members.filter { object[$0.verb] != nil }

@@ -14,6 +14,9 @@ enum Page {
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
             case "'": escaped += "&#39;"
+            // What turns the direction of text would turn the page's own words, too.
+            case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}":
+                escaped += "[U+\(String(character.value, radix: 16, uppercase: true))]"
             default: escaped.unicodeScalars.append(character)
             }
         }

@@ -67,7 +67,7 @@ struct PushMessage {
     func problems(missing: FindingRow, form: FindingRow, at path: String) -> [Finding] {
         [origin.names.message, origin.names.delivery].compactMap { name in
             guard let text = text(name) else {
-                let detail = payload[name].map { $0.string == nil ? "it is a \($0.typeName)" : "it is empty" }
+                let detail = payload[name].map { $0.string == nil ? "it is \($0.typePhrase)" : "it is empty" }
                 return missing.at(path.dot(name), detail: detail ?? "it is missing")
             }
             return text.utf8.contains(where: { $0 == UInt8(ascii: ",") || $0 < 0x20 }) ? form.at(path.dot(name)) : nil

@@ -83,7 +83,7 @@ struct DeviceProfile: Sendable, Equatable {
 
     /// Reads what a configuration changes.
     mutating func read(_ value: JSONValue) -> Problem? {
-        guard let object = value.object else { return Problem("It is a \(value.typeName).", "Give an object.") }
+        guard let object = value.object else { return Problem("It is \(value.typePhrase).", "Give an object.") }
         for member in object {
             switch member.name {
             case "userMember", "channelMember":

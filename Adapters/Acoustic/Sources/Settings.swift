@@ -212,7 +212,7 @@ extension SettingRow {
             "The database's columns by exact name: `type`, `values` of a selection, `lookupKey`, `owner` (`device` or "
                 + "`server`). Without it only rules that hold for every column are checked."
         ) { value, settings in
-            guard let object = value.object else { return .init("It is a \(value.typeName).", "Give an object.") }
+            guard let object = value.object else { return .init("It is \(value.typePhrase).", "Give an object.") }
             for (place, member) in object.enumerated() {
                 switch Column.read(member.value, named: member.name, number: place + 1) {
                 case .success(let column): settings[keyPath: path][member.name] = column

@@ -53,7 +53,7 @@ private struct ProfileDraft {
 
     mutating func contact(of json: JSONValue) -> Contact? {
         guard let line = json.object else {
-            findings = [FindingRow.lineJSON.at(detail: "it is a \(json.typeName)")]
+            findings = [FindingRow.lineJSON.at(detail: "it is \(json.typePhrase)")]
             return nil
         }
         let isBody = line["db_id"] != nil || line["matching"] != nil
@@ -149,7 +149,7 @@ private struct ProfileDraft {
         RuleID.altcraft("X9").fire()
         guard let entries = json.array else {
             let place = "data".dot("subscriptions")
-            return findings.append(FindingRow.profileSubscriptions.at(place, detail: "it is a \(json.typeName)"))
+            return findings.append(FindingRow.profileSubscriptions.at(place, detail: "it is \(json.typePhrase)"))
         }
         for (place, entry) in entries.enumerated() { add(entry, "subscriptions[\(place)]", to: &contact) }
         for (place, device) in contact.devices.enumerated() {

@@ -1,7 +1,5 @@
-public import PatchbayModel
-
 /// What is said of a file that has to be unpacked before anybody can read it.
-public enum PackedFile {
+public enum PackedFile: Sendable {
     /// Whether bytes begin as a gzip or a ZIP file does.
     public static func begins(with bytes: some Sequence<UInt8>) -> Bool {
         let head = Array(bytes.prefix(4))

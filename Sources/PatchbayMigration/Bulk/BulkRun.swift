@@ -70,9 +70,8 @@ struct BulkRun {
         run.rejects = surroundings.rejects
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
-        run.output = surroundings.output.map {
-            Blocks(to: $0, from: run.report.bytesWritten, gathers: ($0 as? OutputFile)?.isDraft ?? false)
-        }
+        run.output = surroundings.output.map { Blocks(to: $0, from: run.report.bytesWritten) }
+        defer { run.output?.rest() }
         if resumed == nil { try run.write(run.slow.header[...]) }
         let skipped = resumed == nil ? header.bytes.count : 0
         if workers < 2 {

@@ -2,23 +2,51 @@
 ///
 /// Only where nobody reads before the end: what is no draft of a file gets everything at once.
 struct Blocks {
-    static let size = 256 << 10
+    private static let size = 256 << 10
 
-    private var sink: any ByteSink
-    /// How far the sink's next block is filled, with what is gathered.
-    private var filled: Int
+    private let sink: any ByteSink
+    private let way: Way
+    /// What is gathered of a block, and how far the sink's next block is filled with it.
     private var gathered: [UInt8] = []
-    private let gathers: Bool
+    private var filled = 0
+    /// The block that is filled, where they go past the cache.
+    private var block: DirectWriter.Block?
+
+    private enum Way {
+        /// Everything at once.
+        case piecemeal
+        /// By blocks, the usual way.
+        case blocks
+        /// By blocks, past the system's cache.
+        case direct(DirectWriter, OutputFile)
+    }
 
     /// Blocks of a file that holds so many bytes already.
-    init(to sink: any ByteSink, from count: Int, gathers: Bool) {
-        (self.sink, self.gathers, filled) = (sink, gathers, count % Self.size)
-        if gathers { gathered.reserveCapacity(Self.size) }
+    init(to sink: any ByteSink, from count: Int) {
+        self.sink = sink
+        guard let file = sink as? OutputFile, file.isDraft else {
+            way = .piecemeal
+            return
+        }
+        if let writer = file.directWriter() {
+            way = .direct(writer, file)
+            block = writer.block(at: count)
+        } else {
+            (way, filled) = (.blocks, count % Self.size)
+            gathered.reserveCapacity(Self.size)
+        }
     }
 
     /// Takes the bytes, and writes those whose block is full.
     mutating func write(_ bytes: ArraySlice<UInt8>) throws(FileError) {
-        guard gathers else { return bytes.isEmpty ? () : try sink.write(bytes) }
+        switch way {
+        case .piecemeal: if !bytes.isEmpty { try sink.write(bytes) }
+        case .blocks: try gather(bytes)
+        case .direct(let writer, _): try fill(bytes, writer)
+        }
+    }
+
+    private mutating func gather(_ bytes: ArraySlice<UInt8>) throws(FileError) {
         var rest = bytes
         while rest.count >= Self.size - filled {
             let head = rest.prefix(Self.size - filled)
@@ -35,10 +63,34 @@ struct Blocks {
         filled += rest.count
     }
 
+    private mutating func fill(_ bytes: ArraySlice<UInt8>, _ writer: DirectWriter) throws(FileError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            // Taken out, so that nobody else holds it and it can be filled in place.
+            guard var filling = block.take() else { return }
+            filling.take(&rest)
+            guard filling.isFull else {
+                block = filling
+                continue
+            }
+            try writer.submit(filling)
+            block = writer.block(at: filling.end)
+        }
+    }
+
     /// Writes what is gathered of a block.
     mutating func flush() throws(FileError) {
+        if case .direct(let writer, let file) = way {
+            try writer.flush(block)
+            return file.holds(block?.end ?? 0)
+        }
         guard !gathered.isEmpty else { return }
         try sink.write(gathered)
         gathered.removeAll(keepingCapacity: true)
+    }
+
+    /// Waits until nothing is written any more, whether all that was given could be written or not.
+    func rest() {
+        if case .direct(let writer, _) = way { writer.rest() }
     }
 }

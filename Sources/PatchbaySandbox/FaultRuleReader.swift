@@ -131,7 +131,7 @@ private struct FaultRuleReader {
         }
         return object.compactMap { member in
             guard let value = member.value.string else {
-                report("\(place)/\(member.name)", "\(article(member.value)), not a string", "Put it in quotes.")
+                report("\(place)/\(member.name)", "\(member.value.typePhrase), not a string", "Put it in quotes.")
                 return nil
             }
             return WireHeader(member.name, value)

@@ -4,7 +4,7 @@
 struct Blocks {
     private static let size = 256 << 10
 
-    private let sink: any ByteSink
+    private var sink: any ByteSink
     private let way: Way
     /// What is gathered of a block, and how far the sink's next block is filled with it.
     private var gathered: [UInt8] = []

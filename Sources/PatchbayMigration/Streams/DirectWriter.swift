@@ -57,10 +57,8 @@ final class DirectWriter: Sendable {
             rest = rest.dropFirst(head.count)
         }
 
-        fileprivate func withBytes<Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Void) throws(Failure) {
-            try bytes.withUnsafeBytes { buffer throws(Failure) in
-                try body(UnsafeRawBufferPointer(rebasing: buffer[skew..<(skew + count)]))
-            }
+        fileprivate func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+            bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[skew..<(skew + count)])) }
         }
     }
 
@@ -124,28 +122,22 @@ final class DirectWriter: Sendable {
     func flush(_ block: Block?) throws(FileError) {
         rest()
         if let failure = state.withLock({ $0.failure }) { throw failure }
-        if let block { try write(block) }
+        if let block, let failure = write(block) { throw failure }
     }
 
     private func finish(_ block: Block) {
-        let isDue = state.withLock { $0.failure == nil }
-        if isDue {
-            do {
-                try write(block)
-            } catch {
-                state.withLock { $0.failure = error }
-            }
+        if state.withLock({ $0.failure == nil }), let failure = write(block) {
+            state.withLock { $0.failure = failure }
         }
         state.withLock { $0.spare.append(block) }
         hasSpare.signal()
     }
 
-    private func write(_ block: Block) throws(FileError) {
-        let start = block.offset
-        try block.withBytes { (bytes) throws(FileError) in
+    private func write(_ block: Block) -> FileError? {
+        block.withBytes { bytes in
             var (done, number) = (0, direct)
             while done < bytes.count {
-                let (place, left) = (start + done, bytes.count - done)
+                let (place, left) = (block.offset + done, bytes.count - done)
                 if place % Block.unit != 0 || left % Block.unit != 0 { number = usual }
                 let written = pwrite(number, bytes.baseAddress.map { $0 + done }, left, off_t(place))
                 if written > 0 {
@@ -154,9 +146,10 @@ final class DirectWriter: Sendable {
                     // The file system, or the disk below it, wants it otherwise.
                     number = usual
                 } else if written == 0 || errno != EINTR {
-                    throw written == 0 ? FileError(path, .write, number: ENOSPC) : FileError(path, .write)
+                    return written == 0 ? FileError(path, .write, number: ENOSPC) : FileError(path, .write)
                 }
             }
+            return nil
         }
     }
 }

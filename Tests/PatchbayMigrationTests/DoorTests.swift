@@ -577,7 +577,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let vendor = try Shop.altcraft.vendor()
         #expect(try await bench.apply(vendor, journal: true).report.written == 2)
         let (verification, differences) = try await bench.verify(vendor)
-        #expect(verification.expected == 2)
+        #expect(verification.expected.written == 2)
         #expect(differences == [])
         #expect(try await bench.undo(vendor).report.written == 1)
         #expect(try await bench.verify(vendor).1.map { $0.split(separator: " ")[0] } == ["missing"])

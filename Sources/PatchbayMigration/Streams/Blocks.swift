@@ -2,7 +2,7 @@
 ///
 /// Only where nobody reads before the end: what is no draft of a file gets everything at once.
 struct Blocks {
-    private static let size = 256 << 10
+    static let size = 256 << 10
 
     private var sink: any ByteSink
     private let way: Way
@@ -12,7 +12,8 @@ struct Blocks {
     /// The block that is filled, where they go past the cache.
     private var block: DirectWriter.Block?
 
-    private enum Way {
+    /// How bytes become blocks.
+    enum Way {
         /// Everything at once.
         case piecemeal
         /// By blocks, the usual way.
@@ -22,19 +23,22 @@ struct Blocks {
     }
 
     /// Blocks of a file that holds so many bytes already.
-    init(to sink: any ByteSink, from count: Int) {
-        self.sink = sink
-        guard let file = sink as? OutputFile, file.isDraft else {
-            way = .piecemeal
-            return
-        }
-        if let writer = file.directWriter() {
-            way = .direct(writer, file)
-            block = writer.block(at: count)
-        } else {
-            (way, filled) = (.blocks, count % Self.size)
+    init(to sink: any ByteSink, from count: Int) { self.init(to: sink, from: count, by: Self.way(to: sink)) }
+
+    init(to sink: any ByteSink, from count: Int, by way: Way) {
+        (self.sink, self.way) = (sink, way)
+        switch way {
+        case .piecemeal: break
+        case .blocks:
+            filled = count % Self.size
             gathered.reserveCapacity(Self.size)
+        case .direct(let writer, _): block = writer.block(at: count)
         }
+    }
+
+    private static func way(to sink: any ByteSink) -> Way {
+        guard let file = sink as? OutputFile, file.isDraft else { return .piecemeal }
+        return file.directWriter().map { .direct($0, file) } ?? .blocks
     }
 
     /// Takes the bytes, and writes those whose block is full.

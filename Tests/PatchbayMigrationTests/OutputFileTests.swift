@@ -1,7 +1,8 @@
 import Foundation
 import PatchbayAdapterKit
-import PatchbayMigration
 import Testing
+
+@testable import PatchbayMigration
 
 @Suite("Output file") final class OutputFileTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-\(UUID().uuidString)").path
@@ -70,6 +71,34 @@ import Testing
         #expect(error?.finding.remedy == "Free some space, or choose another disk.")
     }
     #endif
+
+    @Test(arguments: [0, 1, 4096, 1_048_576, 2_100_000], [NSTemporaryDirectory(), "/dev/shm/"])
+    func `a draft is the same past the cache, from wherever it goes on`(begun: Int, place: String) throws {
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: place, isDirectory: &isFolder)
+        let folder = (exists ? place : NSTemporaryDirectory()) + "blocks-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let path = "\(folder)/out"
+        var all = (0..<begun).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        try Data(all + [1, 2, 3]).write(to: URL(filePath: OutputFile.draft(of: path)))
+        let file = try OutputFile(path: path, from: begun)
+        var blocks = Blocks(to: file, from: begun)
+        for count in [1, 700_000, 1_048_576, 0, 300, 2_500_000, 0, 3_000_000, 4096] {
+            let piece = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ count) }
+            all += piece
+            try blocks.write(piece[...])
+            guard count == 0 else { continue }
+            // A checkpoint: everything is there for whoever goes on.
+            try blocks.flush()
+            #expect(try Data(contentsOf: URL(filePath: OutputFile.draft(of: path))) == Data(all))
+        }
+        try blocks.flush()
+        try blocks.flush()
+        #expect(file.count == all.count)
+        try file.commit()
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data(all))
+    }
 
     @Test func `a source gives the whole file in chunks, and knows its size`() throws {
         try String(repeating: "x", count: 1000).write(toFile: "\(folder)/a", atomically: false, encoding: .utf8)

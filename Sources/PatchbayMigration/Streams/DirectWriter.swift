@@ -63,16 +63,19 @@ final class DirectWriter: Sendable {
     }
 
     private struct State: Sendable {
-        var spare = [Block(), Block()]
+        var spare: [Block] = []
         var failure: FileError?
     }
+
+    /// One is filled while the other is written.
+    private static let blocks = 2
 
     private let path: String
     /// The file as everybody writes it, and past the cache.
     private let usual: Int32
     private let direct: Int32
     private let state = Mutex(State())
-    private let hasSpare = DispatchSemaphore(value: 2)
+    private let hasSpare = DispatchSemaphore(value: 0)
     private let queue = DispatchQueue(label: "patchbay.migration.output", qos: .userInitiated)
 
     /// A writer of a file that is there; nil where the system has no such way.
@@ -86,6 +89,7 @@ final class DirectWriter: Sendable {
             return nil
         }
         (self.path, self.usual, self.direct) = (path, usual, direct)
+        for _ in 0..<Self.blocks { give(Block()) }
         #else
         return nil
         #endif
@@ -129,6 +133,10 @@ final class DirectWriter: Sendable {
         if state.withLock({ $0.failure == nil }), let failure = write(block) {
             state.withLock { $0.failure = failure }
         }
+        give(block)
+    }
+
+    private func give(_ block: Block) {
         state.withLock { $0.spare.append(block) }
         hasSpare.signal()
     }

@@ -188,9 +188,10 @@ public struct ContactFileReader: RowReader, Sendable {
     /// Whether a row is the header once more, as where files were joined: it may spell the names otherwise, and begin
     /// with a mark as its file did.
     private func isHeader(_ row: DelimitedRecord) -> Bool {
-        guard let first = row.fields.first, ColumnName(rawValue: first.unmarked).key == headerKeys.first else {
-            return false
-        }
+        guard let first = row.fields.first, let name = headerKeys.first else { return false }
+        // Most rows are none by their first sign: a letter or a digit begins a name's key, in lower case.
+        if let sign = first.utf8.first, sign.isAlphanumeric, sign | 0x20 != name.utf8.first { return false }
+        guard ColumnName(rawValue: first.unmarked).key == name else { return false }
         return zip(row.fields, headerKeys).dropFirst().allSatisfy { ColumnName(rawValue: $0).key == $1 }
     }
 
@@ -246,6 +247,15 @@ extension String {
         let text = unicodeScalars.dropFirst()
         let isQuoted = text.count > 1 && text.first == "\"" && text.last == "\""
         return String(String.UnicodeScalarView(isQuoted ? text.dropFirst().dropLast() : text))
+    }
+}
+
+extension UInt8 {
+    fileprivate var isAlphanumeric: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
     }
 }
 

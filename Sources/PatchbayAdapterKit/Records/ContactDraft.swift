@@ -3,21 +3,14 @@ import PatchbayModel
 /// A contact in the making from a row's fields, with all that is wrong with them.
 struct ContactDraft: Sendable {
     private(set) var findings: [Finding] = []
-    private let file: ContactFile
+    private let table: ColumnTable
+    /// A text for each column, without white space at its ends.
+    private let texts: [String]
     /// The row's number and line, for findings.
     private let row: String
-    private var fields: [ContactPlace: Field] = [:]
 
-    private struct Field: Sendable {
-        var column: ContactColumn
-        var text: String
-    }
-
-    init(_ file: ContactFile, _ row: String) { (self.file, self.row) = (file, row) }
-
-    /// Takes one field, without white space at its ends.
-    mutating func fill(_ column: ContactColumn, _ text: String) {
-        fields[column.place] = Field(column: column, text: text)
+    init(_ table: ColumnTable, _ texts: [String], _ row: String) {
+        (self.table, self.texts, self.row) = (table, texts, row)
     }
 
     /// The contact of all the fields.
@@ -34,30 +27,30 @@ struct ContactDraft: Sendable {
         return contact
     }
 
-    private var rows: ContactFileFindings { file.kind.findings }
-    private var forms: FieldForms { file.settings.forms }
+    private var rows: ContactFileFindings { table.file.kind.findings }
+    private var forms: FieldForms { table.file.settings.forms }
 
     /// A field's text; nil if the file has no such column or the field is blank.
     private func text(_ place: ContactPlace) -> String? {
-        fields[place].flatMap { $0.text.isEmpty ? nil : $0.text }
+        table.places[place].flatMap { texts[$0].isEmpty ? nil : texts[$0] }
     }
 
     private mutating func note(_ finding: FindingRow, _ place: ContactPlace) {
-        findings.append(finding.at("columns.\(fields[place]?.column.name ?? "")", detail: row))
+        let name = table.places[place].map { table.columns[$0].name } ?? ""
+        findings.append(finding.at("columns.\(name)", detail: row))
     }
 
     // MARK: Identifiers, attributes, tags
 
     private mutating func identifiers() -> [Identifier] {
-        let required = fields.values.filter { file.isRequired($0.column) && $0.text.isEmpty }
-        for field in required.sorted(by: { $0.column.name < $1.column.name }) {
-            note(file.isKey(field.column) ? rows.keyBlank : rows.cellBlank, field.column.place)
+        for column in table.required where texts[column].isEmpty {
+            let place = table.columns[column].place
+            note(place == .identifier(table.file.settings.key) ? rows.keyBlank : rows.cellBlank, place)
         }
         var identifiers: [Identifier] = []
-        let kinds = fields.keys.compactMap { if case .identifier(let kind) = $0 { kind } else { nil } }
-        for kind in kinds.sorted(by: { ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue) }
-        ) {
-            guard let value = text(.identifier(kind)) else { continue }
+        for (kind, column) in table.identifiers {
+            let value = texts[column]
+            if value.isEmpty { continue }
             if kind == .email, !FieldForm.isEmail(value) { note(rows.email, .identifier(kind)) }
             if kind == .phone, !FieldForm.isPhone(value) { note(rows.phone, .identifier(kind)) }
             identifiers.append(Identifier(kind, value))
@@ -67,22 +60,22 @@ struct ContactDraft: Sendable {
 
     private mutating func attributes() -> [AttributeName: AttributeValue] {
         var attributes: [AttributeName: AttributeValue] = [:]
-        let names = fields.keys.compactMap { if case .attribute(let name) = $0 { name } else { nil } }
-        for name in names.sorted() {
-            guard let field = fields[.attribute(name)], !field.text.isEmpty else { continue }
-            if let likely = file.likelyType(of: field.column), let value = forms.exactValue(field.text, as: likely) {
-                file.kind.rules.values.fire()
-                if likely == .date { file.kind.rules.moments.fire() }
+        for (name, index) in table.attributes {
+            let (column, text) = (table.columns[index], texts[index])
+            if text.isEmpty { continue }
+            if let likely = table.file.likelyType(of: column), let value = forms.exactValue(text, as: likely) {
+                table.file.kind.rules.values.fire()
+                if likely == .date { table.file.kind.rules.moments.fire() }
                 attributes[name] = value
                 continue
             }
-            let type = file.type(of: field.column)
-            if type != .string { file.kind.rules.values.fire() }
-            if type == .choices { file.kind.rules.lists.fire() }
-            if type == .date || type == .timestamp { file.kind.rules.moments.fire() }
-            if let value = forms.value(field.text, as: type) {
+            let type = table.file.type(of: column)
+            if type != .string { table.file.kind.rules.values.fire() }
+            if type == .choices { table.file.kind.rules.lists.fire() }
+            if type == .date || type == .timestamp { table.file.kind.rules.moments.fire() }
+            if let value = forms.value(text, as: type) {
                 attributes[name] = value
-                if type == .time, FileTime(field.text)?.isCut == true { note(rows.seconds, .attribute(name)) }
+                if type == .time, FileTime(text)?.isCut == true { note(rows.seconds, .attribute(name)) }
             } else {
                 note(type == .date || type == .timestamp ? rows.date : rows.value, .attribute(name))
             }
@@ -92,9 +85,8 @@ struct ContactDraft: Sendable {
 
     private mutating func tags() -> Set<Tag> {
         var tags = Set((text(.tags).map(forms.words) ?? []).map(Tag.init(rawValue:)))
-        let own = fields.keys.compactMap { if case .tag(let tag) = $0 { tag } else { nil } }
-        for tag in own.sorted() {
-            guard let text = text(.tag(tag)) else { continue }
+        for (tag, column) in table.tags where !texts[column].isEmpty {
+            let text = texts[column]
             switch forms.value(text, as: .boolean) {
             case .boolean(true)?: tags.insert(tag)
             case .boolean(false)?: break
@@ -107,14 +99,8 @@ struct ContactDraft: Sendable {
     // MARK: Subscriptions
 
     private mutating func subscriptions() -> [Subscription] {
-        let keys = fields.keys.compactMap { place -> Subscription.Key? in
-            switch place {
-            case .state(let key), .optIn(let key), .optOut(let key): key
-            default: nil
-            }
-        }
-        let said = Set(keys).sorted().compactMap { subscription($0) }
-        return file.settings.everyRow.reduce(into: said) { all, every in
+        let said = table.wishes.compactMap { subscription($0) }
+        return table.file.settings.everyRow.reduce(into: said) { all, every in
             guard let place = all.firstIndex(where: { $0.key == every.key }) else { return all.append(every) }
             all[place].state = [all[place], every].mostProtectiveState(of: every.key) ?? every.state
         }
@@ -126,7 +112,7 @@ struct ContactDraft: Sendable {
         let said = [dated(key, isAlone: word == nil), word].compactMap { $0 }
         let state = said.mostProtectiveState(of: key)
         guard var subscription = said.first(where: { $0.state == state }) else { return nil }
-        file.kind.rules.wishes.fire()
+        table.file.kind.rules.wishes.fire()
         if text(.changedAt(key)) != nil {
             let moment = moment(.changedAt(key))
             if moment == nil { note(rows.date, .changedAt(key)) }
@@ -138,15 +124,15 @@ struct ContactDraft: Sendable {
 
     private func moment(_ place: ContactPlace) -> Timestamp? {
         text(place).flatMap { text in
-            file.kind.rules.moments.fire()
+            table.file.kind.rules.moments.fire()
             return forms.moment(text)?.timestamp
         }
     }
 
     /// By the word of a column.
     private mutating func worded(_ key: Subscription.Key) -> Subscription? {
-        guard let word = text(.state(key)), let column = fields[.state(key)]?.column else { return nil }
-        guard let state = column.states.read[word.lowercased()] else {
+        guard let word = text(.state(key)), let column = table.places[.state(key)] else { return nil }
+        guard let state = table.columns[column].states.read[word.lowercased()] else {
             note(rows.value, .state(key))
             return nil
         }
@@ -158,7 +144,7 @@ struct ContactDraft: Sendable {
     /// Nil where the row says nothing of it, or a date can't be read. Blank dates beside a word say nothing.
     private mutating func dated(_ key: Subscription.Key, isAlone: Bool) -> Subscription? {
         let places = [ContactPlace.optIn(key), .optOut(key)]
-        let columns = places.filter { fields[$0] != nil }
+        let columns = places.filter { table.places[$0] != nil }
         let dates = columns.filter { text($0) != nil }
         let isReachable = isAlone && key.channel == .push && hasDevice
         guard let first = columns.first, isReachable || !dates.isEmpty else { return nil }
@@ -176,10 +162,9 @@ struct ContactDraft: Sendable {
     }
 
     private mutating func consents() -> [Consent] {
-        let scopes = fields.keys.compactMap { if case .denied(let scope) = $0 { scope } else { nil } }
-        return scopes.sorted().compactMap { scope in
+        table.denials.compactMap { scope in
             guard let text = text(.denied(scope)) else { return nil }
-            file.kind.rules.wishes.fire()
+            table.file.kind.rules.wishes.fire()
             switch forms.value(text, as: .boolean) {
             case .boolean(true)?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
             case .boolean(false)?: return nil
@@ -196,7 +181,7 @@ struct ContactDraft: Sendable {
 
     private func device(isSubscribed: Bool?, utcOffset: Int) -> Device? {
         guard hasDevice else { return nil }
-        file.kind.rules.device.fire()
+        table.file.kind.rules.device.fire()
         let facts = text(.device(.platform)).map { platform in
             DeviceFacts(
                 platform: platform,
@@ -214,7 +199,7 @@ struct ContactDraft: Sendable {
             allowsPush: isSubscribed ?? false,
             allowsLocation: text(.device(.locationEnabled)).map { forms.value($0, as: .boolean) == .boolean(true) }
                 ?? false,
-            identities: text(.device(.deviceID)).map { [file.kind.deviceIdentity: $0] } ?? [:]
+            identities: text(.device(.deviceID)).map { [table.file.kind.deviceIdentity: $0] } ?? [:]
         )
     }
 

@@ -8,7 +8,7 @@ import PatchbayModel
 public struct ContactFileReader: RowReader, Sendable {
     private let file: ContactFile
     private var reader: DelimitedReader
-    private var columns: [ContactColumn] = []
+    private var table: ColumnTable?
     /// The names of the header's columns, as they are compared.
     private var headerKeys: [String] = []
     /// Whether a header line was passed over that names other columns.
@@ -44,6 +44,7 @@ public struct ContactFileReader: RowReader, Sendable {
     }
 
     private var findings: ContactFileFindings { file.kind.findings }
+    private var columns: [ContactColumn] { table?.columns ?? [] }
 
     /// The bytes to read; nil as long as nobody can tell what the file is.
     private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
@@ -97,7 +98,7 @@ public struct ContactFileReader: RowReader, Sendable {
     }
 
     private mutating func readHeader() throws(SettingsError) {
-        guard columns.isEmpty, reader.header != nil || !file.dialect.hasHeader else { return }
+        guard table == nil, reader.header != nil || !file.dialect.hasHeader else { return }
         try refuseBareReturns()
         let (given, found) = (file.settings.header, reader.header?.fields ?? [])
         let names = given.isEmpty ? found : given
@@ -129,7 +130,7 @@ public struct ContactFileReader: RowReader, Sendable {
             }
         }
         if !problems.isEmpty { throw SettingsError(problems) }
-        self.columns = columns
+        table = ColumnTable(file, columns)
         headerKeys = (found.isEmpty ? names : found).map { ColumnName(rawValue: $0).key }
     }
 
@@ -197,6 +198,7 @@ public struct ContactFileReader: RowReader, Sendable {
 
     private func contact(of row: DelimitedRecord) -> (Contact?, [Finding]) {
         let place = "row \(row.number), line \(row.line)"
+        guard let table else { return (nil, [findings.empty.at()]) }
         guard row.fields.count == columns.count else {
             // The first column without a field, or the place of the first field without a column.
             let isShort = row.fields.count < columns.count
@@ -215,12 +217,12 @@ public struct ContactFileReader: RowReader, Sendable {
             finding.remedy = "Take the mark away: its three bytes are EF BB BF."
             return (nil, [finding])
         }
-        let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
-        guard nul.isEmpty else { return (nil, nul.map { findings.control.at("columns.\($0.0.name)", detail: place) }) }
-        var draft = ContactDraft(file, place)
-        for (column, text) in zip(columns, row.fields) {
-            draft.fill(column, file.settings.forms.undoubled(text.trimmed))
+        if row.bytes.contains(0) {
+            let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
+            return (nil, nul.map { findings.control.at("columns.\($0.0.name)", detail: place) })
         }
+        let forms = file.settings.forms
+        var draft = ContactDraft(table, row.fields.map { forms.undoubled($0.trimmed) }, place)
         let contact = draft.contact()
         return (draft.findings.contains { $0.severity == .error } ? nil : contact, draft.findings)
     }

@@ -7,7 +7,7 @@ public struct ContactFileWriter: RecordWriter, Sendable {
     public typealias Check = @Sendable (_ contact: Contact) -> [Finding]
 
     private let file: ContactFile
-    private let table: WriterTable
+    private let table: ColumnTable
     private let check: Check?
     private var writer: DelimitedWriter
 
@@ -19,7 +19,7 @@ public struct ContactFileWriter: RecordWriter, Sendable {
         let repeated = file.repeatedColumns
         guard repeated.isEmpty else { throw SettingsError(repeated) }
         (self.file, self.check) = (file, check)
-        table = WriterTable(file)
+        table = ColumnTable(file, file.writtenColumns)
         for rule in file.kind.rules.dialect { rule.fire() }
         // The header is handed out alone, so every row here is one behind it.
         var dialect = file.writtenDialect
@@ -82,26 +82,15 @@ extension ContactFile {
     }
 }
 
-/// The columns of a file that is written, with their places.
-struct WriterTable: Sendable {
-    let columns: [ContactColumn]
-    let places: [ContactPlace: Int]
-
-    init(_ file: ContactFile) {
-        columns = file.writtenColumns
-        places = Dictionary(columns.enumerated().map { ($0.element.place, $0.offset) }, uniquingKeysWith: { a, _ in a })
-    }
-}
-
 /// Makes the fields of one contact's row, and notes what of it does not survive.
 private struct RowComposer {
     let contact: Contact
     let file: ContactFile
-    let table: WriterTable
+    let table: ColumnTable
     var fields: [String]
     var findings: [Finding] = []
 
-    init(_ contact: Contact, _ file: ContactFile, _ table: WriterTable) {
+    init(_ contact: Contact, _ file: ContactFile, _ table: ColumnTable) {
         (self.contact, self.file, self.table) = (contact, file, table)
         fields = Array(repeating: "", count: table.columns.count)
     }
@@ -438,8 +427,7 @@ private struct RowComposer {
 
     /// What a reader makes of the fields so far.
     private func readBack() -> Contact {
-        var draft = ContactDraft(file, "")
-        for (column, text) in zip(table.columns, fields) { draft.fill(column, forms.undoubled(text)) }
+        var draft = ContactDraft(table, fields.map(forms.undoubled), "")
         return draft.contact()
     }
 

@@ -1,0 +1,43 @@
+import PatchbayModel
+
+/// The columns of one file with their places, as whoever reads or writes its rows looks them up: made once a file.
+final class ColumnTable: Sendable {
+    let file: ContactFile
+    let columns: [ContactColumn]
+    let places: [ContactPlace: Int]
+    /// Those that no row may leave blank, by name.
+    let required: [Int]
+    /// Kinds of identifiers with their columns; what finds a contact elsewhere, too, stands first.
+    let identifiers: [(kind: IdentifierKind, column: Int)]
+    let attributes: [(name: AttributeName, column: Int)]
+    let tags: [(tag: Tag, column: Int)]
+    /// What columns say a wish of, by a word or by dates.
+    let wishes: [Subscription.Key]
+    let denials: [Consent.Scope]
+
+    init(_ file: ContactFile, _ columns: [ContactColumn]) {
+        (self.file, self.columns) = (file, columns)
+        let places = Dictionary(columns.enumerated().map { ($0.element.place, $0.offset) }) { first, _ in first }
+        self.places = places
+        required = columns.indices.filter { file.isRequired(columns[$0]) }
+            .sorted { columns[$0].name < columns[$1].name }
+        identifiers = places.compactMap { place, column in
+            if case .identifier(let kind) = place { (kind, column) } else { nil }
+        }
+        .sorted { ($0.0 == .external ? 0 : 1, $0.0.rawValue) < ($1.0 == .external ? 0 : 1, $1.0.rawValue) }
+        attributes = places.compactMap { place, column in
+            if case .attribute(let name) = place { (name, column) } else { nil }
+        }
+        .sorted { $0.0 < $1.0 }
+        tags = places.compactMap { place, column in if case .tag(let tag) = place { (tag, column) } else { nil } }
+            .sorted { $0.0 < $1.0 }
+        let keys = places.keys.compactMap { place -> Subscription.Key? in
+            switch place {
+            case .state(let key), .optIn(let key), .optOut(let key): key
+            default: nil
+            }
+        }
+        wishes = Set(keys).sorted()
+        denials = places.keys.compactMap { if case .denied(let scope) = $0 { scope } else { nil } }.sorted()
+    }
+}

@@ -109,7 +109,7 @@ bench: ## measures beside the disk, plain SQLite and peers; writes Benchmarks/RE
 	@rm -f .build/static/release.yaml Benchmarks/.build/release.yaml
 	swift build -c release --static-swift-stdlib $(FOR_PROCESSOR) --scratch-path .build/static --product patchbay
 	PATCHBAY_STATIC="$(CURDIR)/.build/static/release/patchbay" PATCHBAY_RESULTS="$(CURDIR)/Benchmarks/RESULTS.md" \
-		PATCHBAY_PROCESSOR="$(PROCESSOR)" swift run -c release --package-path Benchmarks $(FOR_PROCESSOR)
+		PATCHBAY_PROCESSOR="$(PROCESSOR)" swift run -c release --static-swift-stdlib --package-path Benchmarks $(FOR_PROCESSOR)
 
 clean: ## removes what was built
 	rm -rf .build .venv Examples/*/.build

@@ -108,8 +108,9 @@ bench: ## measures beside the disk, plain SQLite and peers; writes Benchmarks/RE
 	@# A plan made before a file of ours went away names it still, and SwiftPM does not look again.
 	@rm -f .build/static/release.yaml Benchmarks/.build/release.yaml
 	swift build -c release --static-swift-stdlib $(FOR_PROCESSOR) --scratch-path .build/static --product patchbay
+	swift build -c release --static-swift-stdlib $(FOR_PROCESSOR) --package-path Benchmarks
 	PATCHBAY_STATIC="$(CURDIR)/.build/static/release/patchbay" PATCHBAY_RESULTS="$(CURDIR)/Benchmarks/RESULTS.md" \
-		PATCHBAY_PROCESSOR="$(PROCESSOR)" swift run -c release --static-swift-stdlib --package-path Benchmarks $(FOR_PROCESSOR)
+		PATCHBAY_PROCESSOR="$(PROCESSOR)" Benchmarks/.build/release/Benchmarks
 
 clean: ## removes what was built
 	rm -rf .build .venv Examples/*/.build

@@ -14,38 +14,54 @@ struct KeyTable: BitwiseCopyable {
         var count = 0
     }
 
-    /// How many names were given; a name's index is its place among them.
-    let count: Int
-    /// Whether all of them were entered.
-    let isWhole: Bool
-    // `patterns` has `count + 1` elements, of which the last fits no text. `guesses` has `1 << guessBits`, each at most
-    // `count`. `slots` has `slotMask + 1`, a power of two, each below `count` or -1; at least one is -1, so that every
-    // search ends.
-    private let patterns: UnsafeMutablePointer<Pattern>
-    private let guesses: UnsafeMutablePointer<UInt16>
-    private let guessShift: UInt64
-    private let multiplier: UInt64
-    /// The first bytes that every name has, with its quote; at most eight.
-    private let guessMask: UInt64
-    private let slots: UnsafeMutablePointer<Int>
-    private let slotMask: Int
+    /// What the names are found by.
+    private struct Body: BitwiseCopyable {
+        // `patterns` has `count + 1` elements, of which the last fits no text. `guesses` has one for each number of
+        // `64 - guessShift` bits, each at most `count`. `slots` has `slotMask + 1`, a power of two, each below `count` or
+        // -1; at least one is -1, so that every search ends.
+        var patterns: UnsafeMutablePointer<Pattern>
+        var guesses: UnsafeMutablePointer<UInt16>
+        var guessShift: UInt64
+        var multiplier: UInt64
+        /// The first bytes that every name has, with its quote; at most eight.
+        var guessMask: UInt64
+        var slots: UnsafeMutablePointer<Int>
+        var slotMask: Int
+        /// How many names were given; a name's index is its place among them.
+        var count: Int
+        /// Whether all of them were entered.
+        var isWhole: Bool
+    }
+
+    // Behind a pointer: a table that is handed on as a value is copied to the stack in one wide piece, and who reads a part
+    // of it there waits until all of it has arrived.
+    private let body: UnsafePointer<Body>
+
+    /// Whether all names were entered.
+    var isWhole: Bool { body.pointee.isWhole }
 
     init(_ names: [String], in arena: Arena) {
-        count = names.count
-        isWhole = names.allSatisfy(Self.canEnter)
-        patterns = arena.make(count + 1, of: Pattern())
+        let count = names.count
+        let patterns = arena.make(count + 1, of: Pattern())
         patterns[count].words.0 = 1
         let shortest = names.map(\.utf8.count).filter { $0 > 0 }.min() ?? Self.longest
         let mask = Word.mask(min(8, shortest + 1))
         var bits: UInt64 = 3
         while 1 << bits < 4 * count { bits += 1 }
-        (guessMask, guessShift) = (mask, 64 - bits)
-        multiplier = Self.multiplier(for: Set(names.map { Self.head(of: $0) & mask }), shift: 64 - bits)
-        guesses = arena.make(1 << bits, of: UInt16(truncatingIfNeeded: count))
         var size = 8
         while size < 4 * count { size *= 2 }
-        slotMask = size - 1
-        slots = arena.make(size, of: -1)
+        let body = Body(
+            patterns: patterns,
+            guesses: arena.make(1 << bits, of: UInt16(truncatingIfNeeded: count)),
+            guessShift: 64 - bits,
+            multiplier: Self.multiplier(for: Set(names.map { Self.head(of: $0) & mask }), shift: 64 - bits),
+            guessMask: mask,
+            slots: arena.make(size, of: -1),
+            slotMask: size - 1,
+            count: count,
+            isWhole: names.allSatisfy(Self.canEnter)
+        )
+        self.body = UnsafePointer(arena.make(1, of: body))
         for (index, name) in names.enumerated() { enter(name, at: index) }
     }
 
@@ -88,16 +104,17 @@ struct KeyTable: BitwiseCopyable {
                 Word.load(start) & mask(0), Word.load(start + 8) & mask(1), Word.load(start + 16) & mask(2),
                 Word.load(start + 24) & mask(3)
             )
-            patterns[index] = pattern
+            body.pointee.patterns[index] = pattern
+            let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
             var slot = Self.hash(start, bytes.count) & slotMask
             while slots[slot] >= 0 { slot = (slot + 1) & slotMask }
             slots[slot] = index
-            guesses[guess(of: pattern.words.0)] = UInt16(truncatingIfNeeded: index)
+            body.pointee.guesses[guess(of: pattern.words.0)] = UInt16(truncatingIfNeeded: index)
         }
     }
 
     @inline(__always) private func guess(of word: UInt64) -> Int {
-        Int(truncatingIfNeeded: ((word & guessMask) &* multiplier) &>> guessShift)
+        Int(truncatingIfNeeded: ((word & body.pointee.guessMask) &* body.pointee.multiplier) &>> body.pointee.guessShift)
     }
 
     @inline(__always) private static func hash(_ start: Bytes, _ count: Int) -> Int {
@@ -109,7 +126,7 @@ struct KeyTable: BitwiseCopyable {
 
     /// The length of the name, with its closing quote, if the text goes on with that; zero if not.
     @inline(__always) private func length(of index: Int, at place: Bytes) -> Int {
-        let pattern = patterns + index
+        let pattern = body.pointee.patterns + index
         // Most names have no more than two words: they are looked at without a branch.
         let first = (Word.load(place) & pattern.pointee.masks.0) ^ pattern.pointee.words.0
         let second = (Word.load(place + 8) & pattern.pointee.masks.1) ^ pattern.pointee.words.1
@@ -127,12 +144,12 @@ struct KeyTable: BitwiseCopyable {
     ///
     /// If one does, the cursor is behind its closing quote.
     @inline(__always) func find(_ place: inout Bytes) -> Int {
-        var index = Int(guesses[guess(of: Word.load(place))])
+        var index = Int(body.pointee.guesses[guess(of: Word.load(place))])
         var length = length(of: index, at: place)
         if length == 0 {
             index = search(place)
             guard index >= 0 else { return -1 }
-            length = patterns[index].count
+            length = body.pointee.patterns[index].count
         }
         place += length
         return index
@@ -141,6 +158,7 @@ struct KeyTable: BitwiseCopyable {
     @inline(never) private func search(_ place: Bytes) -> Int {
         let end = place.endOfPlainText
         guard end.pointee == 0x22, (1...Self.longest).contains(end - place) else { return -1 }
+        let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
         var slot = Self.hash(place, end - place) & slotMask
         while slots[slot] >= 0 {
             if length(of: slots[slot], at: place) > 0 { return slots[slot] }

@@ -45,14 +45,16 @@ enum Grammar {
     }
 
     /// Passes a member's name and colon: the name's index; -1 if it is none of the table's, or one that was seen before.
+    /// `previous` is what it gave for the member before, -1 for none.
     @inline(__always) static func name(
         _ place: inout Bytes,
         _ table: KeyTable,
-        _ seen: inout UInt64
+        _ seen: inout UInt64,
+        after previous: Int
     ) -> Int {
         guard comes(0x22, &place) else { return -1 }
         place += 1
-        let index = table.find(&place)
+        let index = table.find(&place, after: previous)
         guard index >= 0, seen & (1 &<< UInt64(index)) == 0, colon(&place) else { return -1 }
         seen |= 1 &<< UInt64(index)
         return index

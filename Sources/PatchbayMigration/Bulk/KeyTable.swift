@@ -27,6 +27,8 @@ struct KeyTable: BitwiseCopyable {
         var guessMask: UInt64
         var slots: UnsafeMutablePointer<Int>
         var slotMask: Int
+        /// By a name's index and one: what stood behind it the last time, at most `count`. The first is of none.
+        var successors: UnsafeMutablePointer<UInt16>
         /// How many names were given; a name's index is its place among them.
         var count: Int
         /// Whether all of them were entered.
@@ -58,11 +60,15 @@ struct KeyTable: BitwiseCopyable {
             guessMask: mask,
             slots: arena.make(size, of: -1),
             slotMask: size - 1,
+            successors: arena.make(count + 1, of: UInt16(truncatingIfNeeded: count)),
             count: count,
             isWhole: names.allSatisfy(Self.canEnter)
         )
         self.body = UnsafePointer(arena.make(1, of: body))
-        for (index, name) in names.enumerated() { enter(name, at: index) }
+        for (index, name) in names.enumerated() {
+            enter(name, at: index)
+            body.successors[index] = UInt16(truncatingIfNeeded: index)
+        }
     }
 
     /// The first eight bytes of a name with its quote.
@@ -114,7 +120,8 @@ struct KeyTable: BitwiseCopyable {
     }
 
     @inline(__always) private func guess(of word: UInt64) -> Int {
-        Int(truncatingIfNeeded: ((word & body.pointee.guessMask) &* body.pointee.multiplier) &>> body.pointee.guessShift)
+        let mixed = (word & body.pointee.guessMask) &* body.pointee.multiplier
+        return Int(truncatingIfNeeded: mixed &>> body.pointee.guessShift)
     }
 
     @inline(__always) private static func hash(_ start: Bytes, _ count: Int) -> Int {
@@ -153,6 +160,36 @@ struct KeyTable: BitwiseCopyable {
         }
         place += length
         return index
+    }
+
+    /// The same, where names mostly follow each other as they did the last time: `previous` is the index of the one before,
+    /// -1 for none.
+    ///
+    /// Which name is likely is known before its bytes are, so whoever reads on behind it waits for no search.
+    @inline(__always) func find(_ place: inout Bytes, after previous: Int) -> Int {
+        let likely = Int(body.pointee.successors[previous &+ 1])
+        let length = length(of: likely, at: place)
+        guard length == 0 else {
+            place += length
+            return likely
+        }
+        let other = findOther(place, after: previous)
+        place = other.end
+        return other.index
+    }
+
+    private struct Found {
+        var index: Int
+        var end: Bytes
+    }
+
+    @inline(never) private func findOther(_ start: Bytes, after previous: Int) -> Found {
+        var found = Found(index: -1, end: start)
+        found.index = find(&found.end)
+        if found.index >= 0 {
+            body.pointee.successors[previous &+ 1] = UInt16(truncatingIfNeeded: found.index)
+        }
+        return found
     }
 
     @inline(never) private func search(_ place: Bytes) -> Int {

@@ -57,10 +57,10 @@ struct NeutralScanner: BitwiseCopyable {
         _ names: KeyTable
     ) -> Bytes? {
         view.clear()
-        var (place, seen) = (start, 0 as UInt64)
+        var (place, seen, part) = (start, 0 as UInt64, -1)
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
-            let part = Grammar.name(&place, tables.pointee.parts, &seen)
+            part = Grammar.name(&place, tables.pointee.parts, &seen, after: part)
             let end: Bytes? =
                 switch part {
                 case 0: identifiers(place, &view, lexicon)
@@ -88,17 +88,19 @@ struct NeutralScanner: BitwiseCopyable {
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bytes? {
         let members = tables.pointee.identifierMembers
-        var (place, count) = (start, 0)
+        var (place, count, kind) = (start, 0, -1)
         var way = Grammar.open(&place, 0x5B)
         while way == .on {
             guard count < RecordView.identifierLimit else { return nil }
             let identifier = view.identifiers + count
-            var seen: UInt64 = 0
+            var (seen, member) = (0 as UInt64, -1)
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                switch Grammar.name(&place, members, &seen) {
+                member = Grammar.name(&place, members, &seen, after: member)
+                switch member {
                 case 0:
-                    guard let kind = Self.word(&place, lexicon.pointee.kinds) else { return nil }
+                    guard let next = Self.word(&place, lexicon.pointee.kinds, after: kind) else { return nil }
+                    kind = next
                     identifier.pointee.kind = kind
                 case 1: guard Grammar.string(&place, &identifier.pointee.value) else { return nil }
                 default: return nil
@@ -118,13 +120,13 @@ struct NeutralScanner: BitwiseCopyable {
         _ view: inout RecordView,
         _ names: KeyTable
     ) -> Bytes? {
-        var place = start
+        var (place, rank) = (start, -1)
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
             guard Grammar.comes(0x22, &place) else { return nil }
             place += 1
             let name = place
-            let rank = names.find(&place)
+            rank = names.find(&place, after: rank)
             guard rank >= 0 else {
                 stranger = Stretch(name, name.endOfPlainText - name)
                 return nil
@@ -166,7 +168,7 @@ struct NeutralScanner: BitwiseCopyable {
     @inline(__always) private func typed(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
         var (place, seen) = (start, 0 as UInt64)
         guard Grammar.open(&place, 0x7B) == .on else { return nil }
-        let type = Grammar.name(&place, tables.pointee.types, &seen)
+        let type = Grammar.name(&place, tables.pointee.types, &seen, after: -1)
         guard type >= 0 else { return nil }
         if type == 4 {
             guard let end = Grammar.strings(place, value) else { return nil }
@@ -202,17 +204,19 @@ struct NeutralScanner: BitwiseCopyable {
 
     private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
         let members = tables.pointee.details
-        var (place, count) = (start, 0)
+        var (place, count, channel) = (start, 0, -1)
         var way = Grammar.open(&place, 0x5B)
         while way == .on {
             guard count < RecordView.subscriptionLimit else { return nil }
             var subscription = RecordView.SubscriptionView(channel: -1, topic: Lexicon.none, state: -1, details: 0)
-            var seen: UInt64 = 0
+            var (seen, member) = (0 as UInt64, -1)
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                switch Grammar.name(&place, members, &seen) {
+                member = Grammar.name(&place, members, &seen, after: member)
+                switch member {
                 case 0:
-                    guard let channel = Self.word(&place, lexicon.pointee.channels) else { return nil }
+                    guard let next = Self.word(&place, lexicon.pointee.channels, after: channel) else { return nil }
+                    channel = next
                     subscription.channel = channel
                 case 1:
                     guard let topic = Self.word(&place, lexicon.pointee.topics, mayBeEmpty: true) else { return nil }
@@ -246,10 +250,11 @@ struct NeutralScanner: BitwiseCopyable {
         while way == .on {
             guard count < RecordView.consentLimit else { return nil }
             var consent = RecordView.ConsentView(purpose: -1, channel: Lexicon.none, state: -1)
-            var seen: UInt64 = 0
+            var (seen, member) = (0 as UInt64, -1)
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                switch Grammar.name(&place, members, &seen) {
+                member = Grammar.name(&place, members, &seen, after: member)
+                switch member {
                 case 0:
                     guard let purpose = Self.word(&place, lexicon.pointee.purposes) else { return nil }
                     consent.purpose = purpose
@@ -302,10 +307,10 @@ struct NeutralScanner: BitwiseCopyable {
                 service: 0,
                 family: -1
             )
-            var seen: UInt64 = 0
+            var (seen, member) = (0 as UInt64, -1)
             var inner = Grammar.open(&place, 0x7B)
             while inner == .on {
-                let member = Grammar.name(&place, tables.pointee.facilities, &seen)
+                member = Grammar.name(&place, tables.pointee.facilities, &seen, after: member)
                 switch member {
                 // A permission that is not the usual one has no place in most targets; the slow way says so.
                 case 0...3:
@@ -333,10 +338,11 @@ struct NeutralScanner: BitwiseCopyable {
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bytes? {
-        var (place, seen) = (start, 0 as UInt64)
+        var (place, seen, member) = (start, 0 as UInt64, -1)
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
-            switch Grammar.name(&place, tables.pointee.tokenMembers, &seen) {
+            member = Grammar.name(&place, tables.pointee.tokenMembers, &seen, after: member)
+            switch member {
             case 0:
                 guard let text = Grammar.bare(&place) else { return nil }
                 device.pointee.token.text = text
@@ -362,11 +368,12 @@ struct NeutralScanner: BitwiseCopyable {
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bytes? {
-        var (place, seen) = (start, 0 as UInt64)
+        var (place, seen, member) = (start, 0 as UInt64, -1)
         var value = device.pointee.token
         var way = Grammar.open(&place, 0x7B)
         while way == .on {
-            switch Grammar.name(&place, tables.pointee.facts, &seen) {
+            member = Grammar.name(&place, tables.pointee.facts, &seen, after: member)
+            switch member {
             case 0:
                 guard let platform = Self.closed(&place, lexicon.pointee.platforms) else { return nil }
                 device.pointee.family = lexicon.pointee.familyOfPlatform[platform]
@@ -388,15 +395,16 @@ struct NeutralScanner: BitwiseCopyable {
 
     // MARK: Words
 
-    /// Reads a word of an open set: its index, or that of an unknown one.
+    /// Reads a word of an open set: its index, or that of an unknown one; `previous` is what stood in the element before.
     @inline(__always) private static func word(
         _ place: inout Bytes,
         _ table: KeyTable,
+        after previous: Int = -1,
         mayBeEmpty: Bool = false
     ) -> Int? {
         guard Grammar.comes(0x22, &place) else { return nil }
         place += 1
-        let index = table.find(&place)
+        let index = table.find(&place, after: previous)
         if index >= 0 { return index }
         // A word beyond ASCII may be equal to one of the table's in the eyes of text, so it is for the slow way.
         let end = place.endOfPlainText

@@ -48,8 +48,10 @@ public struct Migration: Sendable {
     public let mapping: ContactMapping
     /// What is known of the source's records; nil if they can't be read alone.
     let sourceLayout: SourceLayout?
-    /// What to run where records have nothing to do with each other.
+    /// What to run where records have nothing to do with each other but that a yes may stand behind a no.
     let bulk: BulkPlan?
+    /// How many noes a run knows at once.
+    var noesLimit = EarlierNoes.usualLimit
 
     /// A migration between two formats.
     ///
@@ -161,7 +163,9 @@ public struct Migration: Sendable {
         progress: @escaping (Progress) -> Void = { _ in },
         isCancelled: @escaping () -> Bool = { false }
     ) throws -> MigrationReport {
-        let company = Company(checkpoints: checkpoints, witness: witness, surveyor: nil)
+        var company = Company(checkpoints: checkpoints, witness: witness, surveyor: nil)
+        // Evidence is of every word, so no no is forgotten.
+        company.noesLimit = witness == nil ? noesLimit : .max
         return try run(&source, to: output, rejects, workers, company, progress, isCancelled)
     }
 
@@ -170,6 +174,8 @@ public struct Migration: Sendable {
         var checkpoints: Checkpoints?
         var witness: Witness?
         var surveyor: Surveyor?
+        /// How many noes are known at once.
+        var noesLimit = EarlierNoes.usualLimit
     }
 
     func run(
@@ -187,7 +193,8 @@ public struct Migration: Sendable {
             progress: progress,
             isCancelled: isCancelled,
             keeping: company.checkpoints,
-            surveyor: company.surveyor
+            surveyor: company.surveyor,
+            noes: EarlierNoes(limit: company.noesLimit)
         )
         do {
             // What the fast way has read before it gave up.
@@ -225,12 +232,14 @@ public struct Migration: Sendable {
         if checkpoints?.resumption != nil { throw Failure([Checkpoints.otherWay.at()]) }
         var first = first
         var reader = try makeReader()
-        let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
+        let noes = surroundings.noes
+        let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping, heeding: noes)
         var pass = Pass(slow, output: surroundings.output, rejects: surroundings.rejects)
         (pass.witness, pass.surveyor) = (witness, surroundings.surveyor)
         while !surroundings.isCancelled() {
             guard let chunk = try first.take() ?? source.next() else {
                 try reader.finish { record in try pass.take(record) }
+                if surroundings.output != nil { try noes.finish() }
                 return try pass.finish()
             }
             pass.note(chunk)
@@ -268,7 +277,7 @@ public struct Migration: Sendable {
             report.read += 1
             try rejects?.begin(line: record.line)
             let start = bytes.count
-            var findings = slow.move(record, to: &bytes)
+            var findings = try slow.move(record, to: &bytes)
             if let witness, !findings.contains(where: { $0.severity == .error }) {
                 findings += try witness(record, bytes[start...], findings)
                 if findings.contains(where: { $0.severity == .error }) { bytes.removeSubrange(start...) }

@@ -554,16 +554,19 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await reads([person("c-1"), person("c-2", [:], [no])]) == 0)
     }
 
-    @Test func `of two rows of one contact the second finds what the first said`() async throws {
+    @Test(arguments: [JSONObject(), ["targetNoes": "override"]])
+    func `of two rows of one contact the second finds what the first said, whatever is done with noes of the target`(
+        _ settings: JSONObject
+    ) async throws {
         let no = Subscription(channel: .email, state: .unsubscribed)
         let yes = Subscription(channel: .email, state: .subscribed)
         let people = [person("c-1", [:], [no]), person("C-1", [:], [yes]), person("c-1", [:], [yes])]
         let beyond = [person("\u{E9}-1", [:], [no]), person("\u{C9}-1", [:], [yes])]
-        let bench = try Bench(Shop.salesforce.target(), people + beyond)
+        let bench = try Bench(Shop.salesforce.target(settings: settings), people + beyond)
         defer { bench.remove() }
         let vendor = try Shop.salesforce.vendor()
         let outcome = try await bench.apply(vendor, journal: true)
-        #expect(outcome.report.findings["migration.door.targetNo"]?.count == 3)
+        #expect(outcome.report.findings[EarlierNoes.heeded.code]?.count == 3)
         #expect(try await bench.held(vendor)["c-1"]?.saysNo(to: no.key) == true)
     }
 
@@ -596,7 +599,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let bench = try Bench(Shop.altcraft.target(["matching": "email"]), people)
         defer { bench.remove() }
         let outcome = try await bench.apply(Shop.altcraft.vendor())
-        #expect((outcome.report.written, outcome.report.findings["migration.door.targetNo"]?.count) == (80, 40))
+        #expect((outcome.report.written, outcome.report.findings[EarlierNoes.heeded.code]?.count) == (80, 40))
     }
 
     @Test func `a door that shows nothing is refused until somebody says that a yes may be said`() async throws {

@@ -110,6 +110,26 @@ import Testing
         #expect(!names.contains { $0.hasSuffix(".partial") || $0.hasSuffix(".checkpoint") })
     }
 
+    @Test(arguments: [(1, 1), (3, 1), (8, 2)]) func `a no before the place is heard behind it`(
+        _ chunks: Int,
+        _ workers: Int
+    ) throws {
+        func line(_ number: Int, _ state: String) -> String {
+            #"{"identifiers":[{"kind":"email","value":"p\#(number)@x.example"}],"#
+                + #""subscriptions":[{"channel":"email","state":"\#(state)"}]}"#
+        }
+        let lines = (0..<3000).map { line($0, $0 % 3 == 0 ? "unsubscribed" : "subscribed") }
+        let text = (lines + (0..<3000).map { line($0, "subscribed") }).joined(separator: "\n") + "\n"
+        try Data(text.utf8).write(to: folder.appending(path: "in.ndjson"))
+        let whole = try run(files("whole.ndjson"), workers: workers)
+        try run(files(), chunks: chunks, workers: workers)
+        let resumed = try run(files(), workers: workers)
+        #expect(resumed.resumed > 0)
+        #expect(resumed.report == whole.report)
+        #expect(whole.report.findings[EarlierNoes.heeded.code]?.count == 1000)
+        #expect(try bytes("out.ndjson") == bytes("whole.ndjson"))
+    }
+
     @Test(arguments: [RecordFormat.altcraftProfiles.id, RecordFormat.neutralContacts.id])
     func `bulk work goes on at the place, not at the start`(_ target: String) throws {
         let target: RecordFormat = target == RecordFormat.neutralContacts.id ? .neutralContacts : .altcraftProfiles

@@ -53,9 +53,18 @@ public struct Checkpoints {
         public let place: Place
         /// The beginning of the source, with its header.
         public let head: [UInt8]
+        /// Makes what stands before the place, so that a no there is heard; nil if nobody asks.
+        let before: (@Sendable () throws -> any ByteSource)?
 
         /// Begins at an exact place.
-        public init(at place: Place, head: [UInt8]) { (self.place, self.head) = (place, head) }
+        ///
+        /// - Parameters:
+        ///   - place: where.
+        ///   - head: the beginning of the source, with its header.
+        ///   - before: makes the source up to the place: who said no there is not said yes for behind it.
+        public init(at place: Place, head: [UInt8], before: (@Sendable () throws -> any ByteSource)? = nil) {
+            (self.place, self.head, self.before) = (place, head, before)
+        }
     }
 
     /// Where to begin; nil is the start.

@@ -123,7 +123,10 @@ public struct ResumableMigration: Sendable {
         if let checkpoint, checkpoint.place.isExact {
             let head = try source.next() ?? []
             source = try FileSource(path: files.input, at: checkpoint.place.offset)
-            checkpoints.resumption = .init(at: checkpoint.place, head: head)
+            let (path, offset) = (files.input, checkpoint.place.offset)
+            checkpoints.resumption = .init(at: checkpoint.place, head: head) {
+                try FileSource(path: path, upTo: offset)
+            }
         }
         do {
             let report = try migration.run(

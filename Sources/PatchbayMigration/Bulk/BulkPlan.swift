@@ -17,8 +17,14 @@ struct BulkPlan: Sendable {
     var counts = false
 
     /// The slow way of one thread.
-    func makeSlowWay() throws(SettingsError) -> SlowWay {
-        SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping)
+    func makeSlowWay(heeding noes: EarlierNoes? = nil, tellsWords: Bool = false) throws(SettingsError) -> SlowWay {
+        SlowWay(
+            writer: try makeWriter(),
+            catalogue: catalogue,
+            mapping: mapping,
+            heeding: noes,
+            tellsWords: tellsWords
+        )
     }
 
     /// What stands before the first row, and what it says.
@@ -44,9 +50,11 @@ struct BulkPlan: Sendable {
         }
     }
 
-    /// A mapper of its own; nil if the reader can't read a record alone.
-    func makeMapper(behind header: Header) throws -> ChunkMapper? {
-        let (arena, slow) = (Arena(), try makeSlowWay())
+    /// A mapper of its own; nil if the reader can't read a record alone. One that heeds noes is for the calling thread, and
+    /// takes every record the slow way.
+    func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
+        let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
+        let keyKinds = try makeWriter().keyKind.map { [$0] } ?? []
         let rules = MappingCompiler(mapping, in: arena)
         func compile(_ names: [AttributeName] = []) -> CompiledPlan {
             let attributes = names + rules.names
@@ -54,7 +62,7 @@ struct BulkPlan: Sendable {
                 layout,
                 catalogue: catalogue,
                 attributes: attributes,
-                kinds: rules.kinds,
+                kinds: rules.kinds + keyKinds,
                 counts: counts
             )
         }
@@ -66,8 +74,9 @@ struct BulkPlan: Sendable {
                 in: arena,
                 mapping: steps,
                 slow: slow,
-                goesSlow: goesSlow || steps == nil && !mapping.isEmpty,
-                counts: counts
+                goesSlow: goesSlow || noes != nil || steps == nil && !mapping.isEmpty,
+                counts: counts,
+                words: BulkWords(compiled, knownBy: keyKinds, in: arena)
             )
         }
         switch (source, try reader(behind: header)) {

@@ -25,21 +25,24 @@ struct BulkRun {
     private var spare: [[UInt8]] = []
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
-    /// Maps what was cut at a wrong place, here and in order.
-    private let makeMender: () throws -> ChunkMapper?
+    /// Maps what was cut at a wrong place, or what says yes behind a no, here and in order.
+    private let makeMender: (EarlierNoes?) throws -> ChunkMapper?
+    /// What people said no to so far.
+    private let noes: EarlierNoes
 
     private init(
         _ plan: BulkPlan,
         _ header: BulkPlan.Header,
         _ reader: BulkPlan.Reader,
-        _ notes: [FindingRow]
+        _ notes: [FindingRow],
+        heeding noes: EarlierNoes
     ) throws(SettingsError) {
-        (self.reader, self.notes) = (reader, notes)
+        (self.reader, self.notes, self.noes) = (reader, notes, noes)
         slow = try plan.makeSlowWay()
         report.mapping = plan.mapping.noEffects
         lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
         settled = header.bytes.count
-        makeMender = { try plan.makeMapper(behind: header) }
+        makeMender = { try plan.makeMapper(behind: header, heeding: $0) }
     }
 
     /// Where a run's bytes go, and who hears of it.
@@ -50,6 +53,20 @@ struct BulkRun {
         let isCancelled: () -> Bool
         let keeping: Checkpoints?
         let surveyor: Surveyor?
+        let noes: EarlierNoes
+
+        /// The same run for its noes alone.
+        var forNoesAlone: Surroundings {
+            Surroundings(
+                output: nil,
+                rejects: nil,
+                progress: { _ in },
+                isCancelled: isCancelled,
+                keeping: nil,
+                surveyor: nil,
+                noes: noes
+            )
+        }
     }
 
     /// Runs it; nil if nothing was read from the source and it is for the slow way, or only its first chunk was, which is
@@ -66,7 +83,12 @@ struct BulkRun {
         guard let header = plan.header(in: resumed?.head ?? first ?? []), let reader = try? plan.reader(behind: header),
             let mapper = try plan.makeMapper(behind: header)
         else { return nil }
-        var run = try BulkRun(plan, header, reader, mapper.notes)
+        if let resumed, let before = resumed.before {
+            // Who said no before the place at which the run goes on.
+            var (part, ignored) = (try before(), nil as [UInt8]?)
+            _ = try Self.run(plan, &part, &ignored, surroundings.forNoesAlone, workers: workers)
+        }
+        var run = try BulkRun(plan, header, reader, mapper.notes, heeding: surroundings.noes)
         run.rejects = surroundings.rejects
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
@@ -126,8 +148,9 @@ struct BulkRun {
             // Taken out, so that nobody else holds it and it can be added to in place.
             guard let chunk = next.take() else {
                 try cutter.finish { cut in try take(cut, &lane) }
-                while let result = lane.next(isLast: true) { try accept(result) }
+                while let result = try lane.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), [])
+                if output != nil { try noes.finish() }
                 try write(slow.footer[...])
                 try output?.flush()
                 try rejects?.flush()
@@ -155,11 +178,11 @@ struct BulkRun {
     private mutating func take(_ cut: LineCutter.Cut, _ lane: inout some Lane & ~Copyable) throws {
         switch cut {
         case .job(let job):
-            lane.submit(job, spare.popLast() ?? [])
-            while let result = lane.next(isLast: false) { try accept(result) }
+            try lane.submit(job, spare.popLast() ?? [])
+            while let result = try lane.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
-            while let result = lane.next(isLast: true) { try accept(result) }
+            while let result = try lane.next(isLast: true) { try accept(result) }
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
@@ -184,20 +207,23 @@ struct BulkRun {
     /// Takes a result, unless what is left of the one before shows that it was cut at a wrong place.
     private mutating func accept(_ result: ChunkResult) throws {
         guard leftover.isEmpty else { return try mend(with: result.job, result.output) }
-        try settle(result)
-        leftover = result.leftover
+        try settle(heeded(result))
+    }
+
+    /// The result, or what becomes of its job where it says yes behind a no.
+    private func heeded(_ result: ChunkResult) throws -> ChunkResult {
+        guard try !noes.hear(result.words), var mapper = try makeMender(noes) else { return result }
+        return try mapper.map(result.job, result.output)
     }
 
     /// Maps the leftover with the job behind it.
     private mutating func mend(with job: ChunkJob, _ output: [UInt8]) throws {
-        guard !leftover.isEmpty, var mapper = try makeMender() else { return }
+        guard !leftover.isEmpty, var mapper = try makeMender(nil) else { return }
         var whole = ChunkJob()
         whole.seam = leftover + job.bytes + [UInt8](repeating: 0, count: Padding.count)
         whole.isFirst = report.read == 0
         whole.isLast = job.isLast
-        let result = mapper.map(whole, output)
-        try settle(result)
-        leftover = result.leftover
+        try settle(heeded(mapper.map(whole, output)))
     }
 
     private mutating func settle(_ result: ChunkResult) throws {
@@ -220,10 +246,11 @@ struct BulkRun {
         settled += result.job.count - result.leftover.count
         try write(result.output[..<result.used])
         spare.append(result.output)
+        leftover = result.leftover
         try keep(isDue: keeping?.isDue() ?? false)
     }
 
-    /// Keeps a reject, now that its number is known.
+    /// Keeps a reject, now that its number is known: what its reader says of it may hold the number, so it is read again.
     private mutating func tell(_ reject: ChunkResult.Reject) throws {
         guard rejects != nil else { return }
         let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
@@ -235,12 +262,9 @@ struct BulkRun {
             )
         case (.lines(let reader), _) where !record.bytes.isEmpty:
             record = reader.read(record.bytes, number: number, line: line)
-        default:
-            (record.number, record.line) = (number, line)
-            return try rejects?.reject(record, reject.findings) ?? ()
+        default: (record.number, record.line) = (number, line)
         }
-        var ignored: [UInt8] = []
-        try rejects?.reject(record, slow.move(record, to: &ignored))
+        try rejects?.reject(record, record.findings + reject.findings.dropFirst(reject.record.findings.count))
     }
 
     private mutating func write(_ bytes: ArraySlice<UInt8>) throws {
@@ -251,11 +275,11 @@ struct BulkRun {
 
 /// Who maps the jobs.
 private protocol Lane: ~Copyable {
-    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8])
+    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) throws(FileError)
 
     /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
     /// `isLast` it waits for all.
-    mutating func next(isLast: Bool) -> ChunkResult?
+    mutating func next(isLast: Bool) throws(FileError) -> ChunkResult?
 }
 
 /// The calling thread.
@@ -265,7 +289,9 @@ private struct OneLane: Lane, ~Copyable {
 
     init(_ mapper: consuming ChunkMapper) { self.mapper = mapper }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) { result = mapper.map(job, consume output) }
+    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) throws(FileError) {
+        result = try mapper.map(job, consume output)
+    }
 
     mutating func next(isLast: Bool) -> ChunkResult? { result.take() }
 }
@@ -277,14 +303,18 @@ private struct ManyLanes: Lane, ~Copyable {
         var output: [UInt8]
 
         /// Maps the job into its output, which nobody else holds then: it is filled in place.
-        mutating func mapped(by mapper: inout ChunkMapper) -> ChunkResult {
+        mutating func mapped(by mapper: inout ChunkMapper) -> Result<ChunkResult, FileError> {
             var output: [UInt8] = []
             swap(&output, &self.output)
-            return mapper.map(job, consume output)
+            do throws(FileError) {
+                return .success(try mapper.map(job, consume output))
+            } catch {
+                return .failure(error)
+            }
         }
     }
 
-    private let ring: WorkRing<Task, ChunkResult>
+    private let ring: WorkRing<Task, Result<ChunkResult, FileError>>
     private var mapper: ChunkMapper
     private let limit: Int
     private var submitted = 0
@@ -309,9 +339,9 @@ private struct ManyLanes: Lane, ~Copyable {
         submitted += 1
     }
 
-    mutating func next(isLast: Bool) -> ChunkResult? {
+    mutating func next(isLast: Bool) throws(FileError) -> ChunkResult? {
         guard submitted > taken, isLast || submitted - taken >= limit else { return nil }
         defer { taken += 1 }
-        return ring.wait(for: taken) { next in next.mapped(by: &mapper) }
+        return try ring.wait(for: taken) { next in next.mapped(by: &mapper) }.get()
     }
 }

@@ -56,6 +56,8 @@ struct ChunkResult: Sendable {
     var survey: Survey?
     /// What each rule of the mapping did.
     var mapping: [MappingEffect] = []
+    /// What the records say of consent, as ``ConsentMark``s, in order.
+    var words: [UInt64] = []
     /// A row that has begun and not ended: the end of the job. What comes next was cut at a wrong place.
     var leftover: [UInt8] = []
     /// The job, for what must be mapped again behind a leftover.
@@ -82,6 +84,8 @@ struct ChunkMapper: ~Copyable {
     // What counts the records, if they are counted.
     private let counter: BulkSurvey?
     private let book: SurveyBook?
+    /// What hears the words of consent, where the target knows contacts by a key.
+    private let words: BulkWords?
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
@@ -102,9 +106,11 @@ struct ChunkMapper: ~Copyable {
         mapping: MappingPlan?,
         slow: SlowWay,
         goesSlow: Bool,
-        counts: Bool
+        counts: Bool,
+        words: BulkWords?
     ) {
         (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
+        self.words = words
         self.goesSlow = goesSlow || !compiled.canWrite
         (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
         (counter, book) =
@@ -113,21 +119,23 @@ struct ChunkMapper: ~Copyable {
     }
 
     /// Maps a job; `output` is written over.
-    mutating func map(_ job: ChunkJob, _ output: consuming [UInt8]) -> ChunkResult {
+    ///
+    /// - Throws: ``FileError`` of a mapper that heeds noes, and of no other.
+    mutating func map(_ job: ChunkJob, _ output: consuming [UInt8]) throws(FileError) -> ChunkResult {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         result.job = job
         var isFirst = job.isFirst
         if !job.seam.isEmpty {
-            map(job.seam, 0..<(job.seam.count - Padding.count), isFirst, job.isLast, &result)
+            try map(job.seam, 0..<(job.seam.count - Padding.count), isFirst, job.isLast, &result)
             isFirst = isFirst && isRows && result.records == 0
         }
         if result.leftover.isEmpty {
-            map(job.chunk, job.range, isFirst, job.isLast, &result)
+            try map(job.chunk, job.range, isFirst, job.isLast, &result)
         } else {
             result.leftover += job.chunk[job.range]
         }
-        tellCounts()
+        tellCounts(&result)
         result.survey = book?.take()
         result.mapping = slow.takeEffects()
         if let mapping { result.mapping = zip(result.mapping, mapping.takeEffects()).map { $0 + $1 } }
@@ -140,7 +148,7 @@ struct ChunkMapper: ~Copyable {
         _ isFirst: Bool,
         _ isLast: Bool,
         _ result: inout ChunkResult
-    ) {
+    ) throws(FileError) {
         var position = range.lowerBound
         // A mark is no fault here alone, and with the first row a reader may say something of the whole file.
         var isHead = isFirst && (isRows || bytes[range].starts(with: [0xEF, 0xBB, 0xBF]))
@@ -148,16 +156,23 @@ struct ChunkMapper: ~Copyable {
             let stop = isHead || goesSlow ? .unusual : run(bytes, &position, range.upperBound, &result)
             switch stop {
             case .end: return
-            case .counted: tellCounts()
+            case .counted: tellCounts(&result)
             case .room: Self.grow(&result.output, used: result.used, by: 0)
             case .unusual:
-                guard let next = moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
+                // In the order of the records.
+                if let words { result.words += words.take() }
+                guard let next = try moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
                 isHead = isHead && result.records == 0
                 position = next
             }
         }
+    }
+
+    private func tellCounts(_ result: inout ChunkResult) {
+        tellCounts()
+        if let words { result.words += words.take() }
     }
 
     private func tellCounts() {
@@ -271,7 +286,7 @@ struct ChunkMapper: ~Copyable {
             way.stop = .room
             guard limit - way.pen.place > room(for: view, of: cursor - way.place) else { return way }
             way.stop = .counted
-            guard counter?.hasRoom ?? true else { return way }
+            guard counter?.hasRoom ?? true, words?.hasRoom ?? true else { return way }
             way.stop = .unusual
             guard counter?.admits(view) ?? true,
                 let next = write(view, &writer, plan, way.pen, notes, &tally)
@@ -313,7 +328,7 @@ struct ChunkMapper: ~Copyable {
             way.stop = .room
             guard limit - way.pen.place > room(for: view, of: row.end - way.place) else { return way }
             way.stop = .counted
-            guard counter?.hasRoom ?? true else { return way }
+            guard counter?.hasRoom ?? true, words?.hasRoom ?? true else { return way }
             way.stop = .unusual
             guard counter?.admits(view) ?? true,
                 let next = write(view, &writer, plan, way.pen, notes, &tally)
@@ -345,7 +360,7 @@ struct ChunkMapper: ~Copyable {
         _ notes: UnsafeMutablePointer<Int>,
         _ counts: inout Counts
     ) -> Pen? {
-        guard let mapping else { return Self.write(view, &writer, plan, pen, notes, &counts) }
+        guard let mapping else { return write(plainly: view, &writer, plan, pen, notes, &counts) }
         return write(view, changedBy: mapping, &writer, plan, pen, notes, &counts)
     }
 
@@ -362,20 +377,22 @@ struct ChunkMapper: ~Copyable {
         if counter == nil { changed = view } else { changed.copy(view) }
         guard mapping.change(&changed) else { return nil }
         counter?.remember(arriving: changed)
-        guard let next = Self.write(changed, &writer, plan, pen, notes, &counts) else { return nil }
+        guard let next = write(plainly: changed, &writer, plan, pen, notes, &counts) else { return nil }
         mapping.count()
         return next
     }
 
-    @inline(__always) private static func write(
-        _ view: RecordView,
+    @inline(__always) private func write(
+        plainly view: RecordView,
         _ writer: inout LineWriter,
         _ plan: UnsafePointer<LinePlan>,
         _ pen: Pen,
         _ notes: UnsafeMutablePointer<Int>,
         _ counts: inout Counts
     ) -> Pen? {
-        guard !view.mayContradict, let next = writer.write(view, plan, pen) else { return nil }
+        guard !view.mayContradict, let next = writer.write(view, plan, pen),
+            words?.note(view, plan.pointee.lexicon) ?? true
+        else { return nil }
         for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
         if writer.noteCount > 0 { counts.withFindings &+= 1 }
         if counts.records == 0 { counts.linesBeforeFirst = counts.lines }
@@ -392,7 +409,7 @@ struct ChunkMapper: ~Copyable {
         _ isFirst: Bool,
         _ isLast: Bool,
         _ result: inout ChunkResult
-    ) -> Int? {
+    ) throws(FileError) -> Int? {
         switch source {
         case .lines(_, let reader):
             let newline = bytes.withUnsafeBufferPointer { source -> Int? in
@@ -407,7 +424,7 @@ struct ChunkMapper: ~Copyable {
             }
             // Only the numbers of the first are true; rejects get theirs when they are told.
             let record = reader.read(Array(line), number: isFirst ? 1 : 2, line: isFirst ? 1 : 2)
-            move(record, nil, &result)
+            try move(record, nil, &result)
             if newline != nil { result.lines += 1 }
             return newline.map { $0 + 1 } ?? range.upperBound
         case .rows(_, let reader, let dialect):
@@ -426,7 +443,7 @@ struct ChunkMapper: ~Copyable {
                 row = rows.next()
             }
             guard let row else { return isLast ? range.upperBound : nil }
-            return move(row, bytes, range, number: isFirst ? 1 : 2, hasMark: !mark.isEmpty, reader, &result)
+            return try move(row, bytes, range, number: isFirst ? 1 : 2, hasMark: !mark.isEmpty, reader, &result)
         }
     }
 
@@ -439,7 +456,7 @@ struct ChunkMapper: ~Copyable {
         hasMark: Bool,
         _ reader: any RowReader,
         _ result: inout ChunkResult
-    ) -> Int {
+    ) throws(FileError) -> Int {
         let numbered = row.map { $0.at(number: number, line: number) }.mapError { $0.at(number: number, line: number) }
         let (line, text): (Int, [UInt8]) =
             switch row {
@@ -452,7 +469,7 @@ struct ChunkMapper: ~Copyable {
             position = (bytes[position...].firstIndex(of: 0x0A) ?? position) + 1
             result.lines += 1
         }
-        move(reader.record(numbered), row, &result)
+        try move(reader.record(numbered), row, &result)
         guard case .failure(let fault) = row, fault.code == .recordTooLong else {
             result.lines += text.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
             return position + text.count
@@ -469,9 +486,10 @@ struct ChunkMapper: ~Copyable {
         _ record: SourceRecord,
         _ row: Result<DelimitedRecord, DelimitedFault>?,
         _ result: inout ChunkResult
-    ) {
+    ) throws(FileError) {
         var written: [UInt8] = []
-        let findings = slow.move(record, to: &written)
+        let findings = try slow.move(record, to: &written)
+        result.words += slow.takeWords()
         book?.note(record, findings)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if findings.contains(where: { $0.severity == .error }) {

@@ -108,8 +108,9 @@ final class CompiledPlan {
     /// What the attributes of the plan point to.
     private var attributeArena = Arena()
 
-    /// The kinds of identifiers, by index.
+    /// The kinds of identifiers, and the topics, by index.
     let kindNames: [String]
+    let topicNames: [String]
     /// The attributes that are known, by rank.
     private(set) var attributeNames: [String]
 
@@ -135,7 +136,7 @@ final class CompiledPlan {
         var compiler = LineCompiler(lines ?? LineLayout([]), in: arena)
         compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []))
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
-        (kindNames, columns) = (compiler.kindNames, row?.attributes ?? [:])
+        (kindNames, topicNames, columns) = (compiler.kindNames, compiler.topicNames, row?.attributes ?? [:])
         let known = [Array((compiler.attributes?.names ?? [:]).keys), Array(catalogue.entries.keys), attributes]
         names = Set(known.joined().map(\.rawValue)).union(columns.keys)
         if names.count > RecordView.attributeLimit { names = [] }

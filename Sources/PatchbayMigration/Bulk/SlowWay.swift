@@ -9,14 +9,32 @@ struct SlowWay {
     private let mapping: ContactMapping
     /// What each rule of the mapping did so far.
     private(set) var effects: [MappingEffect]
+    /// The kinds of identifiers by which the target knows contacts.
+    private let keyKinds: [IdentifierKind]
+    /// What earlier records said no to, where records come one by one.
+    private let noes: EarlierNoes?
+    /// What the records say of consent, as marks, where somebody else hears it.
+    private var words: [UInt64]?
 
-    init(writer: any ContactWriter, catalogue: AttributeCatalogue, mapping: ContactMapping = ContactMapping()) {
-        (self.writer, self.catalogue, self.mapping) = (writer, catalogue, mapping)
+    /// The way to a writer. `noes` hears every record's noes, and lowers each yes behind one; nil leaves that to whoever takes
+    /// the words, if they are told.
+    init(
+        writer: any ContactWriter,
+        catalogue: AttributeCatalogue,
+        mapping: ContactMapping = ContactMapping(),
+        heeding noes: EarlierNoes? = nil,
+        tellsWords: Bool = false
+    ) {
+        (self.writer, self.catalogue, self.mapping, self.noes) = (writer, catalogue, mapping, noes)
         effects = mapping.noEffects
+        keyKinds = writer.keyKind.map { [$0] } ?? []
+        words = tellsWords ? [] : nil
     }
 
     /// Appends the record's contact; with an error among the findings nothing was appended.
-    mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) -> [Finding] {
+    ///
+    /// - Throws: ``FileError`` if more noes are to be kept than fit into memory, and nothing else.
+    mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) throws(FileError) -> [Finding] {
         var findings = record.findings
         guard var contact = record.contact else {
             let isExplained = findings.contains { $0.severity == .error }
@@ -24,10 +42,29 @@ struct SlowWay {
         }
         if !mapping.isEmpty { findings += mapping.apply(to: &contact, counting: &effects) }
         findings += contact.settleContradictions()
+        let marks = noes == nil && words == nil ? nil : ConsentMarks(contact, knownBy: keyKinds)
+        // Words count, even of a record that is not written.
+        if let marks, let noes { findings += try noes.heed(&contact, marks) }
+        if let marks, words != nil { words? += marks.yeses(of: contact) + marks.noes(of: contact) }
         let (coerced, lost) = catalogue.coerce(contact)
         findings += lost
         if findings.contains(where: { $0.severity == .error }) { return findings }
         return findings + writer.write(coerced, to: &bytes)
+    }
+
+    /// Hears what a record says no to that an earlier run has moved.
+    mutating func hear(_ record: SourceRecord) throws(FileError) {
+        guard let noes, var contact = record.contact else { return }
+        var ignored = mapping.noEffects
+        if !mapping.isEmpty { _ = mapping.apply(to: &contact, counting: &ignored) }
+        _ = contact.settleContradictions()
+        if let marks = ConsentMarks(contact, knownBy: keyKinds) { _ = try noes.heed(&contact, marks) }
+    }
+
+    /// What the records said of consent since this was asked last.
+    mutating func takeWords() -> [UInt64] {
+        defer { if words != nil { words = [] } }
+        return words ?? []
     }
 
     /// What each rule of the mapping did since this was asked last.

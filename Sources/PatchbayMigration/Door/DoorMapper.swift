@@ -274,6 +274,8 @@ final class DoorWriter: ContactWriter {
 
     init(_ mapper: DoorMapper, tally: DoorTally? = nil) { (self.mapper, self.tally) = (mapper, tally) }
 
+    var keyKind: IdentifierKind? { mapper.door.keyKind }
+
     func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
         row = mapper.row(of: contact)
         if refusesSilence, !row.isRejected, mapper.isSilent(row, contact) {

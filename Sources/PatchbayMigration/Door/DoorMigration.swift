@@ -118,7 +118,12 @@ private final class ApplyFeed: DoorFeed {
         settled = run.earlier?.place.report.read ?? 0
         self.source = try DoorSource(migration, source, at: files.input, after: run.earlier?.place)
         writer = DoorWriter(DoorMapper(target.door, target.settings))
-        slow = SlowWay(writer: writer, catalogue: migration.catalogue, mapping: migration.mapping)
+        slow = SlowWay(
+            writer: writer,
+            catalogue: migration.catalogue,
+            mapping: migration.mapping,
+            heeding: EarlierNoes(limit: .max)
+        )
         results = DoorResults(run.outputs, hasRejects: files.rejects != nil, after: run.earlier?.place)
         let done = settled
         let goesOn = run.earlier != nil || restarts
@@ -144,6 +149,7 @@ private final class ApplyFeed: DoorFeed {
         evidence = try files.evidence.map { _ in
             try ConsentEvidence(migration, to: run.outputs[files.evidencePlace], salt: input.head, hasBegun: done > 0)
         }
+        try hear(files.input, before: run.earlier?.place, by: migration)
     }
 
     func next() throws -> [DoorItem]? {
@@ -153,11 +159,19 @@ private final class ApplyFeed: DoorFeed {
         return items.isEmpty ? nil : items
     }
 
+    /// Hears what stands before the place where the source begins.
+    private func hear(_ input: String, before place: Checkpoints.Place?, by migration: Migration) throws {
+        guard let place, place.isExact else { return }
+        var (reader, part) = (try migration.makeReader(), try FileSource(path: input, upTo: place.offset))
+        while let chunk = try part.next() { try reader.read(chunk) { try slow.hear($0) } }
+        try reader.finish { try slow.hear($0) }
+    }
+
     private func take(_ record: SourceRecord, _ items: inout [DoorItem]) throws {
-        guard record.number > settled else { return }
+        guard record.number > settled else { return try slow.hear(record) }
         try results.begin(line: record.line)
         var bytes: [UInt8] = []
-        let findings = slow.move(record, to: &bytes)
+        let findings = try slow.move(record, to: &bytes)
         var row = findings.contains { $0.severity == .error } ? DoorRow() : writer.row
         row.findings = findings
         items.append(DoorItem(record, row, effects: slow.takeEffects()))
@@ -209,8 +223,6 @@ private final class ApplyFeed: DoorFeed {
         var row = item.row
         let key = row.key
         keepNoes(in: &row) { noes.hold($0, of: key) }
-        // Of two rows of one contact the second finds what the first said.
-        if target.keepsNoes { noes.note(row.key, row.image) }
         journal?.write(row: item.number, key: row.key, before: .none, wrote: writer.mapper.trace(of: row))
         return row
     }

@@ -4,7 +4,7 @@ import PatchbayModel
 /// What people said no to at a target that shows itself in pages: a mark of eight bytes for each in a set of them, and
 /// no person's data.
 ///
-/// Two spellings of a key in upper and lower case are one: a vendor may take them for one, and a no must hold.
+/// What an earlier record of the source said no to is heard by ``EarlierNoes``. Two spellings of a key in upper and lower case are one: a vendor may take them for one, and a no must hold.
 struct TargetNoes {
     private var marks: Set<UInt64> = []
 

@@ -62,7 +62,7 @@ struct KeyMark: BitwiseCopyable, Sendable {
     private static let seed: UInt64 = 0x243F_6A88_85A3_08D3
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    @inline(__always) private static func mix(_ word: UInt64) -> UInt64 {
+    @inline(__always) static func mix(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: factor)
         return product.high ^ product.low
     }

@@ -15,6 +15,8 @@ public struct FileSource: ByteSource {
 
     private let file: FileDescriptor
     private let chunk: Int
+    /// How many bytes are still to be read, where not all are.
+    private var left = Int.max
     /// When a plain file had been changed last before it was opened.
     private let changed: Int?
 
@@ -39,6 +41,12 @@ public struct FileSource: ByteSource {
         try file.seek(to: offset)
     }
 
+    /// Opens the first bytes of a plain file.
+    init(path: String, upTo end: Int, chunk: Int = FileSource.chunk) throws(FileError) {
+        try self.init(path: path, chunk: chunk)
+        left = end
+    }
+
     /// What the file is now.
     func status() throws(FileError) -> stat { try file.status() }
 
@@ -56,7 +64,8 @@ public struct FileSource: ByteSource {
     }
 
     public mutating func next() throws(FileError) -> [UInt8]? {
-        let bytes = try file.read(chunk)
+        let bytes = try file.read(min(chunk, left))
+        left -= bytes.count
         return bytes.isEmpty ? nil : bytes
     }
 

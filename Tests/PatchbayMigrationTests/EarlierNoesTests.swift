@@ -1,0 +1,209 @@
+import PatchbayAdapterKit
+import PatchbayAltcraft
+import PatchbayJSON
+import PatchbayModel
+import Testing
+
+@testable import PatchbayMigration
+
+@Suite("Earlier noes") struct EarlierNoesTests {
+    private static func person(_ email: String, _ state: String, topic: String? = nil, channel: String = "email")
+        -> String
+    {
+        let about = topic.map { #","topic":"\#($0)""# } ?? ""
+        return #"{"identifiers":[{"kind":"external","value":"m"},{"kind":"email","value":"\#(email)"}],"#
+            + #""subscriptions":[{"channel":"\#(channel)"\#(about),"state":"\#(state)"}]}"#
+    }
+
+    private static func denial(_ email: String, channel: String? = nil) -> String {
+        let about = channel.map { #","channel":"\#($0)""# } ?? ""
+        return #"{"identifiers":[{"kind":"email","value":"\#(email)"}],"#
+            + #""consents":[{"purpose":"messaging"\#(about),"state":"denied"}]}"#
+    }
+
+    private static let settings: JSONObject = [
+        "dbId": 7, "matching": "email", "resourceId": 31, "resources": ["news": "32"],
+    ]
+
+    /// The states that were written, record by record.
+    private static func states(
+        _ lines: [String],
+        chunk: Int = 1 << 20,
+        workers: Int = 1,
+        limit: Int = EarlierNoes.usualLimit,
+        witness: Migration.Witness? = nil
+    ) throws -> [[String]] {
+        var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
+        migration.noesLimit = limit
+        let sink = MemorySink()
+        var source = ChunkedSource(Array((lines.joined(separator: "\n") + "\n").utf8), chunk: chunk)
+        _ = try migration.run(&source, to: sink, workers: workers, witness: witness)
+        return try sink.text.split(separator: "\n").map { line in
+            let json = try JSONValue(parsing: Array(line.utf8))
+            return (json["data"]?["subscriptions"]?.array ?? []).compactMap { $0["status"]?.string }
+        }
+    }
+
+    // MARK: What is one person's word on one thing
+
+    static let pairs: [(name: String, records: [String], last: [String])] = [
+        (
+            "a no, then a yes", [person("a@x.example", "unsubscribed"), person("a@x.example", "subscribed")],
+            ["unsubscribed"]
+        ),
+        (
+            "a pause, then a yes", [person("a@x.example", "suspended"), person("a@x.example", "subscribed")],
+            ["unsubscribed"]
+        ),
+        (
+            "a yes, then a no", [person("a@x.example", "subscribed"), person("a@x.example", "unsubscribed")],
+            ["unsubscribed"]
+        ),
+        (
+            "a key in other case", [person("A@X.example", "unsubscribed"), person("a@x.example", "subscribed")],
+            ["unsubscribed"]
+        ),
+        (
+            "another person", [person("a@x.example", "unsubscribed"), person("b@x.example", "subscribed")],
+            ["subscribed"]
+        ),
+        (
+            "another topic",
+            [person("a@x.example", "unsubscribed"), person("a@x.example", "subscribed", topic: "news")],
+            ["subscribed"]
+        ),
+        (
+            "the same topic",
+            [person("a@x.example", "unsubscribed", topic: "news"), person("a@x.example", "subscribed", topic: "news")],
+            ["unsubscribed"]
+        ),
+        ("messages denied", [denial("a@x.example"), person("a@x.example", "subscribed")], ["unsubscribed"]),
+        (
+            "messages there denied",
+            [denial("a@x.example", channel: "email"), person("a@x.example", "subscribed", topic: "news")],
+            ["unsubscribed"]
+        ),
+        (
+            "messages elsewhere denied", [denial("a@x.example", channel: "sms"), person("a@x.example", "subscribed")],
+            ["subscribed"]
+        ),
+        (
+            "nobody knows, then a yes", [person("a@x.example", "unknown"), person("a@x.example", "subscribed")],
+            ["subscribed"]
+        ),
+        (
+            "a no of a record that is refused",
+            [
+                #"{"identifiers":[{"kind":"email","value":"a@x.example"},{"kind":"email","value":"not an address"}],"#
+                    + #""attributes":{"n":{"date":"2031-13-01"}},"subscriptions":[]}"#,
+                person("a@x.example", "unsubscribed"), person("a@x.example", "subscribed"),
+            ], ["unsubscribed"]
+        ),
+    ]
+
+    @Test(arguments: pairs.indices, [(0, 1 << 20), (1, 1 << 20), (1, 100), (3, 150)])
+    func `a yes behind a no is written as a no, whichever way it goes`(_ place: Int, _ way: (workers: Int, chunk: Int))
+        throws
+    {
+        let pair = Self.pairs[place]
+        let states = try Self.states(pair.records, chunk: way.chunk, workers: way.workers)
+        #expect(states.last == pair.last, "\(pair.name), \(way)")
+    }
+
+    @Test func `telephone numbers are one key however they are spelt`() throws {
+        let records = [("+358 40 123-4567", "unsubscribed"), ("+358401234567", "subscribed")].map { number, state in
+            #"{"identifiers":[{"kind":"phone","value":"\#(number)"}],"subscriptions":[{"channel":"sms","state":"\#(state)"}]}"#
+        }
+        var source = ChunkedSource(Array((records.joined(separator: "\n") + "\n").utf8), chunk: 1 << 20)
+        let (sink, settings) = (MemorySink(), ["dbId": 1, "matching": "phone", "resourceId": 2] as JSONObject)
+        let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: settings)
+        let report = try migration.run(&source, to: sink)
+        #expect(!sink.text.contains(#""status":"subscribed""#))
+        #expect(report.findings[EarlierNoes.heeded.code]?.count == 1)
+    }
+
+    // MARK: Many records of few people
+
+    /// Records of a few people who change their minds.
+    private static func manyMinds(_ seed: UInt64, count: Int) -> [String] {
+        var state = seed
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        return (0..<count).map { _ in
+            let email = "p\(next(40))@x.example"
+            if next(12) == 0 { return denial(email, channel: [nil, "email", "sms"][next(3)]) }
+            let said = ["subscribed", "subscribed", "unsubscribed", "suspended", "unknown"][next(5)]
+            return person(email, said, topic: next(3) == 0 ? "news" : nil)
+        }
+    }
+
+    /// Whether no record says yes behind a no of its person.
+    private static func isSafe(_ records: [String], _ written: [[String]]) throws -> Bool {
+        var noes: Set<String> = []
+        for (record, states) in zip(records, written) {
+            let contact = try Contact(jsonBytes: Array(record.utf8))
+            let key = contact.identifiers.first { $0.kind == .email }?.value ?? ""
+            for wish in contact.subscriptions {
+                let (own, all) = (
+                    "\(key) \(wish.channel) \(wish.topic ?? "")", ["\(key) *", "\(key) * \(wish.channel)"]
+                )
+                if states.contains("subscribed"), noes.contains(own) || all.contains(where: noes.contains) {
+                    return false
+                }
+                if wish.state.isNo { noes.insert(own) }
+            }
+            for consent in contact.consents { noes.insert("\(key) *" + (consent.channel.map { " \($0)" } ?? "")) }
+        }
+        return true
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>) func `every way says the same of people who change their minds`(
+        _ seed: UInt64
+    ) throws {
+        let records = Self.manyMinds(seed, count: 400)
+        let slow = try Self.states(records, workers: 0)
+        #expect(try Self.isSafe(records, slow))
+        #expect(slow.count == records.count)
+        #expect(slow.joined().contains("subscribed"))
+        for (chunk, workers) in [(1 << 20, 1), (500, 1), (900, 3)] {
+            #expect(try Self.states(records, chunk: chunk, workers: workers) == slow, "\(chunk), \(workers)")
+        }
+    }
+
+    // MARK: More than is known at once
+
+    @Test(arguments: [0, 1, 3]) func `a no that is forgotten stops the run, unless evidence is wanted`(_ workers: Int)
+        throws
+    {
+        let first = (0..<10).map { Self.person("p\($0)@x.example", "unsubscribed") }
+        let raised = first + [Self.person("p9@x.example", "subscribed")]
+        let error = #expect(throws: Migration.Failure.self) {
+            try Self.states(raised, chunk: 300, workers: workers, limit: 4)
+        }
+        #expect(error?.findings.map(\.code) == [EarlierNoes.unheeded.code])
+        // Without a yes behind a forgotten no nothing is wrong, and evidence forgets none.
+        #expect(try Self.states(first, chunk: 300, workers: workers, limit: 4).count == 10)
+        let turned = first + [Self.person("q@x.example", "subscribed"), Self.person("q@x.example", "unsubscribed")]
+        #expect(try Self.states(turned, chunk: 300, workers: workers, limit: 4).count == 12)
+        #expect(
+            try Self.states(raised, workers: workers, limit: 4, witness: { _, _, _ in [] }).last == ["unsubscribed"]
+        )
+    }
+
+    @Test func `what is heard of a job is taken back whole when a yes stands behind a no`() throws {
+        let noes = EarlierNoes(limit: 100_000)
+        func word(_ number: UInt64, isNo: Bool) -> UInt64 {
+            ConsentMark.yes(number, 1) | (isNo ? ConsentMark.no : 0)
+        }
+        #expect(try noes.hear((0..<3_000).map { word($0, isNo: true) }))
+        // The table grows while these are heard.
+        let more = (3_000..<9_000).map { word($0, isNo: true) } + [word(17, isNo: false)]
+        #expect(try !noes.hear(more))
+        #expect(try noes.hear((3_000..<9_000).map { word($0, isNo: false) }))
+        #expect(try !noes.hear([word(2_999, isNo: false)]))
+        #expect(try noes.hear((3_000..<9_000).map { word($0, isNo: true) }))
+        #expect(try !noes.hear([word(8_999, isNo: false)]))
+    }
+}

@@ -43,6 +43,32 @@ import Testing
         #expect(try bench.read("bad.replay.ndjson") == rows + "\n")
     }
 
+    @Test func `standard input is kept for what reads it thoroughly, and goes with the work`() async throws {
+        let flags = ["--out", "out.ndjson", "--rejects", "bad.ndjson", "--evidence", "evidence.ndjson"]
+        let result = try await bench.start(formats + flags, input: Self.contacts).result()
+        #expect(result.status == 1)
+        #expect(result.talk.contains("3 read, 2 written, 1 rejected."))
+        #expect(try bench.read("out.ndjson").split(separator: "\n").count == 2)
+        #expect(bench.files.contains("evidence.ndjson"))
+        #expect(!bench.files.contains { $0.hasSuffix(".input") })
+        // What an earlier run left is not written over.
+        try bench.write("out.ndjson.input", "{}\n")
+        let again = try await bench.start(formats + flags, input: Self.contacts).result()
+        #expect(again.status == 64)
+        #expect(again.talk.contains("go on with --in out.ndjson.input"))
+        #expect(try bench.read("out.ndjson.input") == "{}\n")
+    }
+
+    @Test func `the target of a comparison may come by standard input, and one of two at once is refused`() async throws
+    {
+        let verify = ["migrate", "verify", "--from", "neutral.contacts", "--to", "neutral.contacts", "--target", "-"]
+        try bench.write("one.ndjson", "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n")
+        let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
+        #expect(try await bench.start(verify + ["--in", "one.ndjson"], input: line).result().status == 0)
+        #expect(try await bench.start(verify + ["--in", "one.ndjson"], input: "").result().status == 1)
+        #expect(try await bench.start(verify + ["--in", "-"], input: line).result().status == 64)
+    }
+
     @Test func `a file is cut beside itself, and parts of another time are not mixed with new ones`() async throws {
         let lines = (1...50).map { "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-\($0)\"}]}\n" }
         try bench.write("people.ndjson", lines.joined())

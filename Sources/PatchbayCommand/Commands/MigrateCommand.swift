@@ -11,7 +11,8 @@ extension Command {
         details: """
             It reads and writes as it goes, in constant memory. A file has its name only when it is complete. From a file
             to a file it may be killed at any moment: the same command goes on where it stood, and the files become what
-            they would have been; --restart begins anew. Standard input can't be gone on with. Rejected records go to the
+            they would have been; --restart begins anew. Standard input can't be gone on with, unless it is kept: for --evidence, --journal and
+            a server door it stands beside --out, as FILE.input, until all is done. Rejected records go to the
             --rejects file, one JSON object a line with number, reason, remedy and the original; beside it stand the
             original rows with the source's header, which can be mended and fed in again. A file that the target's vendor
             wants beside the contacts, such as a map of the columns, is written there, too; one that stands beside the source
@@ -49,8 +50,10 @@ extension Command {
     init(_ session: Session, _ setup: MigrationSetup) { (self.session, self.setup) = (session, setup) }
 
     func run() throws -> ExitStatus {
-        let files = try resumableFiles()
-        guard let files else { return try runOnce() }
+        guard let (files, input) = try resumableFiles() else { return try runOnce() }
+        guard let input, let files else { return .findings }
+        var isDone = false
+        defer { input.end(isDone: isDone, session) }
         var progress = ProgressLine(session.console, total: ResumableMigration.size(of: files.input))
         let outcome = try ResumableMigration(
             setup.migration,
@@ -65,6 +68,7 @@ extension Command {
             isCancelled: { session.interruption.signalNumber != nil }
         )
         session.tellResumption(outcome.resumed)
+        isDone = outcome.isCommitted
         guard outcome.isCommitted else {
             session.tellStop(after: outcome.report.read)
             return .findings
@@ -73,25 +77,33 @@ extension Command {
         return try end(outcome.report)
     }
 
-    /// The files of a run that can be gone on with; nil if one of them can't.
-    private func resumableFiles() throws -> ResumableMigration.Files? {
+    /// What only goes from a plain file to plain files.
+    private static let thorough: [Flag] = [.consentEvidence, .journal]
+
+    /// The files of a run that can be gone on with, and what is read; nil if one of them can't, and nothing to read if Ctrl-C
+    /// came first.
+    private func resumableFiles() throws -> (ResumableMigration.Files?, KeptInput?)? {
         let invocation = session.invocation
-        guard let input = invocation.file(.input), let output = invocation.file(.output), !invocation.has(.dryRun)
-        else {
-            return try needing([.consentEvidence, .journal, .restart, .checkpoint])
+        guard let output = invocation.file(.output), !invocation.has(.dryRun) else {
+            return try needing(Self.thorough + [.restart, .checkpoint])
         }
-        var files = session.files(input, output, source: setup.source)
+        // Standard input is read as it comes, unless it must be kept.
+        guard invocation.file(.input) != nil || Self.thorough.contains(where: invocation.has) else {
+            return try needing([.restart, .checkpoint])
+        }
+        guard let input = try session.plainInput(beside: output) else { return (nil, nil) }
+        var files = session.files(input.path, output, source: setup.source)
         files.companions = try companions().map { ($0.path, $0.bytes) }
-        guard ResumableMigration.canResume(files) else { return try needing([.consentEvidence, .journal]) }
-        return files
+        guard ResumableMigration.canResume(files) else { return try needing(Self.thorough) }
+        return (files, input)
     }
 
     /// Nil, unless a flag was given that only goes from plain files to plain files.
-    private func needing(_ flags: [Flag]) throws(UsageError) -> ResumableMigration.Files? {
-        let given = flags.filter(session.invocation.has)
-        guard let first = given.first else { return nil }
+    private func needing(_ flags: [Flag]) throws(UsageError) -> (ResumableMigration.Files?, KeptInput?)? {
+        guard let first = flags.first(where: session.invocation.has) else { return nil }
+        let isKept = Self.thorough.contains { $0.name == first.name }
         throw UsageError(
-            "--\(first.name) needs plain files: --in FILE and --out FILE, and no --dry-run.",
+            "--\(first.name) needs \(isKept ? "a plain file: --out FILE" : "plain files: --in FILE and --out FILE"), and no --dry-run.",
             command: session.invocation.command.name
         )
     }

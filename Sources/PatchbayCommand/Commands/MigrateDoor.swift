@@ -17,18 +17,22 @@ import PatchbayModel
     /// `migrate apply`.
     func apply() async throws -> ExitStatus {
         let invocation = session.invocation
-        guard let input = invocation.file(.input), let output = invocation.file(.output) else {
+        guard let output = invocation.file(.output) else {
             throw UsageError(
-                "A migration through a door needs plain files: --in FILE, and --out FILE for what became of each record.",
+                "A migration through a door needs --out FILE, a plain file, for what became of each record.",
                 command: invocation.command.name
             )
         }
-        let files = session.files(input, output, source: setup.source)
+        guard let input = try session.plainInput(beside: output) else { return .findings }
+        var isDone = false
+        defer { input.end(isDone: isDone, session) }
+        let files = session.files(input.path, output, source: setup.source)
         let migration = DoorMigration(setup.migration, to: door, files, settings: setup.parts)
         let outcome = try await migration.run(
-            try session.surroundings(size: ResumableMigration.size(of: input)),
+            try session.surroundings(size: ResumableMigration.size(of: input.path)),
             restarts: invocation.has(.restart)
         )
+        isDone = outcome.isCommitted
         if outcome.isCommitted {
             // None stands beside the verdicts.
             for companion in try setup.companions(beside: nil, rejects: invocation.text(.rejects)) {

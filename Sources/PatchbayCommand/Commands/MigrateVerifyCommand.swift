@@ -17,7 +17,7 @@ extension Command {
             expected and told apart. Contacts are named by a digest; --values names them by their keys. --sample N looks at
             N contacts of each stratum (said no to something, has a push token, arrived in part, arrived whole), the same
             ones for the same --seed. A record of the target that can't be read is told with its line and the reason. --in - is
-            standard input, of which no sample can be taken.
+            standard input, of which no sample can be taken, and so is --target - of a file.
             """,
         required: [.from, .to, .input],
         optional: [.settings, .config, .provider, .companion, .target, .sample, .seed, .values, .logLevel, .json],
@@ -36,9 +36,12 @@ extension Command {
     init(_ session: Session) throws {
         (self.session, setup) = (session, try MigrationSetup(session))
         try session.requireDistinctFiles(setup)
-        guard session.invocation.file(.input) != nil || !session.invocation.has(.sample) else {
-            throw session.notAFile("--in", because: ": --sample reads the source twice, and standard input comes once")
+        let invocation = session.invocation
+        guard invocation.file(.input) != nil || !invocation.has(.sample) && invocation.text(.target) != "-" else {
+            let why = invocation.has(.sample) ? "--sample reads the source twice" : "--target is standard input"
+            throw session.notAFile("--in", because: ": \(why), and standard input comes once")
         }
+        guard setup.door == nil || invocation.text(.target) != "-" else { throw session.notAFile("--target") }
     }
 
     func run() async throws -> ExitStatus {
@@ -70,7 +73,7 @@ extension Command {
         }
         return try setup.migration.verify(
             { try session.source(invocation.text(.input)) },
-            against: { try FileSource(path: target) },
+            against: { try session.source(target) },
             extent: extent,
             showsKeys: invocation.has(.values),
             difference: tell

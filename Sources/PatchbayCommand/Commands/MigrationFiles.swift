@@ -93,6 +93,7 @@ extension Session {
         if let output = invocation.text(.output), output != "-" {
             let isDoor = setup.door != nil
             files.keep(ResumableMigration.Files.traces(of: output, throughDoor: isDoor), beside: "--out")
+            if invocation.file(.input) == nil { files.keep([KeptInput.path(beside: output)], beside: "--out") }
         }
         if let journal = invocation.text(.journal), setup.door == nil {
             // The contacts, the rejects and their rows, the evidence, and what stands beside them.

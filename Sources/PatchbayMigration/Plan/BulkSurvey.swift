@@ -4,7 +4,7 @@ import PatchbayModel
 
 /// Counts views as ``Survey`` counts contacts: numbers at places in an arena, told by name once a job is done.
 ///
-/// A view with a word that the lexicon does not know, or a key with an escape, is not admitted and goes the slow way.
+/// A view with a word that the lexicon does not know, or a key with an escape or letters beyond ASCII, is not admitted and goes the slow way.
 struct BulkSurvey: BitwiseCopyable {
     private enum Total {
         static let contacts = 0, withTags = 1, tags = 2, locale = 3, timeZone = 4, devices = 5, torn = 6
@@ -100,7 +100,7 @@ struct BulkSurvey: BitwiseCopyable {
     @inline(__always) func admits(_ view: RecordView) -> Bool {
         for index in 0..<view.identifierCount {
             let identifier = view.identifiers[index]
-            guard identifier.kind >= 0, identifier.kind < Self.identifierKinds, !identifier.value.isEscaped else {
+            guard identifier.kind >= 0, identifier.kind < Self.identifierKinds, identifier.value.isBare else {
                 return false
             }
         }

@@ -18,7 +18,7 @@ final class KeyCounter {
         var total = 0
         /// Keys that differ.
         var distinct = 0
-        /// Keys that differ in more than the case of ASCII letters.
+        /// Keys that differ in more than the case of letters.
         var distinctFolded = 0
         /// Keys that stand in several records which contradict each other about a channel.
         var torn = 0

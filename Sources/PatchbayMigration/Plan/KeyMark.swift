@@ -2,7 +2,7 @@
 ///
 /// Two different keys have one mark with a chance below one in a thousand for a thousand million keys.
 struct KeyMark: BitwiseCopyable, Sendable {
-    /// Digest of the key with its ASCII letters in lower case.
+    /// Digest of the key in lower case: of its ASCII letters, or of all where ``init(key:opinion:)`` made it.
     var folded: UInt64
     /// Digest of the key as it stands, in the upper 55 bits; below them the ``Opinion``.
     var exact: UInt64
@@ -47,6 +47,13 @@ struct KeyMark: BitwiseCopyable, Sendable {
         let length = UInt64(truncatingIfNeeded: bytes.count)
         folded = Self.mix(lower ^ length &* Self.factor)
         exact = Self.mix(upper ^ length &* Self.factor) & ~Opinion.all | opinion
+    }
+
+    /// The mark of a key, whose letters beyond ASCII are folded, too.
+    init(key text: String, opinion: UInt64) {
+        self.init(text, opinion: opinion)
+        let folded = text.lowercased()
+        if !folded.utf8.elementsEqual(text.utf8) { self.folded = KeyMark(folded, opinion: 0).folded }
     }
 
     /// The mark of a text.

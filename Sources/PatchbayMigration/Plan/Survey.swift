@@ -110,7 +110,7 @@ struct Survey: Sendable {
             identifiers[each.kind.rawValue, default: 0] += 1
             let isKey = kinds.insert(each.kind).inserted && isWritten
             let said = isKey ? opinion | KeyMark.Opinion.key : opinion
-            marks[each.kind.rawValue, default: []].append(KeyMark(each.value, opinion: said))
+            marks[each.kind.rawValue, default: []].append(KeyMark(key: each.value, opinion: said))
         }
         for token in contact.devices.compactMap(\.pushToken) {
             note(token)

@@ -1,0 +1,57 @@
+import PatchbayMigration
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A plain file that a run reads, which it may read twice or go on with. Standard input is kept in one first, beside the output
+/// and for its owner alone, until all of it is settled.
+struct KeptInput {
+    let path: String
+    /// Whether it is standard input.
+    private let isStandard: Bool
+
+    /// The file that `--in` names.
+    init(path: String) { (self.path, isStandard) = (path, false) }
+
+    fileprivate init(standardInputIn path: String) { (self.path, isStandard) = (path, true) }
+
+    /// Where standard input is kept.
+    static func path(beside output: String) -> String { "\(output).input" }
+
+    /// Ends its use: it goes once all is done, and stays for whoever goes on with it.
+    @MainActor func end(isDone: Bool, _ session: Session) {
+        guard isStandard else { return }
+        guard !isDone else {
+            unlink(path)
+            return
+        }
+        session.console.say("What came by standard input is kept in \(path): go on with --in \(path).")
+    }
+}
+
+extension Session {
+    /// The plain file to read, beside an output; nil if Ctrl-C ended standard input before it was whole.
+    ///
+    /// - Throws: ``UsageError`` if standard input of an earlier run that was stopped is still kept.
+    func plainInput(beside output: String) throws -> KeptInput? {
+        if let file = invocation.file(.input) { return KeptInput(path: file) }
+        let path = KeptInput.path(beside: output)
+        guard invocation.has(.restart) || access(path, F_OK) != 0 else {
+            throw UsageError(
+                "\(path) is what an earlier run that was stopped read: go on with --in \(path), or begin anew with --restart.",
+                command: invocation.command.name
+            )
+        }
+        let file = try OutputFile(path: path)
+        var input = try source(nil)
+        while let chunk = try input.next() { try file.write(chunk) }
+        guard interruption.signalNumber == nil else { return nil }
+        try file.commit()
+        return KeptInput(standardInputIn: path)
+    }
+}

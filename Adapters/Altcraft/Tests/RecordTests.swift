@@ -281,6 +281,32 @@ import Testing
         #expect(missing?.findings.first?.remedy.contains("dbId") == true)
     }
 
+    @Test(
+        .shows("altcraft/X3", of: AltcraftDevice.self),
+        arguments: [
+            (["resources": ["a": "4", "b": "4"]], ["resources.b"]),
+            (["resources": ["a": "4", "b": " 04 ", "c": "4"]], ["resources.b", "resources.c"]),
+            (["resourceId": 4, "resources": ["a": "4", "b": "5"]], ["resources.a"]),
+            (["resources": ["a": "four", "b": "0", "c": "4"]], ["resources.a", "resources.b"]),
+        ] as [(JSONObject, [String])]
+    )
+    func `settings by which two topics share a resource are refused`(_ settings: JSONObject, _ paths: [String]) throws {
+        let format = RecordFormat.altcraftProfiles
+        var written = settings
+        written["dbId"] = 12
+        let errors = [
+            #expect(throws: SettingsError.self) { _ = try format.makeReader?(settings) },
+            #expect(throws: SettingsError.self) { _ = try format.makeWriter?(written) },
+            #expect(throws: SettingsError.self) { _ = try format.makeTargetLayout?(written) },
+        ]
+        for error in errors {
+            #expect(error?.findings.map(\.path) == paths)
+            #expect(error?.findings.allSatisfy { $0.code == "setting.invalid" && !$0.remedy.isEmpty } == true)
+        }
+        let apart: JSONObject = ["resourceId": 0, "resources": ["a": "4", "b": "5"]]
+        #expect(throws: Never.self) { _ = try format.makeReader?(apart) }
+    }
+
     private func read(_ text: String, _ changes: JSONObject = [:]) throws -> [SourceRecord] {
         var settings = Self.settings
         for change in changes { settings[change.name] = change.value }

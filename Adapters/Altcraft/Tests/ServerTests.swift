@@ -600,6 +600,22 @@ import Testing
                 "settings.matchingField", "settings.resources.email", "settings.resources.push",
             ]
         )
+        // A resource holds one word of an address: two topics of a channel can't share it, two channels can.
+        let shared = #expect(throws: SettingsError.self) {
+            try ServerFixture.adapter([
+                "resources": [
+                    "email": "33", "email.a": "34", "email.b": "033", "email.c": "34", "push": "33", "sms": "33",
+                    "sms.b": "33",
+                ]
+            ])
+        }
+        #expect(
+            shared?.findings.map(\.path) == ["email.b", "email.c", "sms.b"].map { "settings.resources.\($0)" }
+        )
+        #expect(shared?.findings.allSatisfy { !$0.remedy.isEmpty } == true)
+        #expect(throws: Never.self) {
+            try ServerFixture.adapter(["resources": ["email": "33", "email.a": "34", "push": "33", "push.a": "34"]])
+        }
         // The platform shows a profile's own id under these names.
         let bad: [JSONObject] = [
             ["matchingField": "id"], ["matchingField": "_id"], ["matchingField": "subscriptions"],

@@ -308,6 +308,25 @@ import Testing
         #expect(desk.outcome(nowhere)?.finding?.code == "altcraft.server.subscription.address")
     }
 
+    @Test func `a subscription is read in any letters, its resource as text, too`() throws {
+        let adapter = try ServerDesk().adapter
+        let profile: JSONValue = [
+            "crm_id": "c-1",
+            "subscriptions": [
+                ["channel": "email", "resource_id": "33", "email": "a@b.example", "status": "Unsubscribed"],
+                ["channel": "sms", "resource_id": 35, "phone": "+49300000000", "status": "SUBSCRIBED"],
+                ["channel": "push", "resource_id": 31, "status": "subscribed", "is_delete": 1],
+            ],
+        ]
+        let page = adapter.contacts(in: ["profiles": [profile]], to: .keys(["c-1"]))
+        #expect(
+            page.contacts.first?.contact.subscriptions == [
+                Subscription(channel: .email, state: .unsubscribed), Subscription(channel: .sms, state: .subscribed),
+            ]
+        )
+        #expect(SubscriptionTarget.subscribed(in: profile).map(\.channel) == ["sms"])
+    }
+
     @Test(.shows("altcraft/V12", "altcraft/V13", of: AltcraftServer.self))
     func `what no subscription can be is refused`() throws {
         let desk = try ServerDesk()

@@ -76,6 +76,9 @@ extension AltcraftServer: ContactDoor {
         return Set(["_status", "_regdate", "_regip", "_vendor"].map { names[$0] ?? AttributeName(rawValue: $0) })
     }
 
+    /// A subscription has an address: without one there is none.
+    public var unneededNoes: Set<String> { [ServerFinding.nobodyToLeave.code] }
+
     private var attributeNames: [String: AttributeName] {
         Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
     }

@@ -217,6 +217,17 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
             .filter { ShownSubscription($0).state == .subscribed }.compactMap(Self.init(shown:))
     }
 
+    /// Whether a profile shows anything by which the platform may reach the contact in a channel, even what can't be written here.
+    static func mayReach(_ channel: Channel, in profile: JSONValue?) -> Bool {
+        let shown = profile?[ProfileRow.subscriptions] ?? .null
+        guard shown.isNull || shown.array != nil else { return true }
+        let isSubscribed = (shown.array ?? []).map(ShownSubscription.init).contains { entry in
+            !entry.isDeleted && entry.channel.map { $0 == channel.rawValue } ?? true
+        }
+        let own = addressed(channel).flatMap { profile?[$0] } ?? .null
+        return isSubscribed || ![.null, "", []].contains(own)
+    }
+
     /// The subscriptions that a change is about: those of the resource; else the channel's addresses in other resources;
     /// else the profile's own address.
     static func found(

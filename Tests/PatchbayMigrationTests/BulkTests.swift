@@ -51,7 +51,7 @@ import Testing
     static let settings: [JSONObject] = [
         ["dbId": 7, "resourceId": 31, "tagsField": "labels", "identifierFields": fields],
         [
-            "dbId": 7, "matching": "custom", "resources": ["weekly_offers": "32", "news": "x"],
+            "dbId": 7, "matching": "custom", "resources": ["weekly_offers": "32"],
             "identifierFields": fields, "genderForm": "word",
         ],
         ["dbId": 1, "matching": "phone", "resourceId": 2],

@@ -9,7 +9,8 @@ extension FindingRow {
         recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable, recordNested, recordToken,
         tokenProviderUnknown,
         lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
-        profileSubscriptions, profileContradiction, profileStatus, profileResource,
+        profileSubscriptions, profileContradiction, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
+        profileResourceUnread, profileResourceTaken, profileResource,
     ]
 
     static let recordMatching = FindingRow(
@@ -207,13 +208,52 @@ extension FindingRow {
         reason: "Entries for one channel and topic say different things; the one that allows least counts",
         remedy: "Ask the person, or mend the entries in the source; the addresses of one channel share one word."
     )
+    static let profileDeleted = FindingRow(
+        "altcraft.profile.deleted",
+        .note,
+        rule: .altcraft("X9"),
+        reason: "The platform calls the entry deleted, so it is no subscription and is passed over",
+        remedy: "Nothing to do; ask the person if a subscription was meant to stay."
+    )
     static let profileStatus = FindingRow(
         "altcraft.profile.status",
+        .error,
+        .consent,
+        rule: .altcraft("X4"),
+        reason: "The status is none of the vendor's words, and a no may stand in it",
+        remedy: "Write subscribed, unsubscribed or suspended there in the source, or take the entry out."
+    )
+    static let profileStatusMissing = FindingRow(
+        "altcraft.profile.statusMissing",
         .warning,
         .consent,
         rule: .altcraft("X4"),
-        reason: "The status is none of the vendor's words, so nobody knows what the person wants",
+        reason: "The entry has no status, so nobody knows what the person wants",
         remedy: "Export the status as a word, or ask the person."
+    )
+    static let profileNumber = FindingRow(
+        "altcraft.profile.number",
+        .error,
+        .tooLarge,
+        rule: .altcraft("X7"),
+        reason: "The field holds a number of over 400 digits, which no attribute can hold",
+        remedy: "Give it as a text in the source, or take it out."
+    )
+    static let profileResourceUnread = FindingRow(
+        "altcraft.profile.resourceNumber",
+        .error,
+        .invalid,
+        rule: .altcraft("X3"),
+        reason: "The entry names no resource by a whole number from 1, so nobody knows what its yes or no is to",
+        remedy: "Give the number in resource_id in the source, or take the entry out."
+    )
+    static let profileResourceTaken = FindingRow(
+        "altcraft.profile.resourceTaken",
+        .error,
+        .conflict,
+        rule: .altcraft("X3"),
+        reason: "No topic is named for the entry's resource, and its number is the name of another resource's topic",
+        remedy: "Name a topic for the resource in resources."
     )
     static let profileResource = FindingRow(
         "altcraft.profile.resource",

@@ -122,7 +122,7 @@ private struct ProfileDraft {
         if json.isNull { return nil }
         if field == "_sex", let code = json.integer { return [1: "male", 2: "female"][code] ?? .integer(code) }
         let json = json["action"]?.string == "set" ? json["value"] ?? json : json
-        guard let value = AttributeValue(plain: json) else { return nil }
+        guard !json.isNull, let value = held(json, field) else { return nil }
         let usual: [String: AttributeType] = ["_country": .country, "_bdate": .date, "_regdate": .date]
         guard let type = settings.types[name].flatMap(AttributeType.init) ?? usual[field], type != value.type else {
             return value
@@ -142,6 +142,13 @@ private struct ProfileDraft {
         return value
     }
 
+    /// A value that is there; nil, with a finding, for a number that can't be held.
+    private mutating func held(_ json: JSONValue, _ path: String) -> AttributeValue? {
+        let value = AttributeValue(plain: json)
+        if value == nil { findings.append(FindingRow.profileNumber.at("data".dot(path))) }
+        return value
+    }
+
     // MARK: Subscriptions
 
     private mutating func addSubscriptions(_ json: JSONValue?, to contact: inout Contact) {
@@ -151,33 +158,63 @@ private struct ProfileDraft {
             let place = "data".dot("subscriptions")
             return findings.append(FindingRow.profileSubscriptions.at(place, detail: "it is \(json.typePhrase)"))
         }
-        for (place, entry) in entries.enumerated() { add(entry, "subscriptions[\(place)]", to: &contact) }
+        let shown = entries.enumerated().map { ("subscriptions[\($0)]", ShownSubscription($1)) }
+        for (path, entry) in shown where !entry.isDeleted { add(entry, path, to: &contact) }
+        let live = Set(contact.subscriptions.map(\.key))
+        for (path, entry) in shown where entry.isDeleted { addDeleted(entry, path, besides: live, to: &contact) }
         for (place, device) in contact.devices.enumerated() {
             contact.devices[place].allowsPush = device.pushToken.flatMap { words[$0] }?.allowPush ?? false
         }
     }
 
-    private mutating func add(_ json: JSONValue, _ path: String, to contact: inout Contact) {
-        guard let channel = json["channel"]?.string, !channel.isEmpty else {
-            findings.append(FindingRow.profileSubscription.at("data".dot(path)))
-            return
-        }
-        let state = json["status"]?.string.flatMap(Subscription.State.init(rawValue:))
-        if state == nil { findings.append(FindingRow.profileStatus.at("data".dot(path).dot("status"))) }
-        let fields = (json["custom_fields"]?.object ?? [:]).compactMap { field in
-            AttributeValue(plain: field.value).map { (AttributeName(rawValue: field.name), $0) }
-        }
-        let subscription = Subscription(
-            channel: Channel(rawValue: channel),
-            topic: topic(of: json["resource_id"]?.integer, path),
-            state: state ?? .unknown,
-            fields: Dictionary(fields, uniquingKeysWith: { $1 })
-        )
-        if let token = token(of: json) {
+    private mutating func add(_ entry: ShownSubscription, _ path: String, to contact: inout Contact) {
+        guard let subscription = subscription(entry, path) else { return }
+        if let token = token(of: entry.json) {
             if words[token] == nil { contact.devices.append(Device(pushToken: token)) }
             words[token, default: []].append(subscription)
         }
         add(subscription, "data".dot(path), to: &contact)
+    }
+
+    /// What was deleted is no subscription, and its yes is none. Its no stays one where no other entry speaks.
+    private mutating func addDeleted(
+        _ entry: ShownSubscription,
+        _ path: String,
+        besides live: Set<Subscription.Key>,
+        to contact: inout Contact
+    ) {
+        let mayBeNo = entry.hasStatus && ![.subscribed, .unknown].contains(entry.state)
+        guard mayBeNo else { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
+        guard let subscription = subscription(entry, path) else { return }
+        if live.contains(subscription.key) { return findings.append(FindingRow.profileDeleted.at("data".dot(path))) }
+        add(subscription, "data".dot(path), to: &contact)
+    }
+
+    /// The subscription of an entry; nil where it can't be read, which findings say.
+    private mutating func subscription(_ entry: ShownSubscription, _ path: String) -> Subscription? {
+        let place = "data".dot(path)
+        guard let channel = entry.channel else {
+            findings.append(FindingRow.profileSubscription.at(place))
+            return nil
+        }
+        if entry.state == nil {
+            let row: FindingRow = entry.hasStatus ? .profileStatus : .profileStatusMissing
+            findings.append(row.at(place.dot("status")))
+        }
+        guard let resource = entry.resource else {
+            findings.append(FindingRow.profileResourceUnread.at(place.dot("resource_id")))
+            return nil
+        }
+        var fields: [AttributeName: AttributeValue] = [:]
+        for field in entry.json["custom_fields"]?.object ?? [:] where !field.value.isNull {
+            fields[AttributeName(rawValue: field.name)] = held(field.value, path.dot("custom_fields").dot(field.name))
+        }
+        return Subscription(
+            channel: Channel(rawValue: channel),
+            topic: topic(of: resource, path),
+            state: entry.state ?? .unknown,
+            fields: fields
+        )
     }
 
     /// Takes a subscription; of several entries for one channel and topic the one that allows least counts.
@@ -193,10 +230,14 @@ private struct ProfileDraft {
         }
     }
 
-    private mutating func topic(of resource: Int64?, _ path: String) -> String? {
-        guard let resource, resource != Int64(settings.resource) else { return nil }
-        if let topic = settings.resources.first(where: { $0.value == String(resource) })?.key { return topic.rawValue }
-        findings.append(FindingRow.profileResource.at("data".dot(path).dot("resource_id")))
+    private mutating func topic(of resource: Int, _ path: String) -> String? {
+        if resource == settings.resource { return nil }
+        if let topic = settings.resources.first(where: { Int($0.value) == resource })?.key {
+            return topic.rawValue
+        }
+        let isTaken = settings.resources[AttributeName(rawValue: String(resource))] != nil
+        let row: FindingRow = isTaken ? .profileResourceTaken : .profileResource
+        findings.append(row.at("data".dot(path).dot("resource_id")))
         return String(resource)
     }
 
@@ -216,7 +257,8 @@ extension [Subscription] {
 }
 
 extension AttributeValue {
-    /// The JSON of a profile field: text, number, boolean, list or object, without types.
+    /// The JSON of a profile field: text, number, boolean, list or object, without types; nil for nothing, and for a number
+    /// that can't be held, alone or in a list or an object.
     init?(plain json: JSONValue) {
         switch json {
         case .null: return nil
@@ -230,12 +272,18 @@ extension AttributeValue {
             } else {
                 return nil
             }
-        case .array(let elements): self = .list(elements.compactMap(AttributeValue.init(plain:)))
+        case .array(let elements):
+            let there = elements.filter { !$0.isNull }
+            let values = there.compactMap(AttributeValue.init(plain:))
+            guard values.count == there.count else { return nil }
+            self = .list(values)
         case .object(let object):
-            let members = object.compactMap { member in
-                AttributeValue(plain: member.value).map { (AttributeName(rawValue: member.name), $0) }
+            var members: [AttributeName: AttributeValue] = [:]
+            for member in object where !member.value.isNull {
+                guard let value = AttributeValue(plain: member.value) else { return nil }
+                members[AttributeName(rawValue: member.name)] = value
             }
-            self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
+            self = .object(members)
         }
     }
 }

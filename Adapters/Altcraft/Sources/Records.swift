@@ -11,7 +11,7 @@ extension RecordFormat {
         fileExtension: "ndjson",
         rules: (1...9).map { .altcraft("X\($0)") },
         makeReader: { settings throws(SettingsError) in
-            ProfileReader(settings: try ImportSettings.table.read(settings, over: ImportSettings(), at: ""))
+            ProfileReader(settings: try ImportSettings.read(settings))
         },
         makeWriter: { settings throws(SettingsError) in
             ProfileWriter(settings: try ImportSettings.written(settings))
@@ -120,9 +120,18 @@ struct ImportSettings: AdapterSettings {
 }
 
 extension ImportSettings {
+    /// The settings of a file, in either direction.
+    static func read(_ object: JSONObject) throws(SettingsError) -> ImportSettings {
+        let settings = try table.read(object, over: ImportSettings(), at: "")
+        let whole = settings.resource > 0 ? [settings.resource: "resourceId"] : [:]
+        let problems = ResourceProblems(settings.resources, at: "resources", besides: whole).findings
+        if !problems.isEmpty { throw SettingsError(problems) }
+        return settings
+    }
+
     /// The settings of a file that is written: nothing can be imported without the database.
     static func written(_ object: JSONObject) throws(SettingsError) -> ImportSettings {
-        let settings = try table.read(object, over: ImportSettings(), at: "")
+        let settings = try read(object)
         guard settings.database > 0 else {
             let remedy = "Add \"dbId\", the number beside the database's name in the platform."
             throw SettingsError([.invalidSetting("dbId", "A file that is written names its database.", remedy)])

@@ -350,7 +350,8 @@ extension Rule {
         rule(
             "X9",
             "Of several entries for one channel and topic the one that allows least counts; a push token's own entry says "
-                + "whether its device may get pushes; a profile whose subscriptions can't be read is none.",
+                + "whether its device may get pushes; a deleted entry is no yes; a profile whose subscriptions can't be "
+                + "read is none.",
             Source.house
         ),
     ]

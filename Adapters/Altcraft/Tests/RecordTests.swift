@@ -281,6 +281,32 @@ import Testing
         #expect(missing?.findings.first?.remedy.contains("dbId") == true)
     }
 
+    @Test(
+        .shows("altcraft/X3", of: AltcraftDevice.self),
+        arguments: [
+            (["resources": ["a": "4", "b": "4"]], ["resources.b"]),
+            (["resources": ["a": "4", "b": " 04 ", "c": "4"]], ["resources.b", "resources.c"]),
+            (["resourceId": 4, "resources": ["a": "4", "b": "5"]], ["resources.a"]),
+            (["resources": ["a": "four", "b": "0", "c": "4"]], ["resources.a", "resources.b"]),
+        ] as [(JSONObject, [String])]
+    )
+    func `settings by which two topics share a resource are refused`(_ settings: JSONObject, _ paths: [String]) throws {
+        let format = RecordFormat.altcraftProfiles
+        var written = settings
+        written["dbId"] = 12
+        let errors = [
+            #expect(throws: SettingsError.self) { _ = try format.makeReader?(settings) },
+            #expect(throws: SettingsError.self) { _ = try format.makeWriter?(written) },
+            #expect(throws: SettingsError.self) { _ = try format.makeTargetLayout?(written) },
+        ]
+        for error in errors {
+            #expect(error?.findings.map(\.path) == paths)
+            #expect(error?.findings.allSatisfy { $0.code == "setting.invalid" && !$0.remedy.isEmpty } == true)
+        }
+        let apart: JSONObject = ["resourceId": 0, "resources": ["a": "4", "b": "5"]]
+        #expect(throws: Never.self) { _ = try format.makeReader?(apart) }
+    }
+
     private func read(_ text: String, _ changes: JSONObject = [:]) throws -> [SourceRecord] {
         var settings = Self.settings
         for change in changes { settings[change.name] = change.value }
@@ -297,7 +323,7 @@ import Testing
             {"id":"p-1","customer_number":"c-1","email":"a@b.example","phones":["+358401234567"],"_sex":2,"_bdate":"1990-04-01",\
             "labels":["vip"],"_tz":"Europe/Helsinki","points":7,"subscriptions":[\
             {"channel":"push","resource_id":31,"provider":"android-firebase","subscription_id":"t-1","status":"suspended"},\
-            {"channel":"email","resource_id":32,"email":"a@b.example","status":4},{"channel":"sms","resource_id":99,"status":"subscribed"}]}
+            {"channel":"email","resource_id":32,"email":"a@b.example"},{"channel":"sms","resource_id":99,"status":"subscribed"}]}
             """
         let record = try #require(try read(line).first)
         let contact = try #require(record.contact)
@@ -314,7 +340,7 @@ import Testing
         #expect(contact.devices == [Device(pushToken: PushToken("t-1", service: .fcm), allowsPush: false)])
         #expect(
             record.findings.map { "\($0.code) \($0.path)" } == [
-                "altcraft.profile.status data.subscriptions[1].status",
+                "altcraft.profile.statusMissing data.subscriptions[1].status",
                 "altcraft.profile.resource data.subscriptions[2].resource_id",
             ]
         )
@@ -350,7 +376,8 @@ import Testing
             (["subscribed", "unsubscribed"], Subscription.State.unsubscribed),
             (["unsubscribed", "subscribed"], .unsubscribed),
             (["subscribed", "suspended"], .suspended), (["suspended", "unsubscribed", "subscribed"], .unsubscribed),
-            (["subscribed", "whatever"], .unknown), (["subscribed", "subscribed"], .subscribed),
+            (["subscribed", "unknown"], .unknown), (["subscribed", "subscribed"], .subscribed),
+            (["Subscribed", "UNSUBSCRIBED"], .unsubscribed), (["SUSPENDED", "subscribed"], .suspended),
         ]
     )
     func `of several entries for one channel the one that allows least counts`(
@@ -402,6 +429,127 @@ import Testing
         #expect(record.findings.map(\.code) == ["altcraft.profile.\(code)"])
         #expect(record.findings.map(\.severity) == [.error])
         #expect(try self.record("null").contact?.subscriptions == [])
+    }
+
+    @Test(
+        .shows("altcraft/X4", of: AltcraftDevice.self),
+        arguments: ["\"opted_out\"", "\"Unsubscribe\"", "\"\"", "4", "true", "[\"unsubscribed\"]"]
+    )
+    func `a status that is none of the vendor's words may be a no, so the profile is none`(_ status: String) throws {
+        let record = try record("[{\"channel\":\"email\",\"resource_id\":31,\"status\":\(status)}]")
+        #expect(record.contact == nil)
+        #expect(
+            record.findings.map { "\($0.severity) \($0.code) \($0.path)" } == [
+                "error altcraft.profile.status data.subscriptions[0].status"
+            ]
+        )
+    }
+
+    @Test(
+        .shows("altcraft/X3", of: AltcraftDevice.self),
+        arguments: [
+            ("9", "9"), ("\"9\"", "9"), ("\" 9 \"", "9"), ("9.0", "9"), ("\"9.00\"", "9"), ("90e-1", "9"),
+            ("32", "weekly_offers"), ("\"32\"", "weekly_offers"), ("31", "–"), ("\"31\"", "–"), ("31.0", "–"),
+        ]
+    )
+    func `a resource's number may be a text, or written with a point`(_ number: String, _ topic: String) throws {
+        for status in ["subscribed", "unsubscribed"] {
+            let record = try record("[\(entry("email", status, "\"resource_id\":\(number)"))]")
+            #expect(record.contact?.subscriptions.map { $0.topic ?? "–" } == [topic])
+            #expect(record.contact?.subscriptions.map(\.state.rawValue) == [status])
+        }
+    }
+
+    @Test(
+        .shows("altcraft/X3", of: AltcraftDevice.self),
+        arguments: ["", "null", "0", "-9", "9.5", "1e999999999", "\"\"", "\"nine\"", "\"09\"", "true", "[9]"]
+    )
+    func `an entry without a resource says nothing of a whole channel`(_ number: String) throws {
+        for status in ["subscribed", "unsubscribed"] {
+            let rest = number.isEmpty ? "\"email\":\"a@b.example\"" : "\"resource_id\":\(number)"
+            for settings: JSONObject in [[:], ["resourceId": 0]] {
+                let line = "{\"customer_number\":\"c-1\",\"subscriptions\":[\(entry("email", status, rest))]}"
+                let record = try #require(try read(line, settings).first)
+                #expect(record.contact == nil)
+                #expect(
+                    record.findings.map { "\($0.severity) \($0.code) \($0.path)" } == [
+                        "error altcraft.profile.resourceNumber data.subscriptions[0].resource_id"
+                    ]
+                )
+            }
+        }
+    }
+
+    @Test(.shows("altcraft/X3", of: AltcraftDevice.self))
+    func `a resource without a name is not taken for the topic that is called like its number`() throws {
+        let entry = entry("email", "subscribed", "\"resource_id\":9")
+        let line = "{\"customer_number\":\"c-1\",\"subscriptions\":[\(entry)]}"
+        let record = try #require(try read(line, ["resources": ["9": "4"]]).first)
+        #expect(record.contact == nil)
+        #expect(record.findings.map(\.code) == ["altcraft.profile.resourceTaken"])
+    }
+
+    private func deleted(_ status: String, _ rest: String = "\"resource_id\":31") -> String {
+        entry("push", status, "\"is_delete\":true,\"provider\":\"ios-apns\",\"subscription_id\":\"0aa1\",\(rest)")
+    }
+
+    private func live(_ status: String) -> String { entry("push", status) }
+
+    @Test(.shows("altcraft/X9", of: AltcraftDevice.self))
+    func `a deleted entry is no yes, and no device`() throws {
+        let rows: [([String], Subscription.State?, [String])] = [
+            ([deleted("subscribed")], nil, ["deleted"]), ([deleted("unsubscribed")], .unsubscribed, []),
+            ([deleted("suspended")], .suspended, []),
+            ([deleted("Unsubscribed"), live("subscribed")], .subscribed, ["deleted"]),
+            ([live("unsubscribed"), deleted("subscribed")], .unsubscribed, ["deleted"]),
+            ([deleted("suspended"), deleted("unsubscribed")], .unsubscribed, ["contradiction"]),
+            ([deleted("subscribed", "\"resource_id\":null")], nil, ["deleted"]),
+        ]
+        for (entries, state, codes) in rows {
+            let record = try record("[\(entries.joined(separator: ","))]")
+            let contact = try #require(record.contact)
+            #expect(contact.subscriptions.map(\.state) == [state].compactMap { $0 })
+            #expect(contact.devices.isEmpty)
+            #expect(record.findings.map(\.code) == codes.map { "altcraft.profile.\($0)" })
+        }
+        let unread = try record("[\(deleted("gone"))]")
+        #expect(unread.contact == nil && unread.findings.map(\.code) == ["altcraft.profile.status"])
+        let odd = try record("[\(entry("email", "subscribed", "\"resource_id\":31,\"is_delete\":1"))]")
+        #expect(odd.contact?.subscriptions == [])
+        let kept = try record("[\(entry("email", "subscribed", "\"resource_id\":31,\"is_delete\":false"))]")
+        #expect(kept.contact?.subscriptions.map(\.state) == [.subscribed] && kept.findings.isEmpty)
+    }
+
+    @Test(
+        .shows("altcraft/X7", of: AltcraftDevice.self),
+        arguments: [
+            ("\"points\":1e999999999", "points"), ("\"points\":{\"action\":\"set\",\"value\":1e999999999}", "points"),
+            ("\"scores\":[1,[2,1e999999999]]", "scores"), ("\"home\":{\"x\":{\"y\":1e999999999}}", "home"),
+            (
+                "\"subscriptions\":[{\"channel\":\"email\",\"resource_id\":31,\"status\":\"subscribed\","
+                    + "\"custom_fields\":{\"hour\":1e999999999}}]",
+                "subscriptions[0].custom_fields.hour"
+            ),
+        ]
+    )
+    func `a number that no attribute can hold is named`(_ member: String, _ path: String) throws {
+        let record = try #require(try read("{\"customer_number\":\"c-1\",\(member)}").first)
+        #expect(record.contact == nil)
+        #expect(
+            record.findings.map { "\($0.severity) \($0.code) \($0.path)" } == [
+                "error altcraft.profile.number data.\(path)"
+            ]
+        )
+    }
+
+    @Test(.shows("altcraft/X7", of: AltcraftDevice.self))
+    func `what is null says nothing`() throws {
+        let line = """
+            {"customer_number":"c-1","points":null,"level":{"action":"set","value":null},"scores":[1,null],"home":{"x":null,"y":2}}
+            """
+        let record = try #require(try read(line).first)
+        #expect(record.contact?.attributes == ["scores": .list([1]), "home": .object(["y": 2])])
+        #expect(record.findings.isEmpty)
     }
 
     @Test(arguments: [

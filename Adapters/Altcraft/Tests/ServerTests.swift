@@ -308,6 +308,73 @@ import Testing
         #expect(desk.outcome(nowhere)?.finding?.code == "altcraft.server.subscription.address")
     }
 
+    @Test(
+        .shows("altcraft/V14", of: AltcraftServer.self),
+        arguments: [Subscription.State.unsubscribed, .suspended]
+    )
+    func `a no in a channel without an address leaves nobody alone, and is told`(_ state: Subscription.State) throws {
+        let desk = try ServerDesk()
+        try desk.say("c-1", .identify([Identifier(.email, "mila@shop.test")]))
+        let no = try desk.say("c-1", .changeSubscription(Subscription(channel: .sms, state: state)))
+        let mail = try desk.say("c-1", .changeSubscription(Subscription(channel: .email, state: state)))
+        try desk.advance(30)
+        let outcome = try #require(desk.outcome(no))
+        #expect(outcome.term == .unchanged)
+        #expect(outcome.finding?.code == "altcraft.server.subscription.nobody")
+        #expect(outcome.finding?.severity == .warning)
+        #expect(outcome.finding?.path == "action.subscription.channel")
+        #expect(desk.outcome(mail)?.term == .accepted)
+        #expect(desk.account.profiles[0].subscriptions.allSatisfy { $0["channel"] != "sms" })
+    }
+
+    @Test(
+        .shows("altcraft/V14", of: AltcraftServer.self),
+        arguments: [
+            (["phones": ["call me"]], true), (["phones": "call me"], true),
+            (["phones": [], "email": "a@b.example"], false),
+            (["subscriptions": [["channel": "sms", "resource_id": 35, "status": "subscribed"]]], true),
+            (["subscriptions": [["channel": "sms", "status": "subscribed", "cc_data": ["phone": "7"]]]], true),
+            (["subscriptions": [["resource_id": 35, "status": "subscribed"]]], true),
+            (["subscriptions": ["channel": "sms"]], true),
+            (["subscriptions": [["channel": "sms", "resource_id": 35, "is_delete": true]]], false),
+            (["subscriptions": [["channel": "telegram_bot", "resource_id": 35]]], false),
+            (["subscriptions": .null], false),
+        ] as [(JSONObject, Bool)]
+    )
+    func `a no is kept where the platform may reach the contact by what can't be written here`(
+        _ shown: JSONObject,
+        _ isKept: Bool
+    ) throws {
+        let desk = try ServerDesk()
+        var profile: JSONObject = ["crm_id": "c-1"]
+        for member in shown { profile[member.name] = member.value }
+        desk.instead = [("/list", .json(200, ["error": 0, "data": [.object(profile)]]))]
+        let no = try desk.say("c-1", .changeSubscription(Subscription(channel: .sms, state: .unsubscribed)))
+        try desk.advance(30)
+        #expect(desk.outcome(no)?.term == (isKept ? .rejected : .unchanged))
+        let code = isKept ? "address" : "nobody"
+        #expect(desk.outcome(no)?.finding?.code == "altcraft.server.subscription.\(code)")
+    }
+
+    @Test func `a subscription is read in any letters, its resource as text, too`() throws {
+        let adapter = try ServerDesk().adapter
+        let profile: JSONValue = [
+            "crm_id": "c-1",
+            "subscriptions": [
+                ["channel": "email", "resource_id": "33", "email": "a@b.example", "status": "Unsubscribed"],
+                ["channel": "sms", "resource_id": 35, "phone": "+49300000000", "status": "SUBSCRIBED"],
+                ["channel": "push", "resource_id": 31, "status": "subscribed", "is_delete": 1],
+            ],
+        ]
+        let page = adapter.contacts(in: ["profiles": [profile]], to: .keys(["c-1"]))
+        #expect(
+            page.contacts.first?.contact.subscriptions == [
+                Subscription(channel: .email, state: .unsubscribed), Subscription(channel: .sms, state: .subscribed),
+            ]
+        )
+        #expect(SubscriptionTarget.subscribed(in: profile).map(\.channel) == ["sms"])
+    }
+
     @Test(.shows("altcraft/V12", "altcraft/V13", of: AltcraftServer.self))
     func `what no subscription can be is refused`() throws {
         let desk = try ServerDesk()
@@ -600,6 +667,22 @@ import Testing
                 "settings.matchingField", "settings.resources.email", "settings.resources.push",
             ]
         )
+        // A resource holds one word of an address: two topics of a channel can't share it, two channels can.
+        let shared = #expect(throws: SettingsError.self) {
+            try ServerFixture.adapter([
+                "resources": [
+                    "email": "33", "email.a": "34", "email.b": "033", "email.c": "34", "push": "33", "sms": "33",
+                    "sms.b": "33",
+                ]
+            ])
+        }
+        #expect(
+            shared?.findings.map(\.path) == ["email.b", "email.c", "sms.b"].map { "settings.resources.\($0)" }
+        )
+        #expect(shared?.findings.allSatisfy { !$0.remedy.isEmpty } == true)
+        #expect(throws: Never.self) {
+            try ServerFixture.adapter(["resources": ["email": "33", "email.a": "34", "push": "33", "push.a": "34"]])
+        }
         // The platform shows a profile's own id under these names.
         let bad: [JSONObject] = [
             ["matchingField": "id"], ["matchingField": "_id"], ["matchingField": "subscriptions"],

@@ -30,6 +30,8 @@ public protocol ContactDoor: VendorAdapter {
     /// The attributes that the vendor fills in by itself, under the names under which they are read back: where they stand,
     /// nobody has said anything of the contact.
     var vendorAttributes: Set<AttributeName> { get }
+    /// The codes by which the door says that a no found nobody to leave alone: of such a no the vendor has nothing to show.
+    var unneededNoes: Set<String> { get }
     /// The requests that so many operations make, by kind, for a plan.
     func work(for amount: DoorAmount) -> [DoorWork]
 }
@@ -122,6 +124,9 @@ extension ContactDoor {
 
     /// Nothing.
     public var vendorAttributes: Set<AttributeName> { [] }
+
+    /// Every no has a place.
+    public var unneededNoes: Set<String> { [] }
 
     /// What is empty is shown as empty.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> { [] }

@@ -132,7 +132,9 @@ public struct DoorVerification: Sendable {
         for share in 0..<SightStore.shares {
             let entries = try Self.entries(wanted.entries(share), besides: refused.entries(share))
             guard case .byKeys(let most)? = target.door.reading else {
-                try judge.compare(entries, found.entries(share), &verification, difference)
+                let shown = try found.entries(share)
+                let entries = Self.entries(entries, unneeded: verdicts.unneeded, shown: shown, names)
+                try judge.compare(entries, shown, &verification, difference)
                 continue
             }
             waiting.append(entries)
@@ -141,7 +143,9 @@ public struct DoorVerification: Sendable {
             let held = try await patiently(surroundings.isCancelled) {
                 try await asker.contacts(of: keys.eachOnce.sorted())
             }
-            for entries in waiting { try compare(entries, held, judge, names, &verification, difference) }
+            for entries in waiting {
+                try compare(entries, held, verdicts.unneeded, judge, names, &verification, difference)
+            }
             waiting = []
             surroundings.progress(
                 DoorProgress(records: verification.compared, bytes: 0, underway: keys.count, waiting: nil)
@@ -163,9 +167,31 @@ public struct DoorVerification: Sendable {
         }
     }
 
+    /// Records of which a no found nobody to leave alone, without the subscriptions that the vendor does not show: what it does
+    /// show is held against the source.
+    private static func entries(
+        _ entries: [SightStore.Entry],
+        unneeded: RowSet,
+        shown: [SightStore.Entry],
+        _ names: NameBook
+    ) -> [SightStore.Entry] {
+        guard entries.contains(where: { unneeded.contains($0.number) }) else { return entries }
+        let held = Dictionary(shown.map { ($0.key.exact, Set($0.fields.map(\.name))) }) { $0.union($1) }
+        return entries.map { entry in
+            guard unneeded.contains(entry.number) else { return entry }
+            var entry = entry
+            entry.fields.removeAll { field in
+                names.names[field.name].hasPrefix("subscriptions.")
+                    && !(held[entry.key.exact]?.contains(field.name) ?? false)
+            }
+            return entry
+        }
+    }
+
     private func compare(
         _ entries: [SightStore.Entry],
         _ held: [ScalarString: Contact],
+        _ unneeded: RowSet,
         _ judge: Judge,
         _ names: NameBook,
         _ verification: inout Verification,
@@ -177,15 +203,17 @@ public struct DoorVerification: Sendable {
                 .map { (name: names.index(of: $0.name), digest: $0.digest) }
             return SightStore.Entry(key: KeyMark(key, opinion: 0), number: 0, text: key, fields: fields)
         }
-        try judge.compare(entries, found, &verification, difference)
+        let wanted = Self.entries(entries, unneeded: unneeded, shown: found, names)
+        try judge.compare(wanted, found, &verification, difference)
     }
 
-    /// What the file of verdicts says: the rows that the migration rejected, those of which it kept a no, and those that were
-    /// written though a wish of them found nobody to reach.
+    /// What the file of verdicts says: the rows that the migration rejected, those of which it kept a no, those that were
+    /// written though a wish of them found nobody to reach, and those of which a no found nobody to leave alone.
     private struct Verdicts {
         var rejected = RowSet()
         var kept = RowSet()
         var unheard = RowSet()
+        var unneeded = RowSet()
     }
 
     private static let taken = Set([OperationOutcome.Term.accepted, .unchanged, .superseded].map(\.rawValue))
@@ -206,6 +234,9 @@ public struct DoorVerification: Sendable {
             let findings = json?["findings"]?.array ?? []
             if findings.contains(where: { $0["code"]?.string == DoorFinding.targetNo.code }) {
                 verdicts.kept.insert(Int(number))
+            }
+            if findings.contains(where: { $0["code"]?.string.map(target.door.unneededNoes.contains) ?? false }) {
+                verdicts.unneeded.insert(Int(number))
             }
             return true
         }

@@ -76,6 +76,9 @@ extension AltcraftServer: ContactDoor {
         return Set(["_status", "_regdate", "_regip", "_vendor"].map { names[$0] ?? AttributeName(rawValue: $0) })
     }
 
+    /// A subscription has an address: without one there is none.
+    public var unneededNoes: Set<String> { [ServerFinding.nobodyToLeave.code] }
+
     private var attributeNames: [String: AttributeName] {
         Dictionary(settings.fieldNames.map { ($1, $0) }, uniquingKeysWith: min)
     }
@@ -135,10 +138,10 @@ extension AltcraftServer: ContactDoor {
     /// A resource may be subscribed with several addresses: what allows least counts.
     private func subscriptions(of profile: JSONValue) -> [Subscription] {
         var all: [Subscription] = []
-        for shown in profile[ProfileRow.subscriptions]?.array ?? [] where shown["is_delete"]?.bool != true {
-            guard let channel = shown["channel"]?.string, let resource = shown["resource_id"]?.integer,
-                let state = shown["status"]?.string.flatMap(Subscription.State.init(rawValue:)),
-                let name = settings.resources.filter({ $0.value == String(resource) }).map(\.key.rawValue).sorted()
+        for shown in (profile[ProfileRow.subscriptions]?.array ?? []).map(ShownSubscription.init) where !shown.isDeleted
+        {
+            guard let channel = shown.channel, let resource = shown.resource, let state = shown.state,
+                let name = settings.resources.filter({ Int($0.value) == resource }).map(\.key.rawValue)
                     .first(where: { $0 == channel || $0.hasPrefix("\(channel).") })
             else { continue }
             let topic = name == channel ? nil : String(name.dropFirst(channel.count + 1))

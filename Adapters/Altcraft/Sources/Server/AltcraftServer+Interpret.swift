@@ -145,7 +145,14 @@ extension AltcraftServer {
             if case .changeSubscription(let subscription) = pending.operation.action {
                 let resource = settings.resource(subscription.channel, subscription.topic) ?? 0
                 targets = SubscriptionTarget.found(for: subscription, resource: resource, in: profile, key)
-                if targets.isEmpty { return .rejected(ServerFinding.address.at("action.subscription.channel")) }
+                if targets.isEmpty {
+                    let path = "action.subscription.channel"
+                    let isNeeded =
+                        subscription.state == .subscribed
+                        || SubscriptionTarget.mayReach(subscription.channel, in: profile)
+                    return isNeeded
+                        ? .rejected(ServerFinding.address.at(path)) : .unchanged(ServerFinding.nobodyToLeave.at(path))
+                }
             } else {
                 targets = profile.map(SubscriptionTarget.subscribed) ?? []
                 if targets.isEmpty { return .unchanged(ServerFinding.nothingToLeave.at()) }

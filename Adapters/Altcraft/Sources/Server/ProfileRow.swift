@@ -193,9 +193,8 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
     /// The address stands in a part of the channel's own (`email_data`), or beside the rest; the part of text messages is
     /// not documented, so each name that it may have is looked at.
     init?(shown json: JSONValue) {
-        guard json["is_delete"]?.bool != true, let channel = json["channel"]?.string,
-            let resource = json["resource_id"]?.integer.flatMap(Int.init(exactly:))
-        else { return nil }
+        let shown = ShownSubscription(json)
+        guard !shown.isDeleted, let channel = shown.channel, let resource = shown.resource else { return nil }
         (self.channel, self.resource) = (channel, resource)
         let parts = [json] + ["\(channel)_data", "phone_data"].compactMap { json[$0] }
         func text(_ name: String) -> String? { parts.lazy.compactMap { $0[name]?.string }.first { !$0.isEmpty } }
@@ -215,7 +214,18 @@ struct SubscriptionTarget: Codable, Sendable, Equatable {
     /// The subscriptions that a farewell suspends: those that are subscribed.
     static func subscribed(in profile: JSONValue) -> [SubscriptionTarget] {
         (profile[ProfileRow.subscriptions]?.array ?? [])
-            .filter { $0["status"]?.string == Subscription.State.subscribed.rawValue }.compactMap(Self.init(shown:))
+            .filter { ShownSubscription($0).state == .subscribed }.compactMap(Self.init(shown:))
+    }
+
+    /// Whether a profile shows anything by which the platform may reach the contact in a channel, even what can't be written here.
+    static func mayReach(_ channel: Channel, in profile: JSONValue?) -> Bool {
+        let shown = profile?[ProfileRow.subscriptions] ?? .null
+        guard shown.isNull || shown.array != nil else { return true }
+        let isSubscribed = (shown.array ?? []).map(ShownSubscription.init).contains { entry in
+            !entry.isDeleted && entry.channel.map { $0 == channel.rawValue } ?? true
+        }
+        let own = addressed(channel).flatMap { profile?[$0] } ?? .null
+        return isSubscribed || ![.null, "", []].contains(own)
     }
 
     /// The subscriptions that a change is about: those of the resource; else the channel's addresses in other resources;

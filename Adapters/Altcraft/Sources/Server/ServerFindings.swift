@@ -108,9 +108,17 @@ enum ServerFinding: Sendable {
         .error,
         .notFound,
         rule: .altcraft("V14"),
-        reason: "The platform knows no address of the contact in this channel",
+        reason: "The platform shows no address of the contact in this channel that can be subscribed",
         remedy:
             "Import the address first: identify with an e-mail address or a phone number; a device registers itself."
+    )
+    static let nobodyToLeave = FindingRow(
+        "altcraft.server.subscription.nobody",
+        .warning,
+        .notFound,
+        rule: .altcraft("V14"),
+        reason: "The platform knows no address of the contact in this channel, so there is nobody to leave alone",
+        remedy: "Say the no again once the contact has an address there, before any yes."
     )
     static let contactSwitch = FindingRow(
         "altcraft.server.contactSwitch",
@@ -347,9 +355,9 @@ enum ServerFinding: Sendable {
     /// Every row, for the descriptor; the last are those of fields and pushes, which both doors share.
     static let all: [FindingRow] = [
         keyBlank, keyForm, keyOther, keyKnown, option, identifierUnnamed, empty, reserved, resource,
-        subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, contactSwitch,
-        device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData, pushUID,
-        inDoubt, unclear, erased, nobody, nothingToLeave, question, closed, unauthenticated, tariff, forbidden,
+        subscriptionChannel, subscriptionUnknown, subscriptionDetails, subscriptionNested, address, nobodyToLeave,
+        contactSwitch, device, consent, eventKind, pixel, goalBlank, goalLong, goalCharacters, goalNested, goalData,
+        pushUID, inDoubt, unclear, erased, nobody, nothingToLeave, question, closed, unauthenticated, tariff, forbidden,
         notFound, tooLarge, tooOften, unavailable, noReply, unreadable, page, refused, FindingRow.attributesEmpty,
         FindingRow.attributesNone, FindingRow.attributeForm, FindingRow.attributeCollision,
         FindingRow.attributeUnset, FindingRow.attributeElements, FindingRow.fieldBlank, FindingRow.tagsField,

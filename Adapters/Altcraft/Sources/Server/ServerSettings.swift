@@ -215,9 +215,9 @@ public struct AltcraftServerSettings: AdapterSettings {
                 "Name the field that holds the contact's key."
             )
         }
-        for (name, text) in resources.sorted(by: { $0.key < $1.key }) where Int(text).map({ $0 < 1 }) ?? true {
-            refuse("resources".dot(name.rawValue), "It is no number from 1.", "Give the resource's number, in quotes.")
-        }
+        // Channels may share a resource: an entry names its channel.
+        let channel = { (name: AltcraftSourceName) in String(name.rawValue.prefix { $0 != "." }) }
+        problems += ResourceProblems(resources, at: "settings.resources", within: channel).findings
         return problems
     }
 }

@@ -24,7 +24,7 @@ import PatchbayModel
     var identity: JSONValue { .object(JSONObject(parts)) }
 
     init(_ session: Session) throws {
-        try session.requireFileNames(besides: [.input, .output])
+        try session.requireFileNames(besides: [.input, .output, .target])
         let settings = try session.object(.settings)
         let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
         guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }

@@ -200,7 +200,8 @@ struct ContactFileSettings: AdapterSettings {
     var contactFile: ContactFile {
         var file = file
         if action == .optOut { file.everyRow = [Subscription(channel: .email, state: .unsubscribed)] }
-        if action.addsContacts { file.needsYes = [.email] }
+        // Who is there already may be known by another key, and is found by the right one alone.
+        if action.addsContacts { file.needsYes = [.email] } else { file.otherKeys = [] }
         return ContactFile(kind, file)
     }
 

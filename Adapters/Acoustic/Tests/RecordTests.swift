@@ -193,6 +193,14 @@ import Testing
         )
         let strict = try write(contact, ["key": "external"])
         #expect(strict.text.isEmpty && strict.findings.map(\.code) == ["acoustic.record.keyMissing"])
+        // Who is there already is found by the right key alone: an opt-out under another one would miss the person.
+        var out = contact
+        out.subscriptions[0].state = .unsubscribed
+        for (contact, action) in [(contact, "UPDATE_ONLY"), (out, "OPT_OUT")] {
+            let missed = try write(contact, ["action": .string(action)])
+            #expect(missed.text.isEmpty && missed.findings.map(\.code).contains("acoustic.record.keyMissing"))
+            #expect(try write(contact, ["action": .string(action), "key": "email"]).text.hasPrefix("|a@x.example|"))
+        }
         // What it is known by but can't be written is no reason to take another.
         var long = contact
         long.identifiers.append(Identifier(.external, "c|1"))

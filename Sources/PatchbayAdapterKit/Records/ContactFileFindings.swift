@@ -392,7 +392,7 @@ public struct ContactFileFindings: Sendable {
             .missing,
             rule: rules.key,
             reason:
-                "The contact lacks \(key); what else it is known by stands in the key's column, and comes back as the key",
+                "What else the contact is known by stands in the key's column, and comes back as the key: it lacks \(key)",
             remedy:
                 "If the target knows such contacts by another key, name what holds it in the source's settings, or set key."
         )

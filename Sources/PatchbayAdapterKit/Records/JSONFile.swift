@@ -21,7 +21,7 @@ enum JSONFile {
     /// The same finding about a file that is JSON.
     static func finding(_ finding: Finding) -> Finding {
         var finding = finding
-        finding.reason = "The file is JSON, and this format reads rows of delimited text"
+        finding.reason = "The file is JSON, and this format reads rows of delimited text."
         finding.remedy = "Export delimited text, or write each object as a line of the format neutral.contacts."
         return finding
     }

@@ -137,7 +137,7 @@ import Testing
         let refused = [
             ["apply", "--out", "out.ndjson", "--rejects", "-"], ["apply", "--out", "out.ndjson", "--evidence", "-"],
             ["apply", "--out", "out.ndjson", "--journal", "-"], ["plan", "--html", "-"], ["plan", "--settings", "-"],
-            ["verify", "--target", "-"],
+
         ]
         for words in refused {
             let line: [String] =

@@ -343,6 +343,37 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [[:], ["withoutYes": "warn"], ["action": "UPDATE_ONLY"], ["key": "email"]] as [JSONObject],
+        0..<3
+    )
+    func `who has said no yes, or has no key, is the same on every way`(_ changes: JSONObject, _ round: Int) throws {
+        let acoustic = AdapterModule.acoustic.formats[0]
+        var noise = ContactNoise(seed: UInt64(round + 300), mutated: round == 0 ? 0 : 10)
+        let wishes = Subscription.State.allCases.map { [Subscription(channel: .email, state: $0)] } + [[]]
+        let people = (0..<4).flatMap { place in
+            wishes.map { wishes in
+                let kinds: [IdentifierKind] = [[.external, .email], [.email], [.external], [.phone]][place]
+                let values: [IdentifierKind: String] = [.external: "c-1", .email: "a@b.example", .phone: "358401234"]
+                let granted = Consent(purpose: .messaging, state: place == 1 ? .granted : .unknown)
+                return Contact(
+                    identifiers: kinds.map { Identifier($0, values[$0] ?? "") },
+                    subscriptions: wishes,
+                    consents: [granted]
+                )
+            }
+        }
+        let bytes = people.flatMap { $0.jsonBytes + [0x0A] } + noise.file(40)
+        let settings = JSONObject([("listId", "7")] + Array(changes).map { ($0.name, $0.value) })
+        let slow = try Outcome(bytes, settings, to: acoustic, chunk: 1 << 20, workers: 0)
+        for (chunk, workers) in [(1 << 20, 1), (900, 2)] {
+            #expect(try Outcome(bytes, settings, to: acoustic, chunk: chunk, workers: workers) == slow)
+        }
+        #expect(slow.report.contains("acoustic.record.withoutYes") == (changes.isEmpty || changes["key"] != nil))
+        #expect(slow.report.contains("acoustic.record.writtenWithoutYes") == (changes["withoutYes"] != nil))
+        #expect(slow.report.contains("acoustic.record.keyOther") == (changes["key"] == nil && changes["action"] == nil))
+    }
+
     @Test(arguments: ["reject", "warn"]) func `a suspension without a column is a no on every way`(_ word: String)
         throws
     {
@@ -498,7 +529,7 @@ import Testing
         }
         let plan = try plan(Self.settings[0], from: rows, makeReader)
         let file = """
-            Contact Key,Email Address,Mobile Number,First Name,_Status,Remark
+            Contact Key,Email Address,Mobile Number,First Name,_Source,Remark
             c-1,a@b.example,,Aino,1,
             c-2,b@b.example,+358 40 1234567," Päivi ",,"says ""hello""
             and leaves"

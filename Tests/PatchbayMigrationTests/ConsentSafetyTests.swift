@@ -19,7 +19,9 @@ import Testing
     /// Settings with a place for as many words as the format can have.
     private static let settings: [String: JSONObject] = [
         "altcraft.profiles": ["dbId": 7, "resourceId": 3, "resources": ["news": "4"]],
-        "acoustic.contacts": ["listId": "771100", "textToJoinProgramId": "5", "columns": columns],
+        "acoustic.contacts": [
+            "listId": "771100", "textToJoinProgramId": "5", "withoutYes": "warn", "columns": columns,
+        ],
         "adobe.profiles": ["columns": columns], "des.contacts": ["key": "external", "columns": columns],
         "salesforce.contacts": ["columns": ["Mail": "subscription:email", "Offers": "optIn:sms", "No": "optOut:sms"]],
     ]

@@ -35,7 +35,8 @@ import Testing
     }
 
     private static let settings: JSONObject = [
-        "listId": "771100", "columns": ["Remark": "attribute:remark"], "types": ["remark": "string"],
+        "listId": "771100", "withoutYes": "warn", "columns": ["Remark": "attribute:remark"],
+        "types": ["remark": "string"],
     ]
 
     /// Contacts with line breaks, quotes and delimiters inside a field.

@@ -1,4 +1,5 @@
 import Patchbay
+import PatchbayAcoustic
 import PatchbayAdapterKit
 import PatchbayAdobe
 import PatchbayAltcraft
@@ -216,6 +217,38 @@ import Testing
             }
         }
         #expect(try Self.plan(Self.lines(member(1, nil)), to: AdapterModule.des.formats[0], [:]).billed == 0)
+    }
+
+    @Test func `contacts that are known by an address in place of the key are told, and counted by it`() throws {
+        func people(_ identifiers: [Identifier]...) -> [UInt8] {
+            identifiers.flatMap { Contact(identifiers: $0).jsonBytes + [0x0A] }
+        }
+        let (one, two) = (Identifier(.email, "a@x.example"), Identifier(.email, "b@x.example"))
+        let key = Identifier(.external, "c-1")
+        let format = AdapterModule.salesforce.formats[0]
+        for workers in [0, 1] {
+            let alone = try Self.plan(people([one], [two], [one]), to: format, [:], workers: workers)
+            #expect(alone.billedKind == "email" && alone.billed == 2 && alone.report.written == 3)
+            #expect(alone.losses.map { "\($0.code) \($0.count)" } == ["salesforce.record.keyOther 3"])
+            let mixed = try Self.plan(people([key, one], [two], [key]), to: format, [:], workers: workers)
+            #expect(mixed.billedKind == "external" && mixed.billed == 2 && mixed.report.written == 3)
+            let strict = try Self.plan(people([key, one], [two]), to: format, ["key": "external"], workers: workers)
+            #expect(strict.billed == 1 && strict.report.rejected == 1)
+        }
+    }
+
+    @Test func `a plan counts whom nobody asked, and still tells what a format holds`() throws {
+        let person = Contact(identifiers: [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")])
+        let plan = try Self.plan(Self.lines(person, person), to: AdapterModule.acoustic.formats[0], ["listId": "7"])
+        #expect(
+            plan.losses.map { "\($0.severity.rawValue) \($0.code) \($0.count)" } == [
+                "error acoustic.record.withoutYes 2"
+            ]
+        )
+        let fates = Dictionary(plan.parts.map { ($0.name, $0.fate) }) { one, _ in one }
+        #expect(fates["identifier email"] == "kept" && fates["attribute of type string"] == "lost")
+        #expect(fates["email subscription, subscribed"] == "kept" && fates["email subscription, unknown"] == "refused")
+        #expect(fates["consent, denied"] == "refused" && fates["locale"] == "lost")
     }
 
     @Test func `an attribute that no column takes is lost, and one with a column of its own is no loss of its type`()

@@ -14,7 +14,11 @@ extension Rule {
         ),
         ("F6", "Yes and No, digits, times with seconds, at most 4000 characters of text.", fields),
         ("F7", "Several values stand between semicolons.", fields),
-        ("F8", "The opt-out field of an export is F, T for opted out, or U for undeliverable.", help),
+        (
+            "F8",
+            "The opt-out field of an export is F, T for opted out, or U for undeliverable; a date of opt-out is a no.",
+            help
+        ),
         (
             "F9", "Opt-outs are imported by the action OPT_OUT; every other action may make a contact that gets mail.",
             maps
@@ -53,14 +57,22 @@ extension ContactFileRules {
 
 extension ContactFileFindings {
     /// What may be said of this vendor's files.
-    static let acoustic = ContactFileFindings("acoustic", .acoustic, key: "the key (setting key)", canChooseKey: true)
+    static let acoustic = ContactFileFindings(
+        "acoustic",
+        .acoustic,
+        key: "the key (setting key)",
+        canChooseKey: true,
+        keeping: [.recordWithoutYes]
+    )
 }
 
 extension FindingRow {
     /// Every row of contact files, for the descriptor.
     static let acousticFiles: [FindingRow] =
         ContactFileFindings.acoustic.all + [
-            recordOptedOut, recordNotOptedOut, fileList, fileListForm, fileColumnName, fileColumnSign,
+            recordOptedOut, recordNotOptedOut, ContactFileFindings.acoustic.keyOther,
+            ContactFileFindings.acoustic.withoutYes, ContactFileFindings.acoustic.writtenWithoutYes,
+            fileNotOptedOut, fileList, fileListForm, fileColumnName, fileColumnSign,
             fileSyncField,
             ContactFileFindings.acoustic.headerWidth, ContactFileFindings.acoustic.headerOther,
             ContactFileFindings.acoustic.doubtful,
@@ -83,6 +95,26 @@ extension FindingRow {
         rule: .acoustic("F9"),
         reason: "The person did not opt out of e-mail, so the contact does not belong into a file of opt-outs",
         remedy: "Feed it in with another action."
+    )
+    static let recordWithoutYes = FindingRow(
+        "acoustic.record.withoutYes",
+        .error,
+        .consent,
+        rule: .acoustic("F9"),
+        reason:
+            "Nobody knows whether the person wants e-mail, and this action could make a contact that gets it, so it is "
+            + "not written",
+        remedy:
+            "Carry a yes over if there is one; or take the action UPDATE_ONLY, which adds nobody; or set withoutYes to "
+            + "warn where you may write to such people."
+    )
+    static let fileNotOptedOut = FindingRow(
+        "acoustic.file.notOptedOut",
+        .note,
+        .consent,
+        rule: .acoustic("F8"),
+        reason: "F says that a person did not opt out; the vendor takes that for a yes, and so it is read as one",
+        remedy: "Set notOptedOut to unknown if contacts were loaded without being asked."
     )
     static let fileList = FindingRow(
         "acoustic.file.list",

@@ -50,6 +50,9 @@ struct ContactFileSettings: AdapterSettings {
         case updateOnly = "UPDATE_ONLY"
         case addAndUpdate = "ADD_AND_UPDATE"
         case optOut = "OPT_OUT"
+
+        /// Whether the import may make contacts that get mail.
+        var addsContacts: Bool { self == .addOnly || self == .addAndUpdate }
     }
 
     /// What an export says of contacts that did not opt out.
@@ -79,6 +82,7 @@ struct ContactFileSettings: AdapterSettings {
             )
         )
         file.lineEnding = .lineFeed
+        file.otherKeys = [.email]
     }
 
     static func read(_ object: JSONObject) throws(SettingsError) -> ContactFileSettings {
@@ -95,7 +99,7 @@ struct ContactFileSettings: AdapterSettings {
             "What the import does. Contacts that opted out go into a file of their own with `OPT_OUT`; read, each row of "
                 + "such a file is a no to e-mail."
         ),
-        .fileKey(\.file.key, default: .external, rule: .acoustic("F11")),
+        .fileKey(\.file, default: .external, else: [.email], rule: .acoustic("F11")),
         .list(
             "syncFields",
             \.syncFields,
@@ -168,11 +172,18 @@ struct ContactFileSettings: AdapterSettings {
             \.notOptedOut,
             default: .subscribed,
             rule: .acoustic("F8"),
-            "What an F in the opt-out column means: that the person wants messages, or that nobody knows."
+            "What an F in the opt-out column means: that the person wants messages, as the vendor takes it, or that nobody "
+                + "knows, where contacts were loaded without being asked."
         ),
         .fileColumns(\.file, rule: .acoustic("F3")),
         .fileTypes(\.file, rule: .acoustic("F6")),
         .lostOptOuts(\.file.lostOptOuts, rule: .acoustic("F9")),
+        .withoutYes(
+            \.file.withoutYes,
+            rule: .acoustic("F9"),
+            "What becomes of a contact with an e-mail address of whom no yes to e-mail is known, where the action may add it: "
+                + "`reject` does not write it, `warn` writes it, and the vendor takes it for one that wants mail."
+        ),
     ])
 
     /// What is wrong with settings that a file is written by.
@@ -189,6 +200,8 @@ struct ContactFileSettings: AdapterSettings {
     var contactFile: ContactFile {
         var file = file
         if action == .optOut { file.everyRow = [Subscription(channel: .email, state: .unsubscribed)] }
+        // Who is there already may be known by another key, and is found by the right one alone.
+        if action.addsContacts { file.needsYes = [.email] } else { file.otherKeys = [] }
         return ContactFile(kind, file)
     }
 
@@ -231,10 +244,13 @@ struct ContactFileSettings: AdapterSettings {
                         "f": notOptedOut == .subscribed ? .subscribed : .unknown, "t": .unsubscribed, "u": .suspended,
                     ],
                     written: [.subscribed: "F", .unsubscribed: "T"]
-                )
+                ),
+                remark: notOptedOut == .subscribed ? .fileNotOptedOut : nil
             ),
+            // A date of opt-out is a no, whatever stands beside it; one of opt-in is that of the import for many.
+            ContactColumn("Opted Out Date", .optOut(email)),
         ]
-            + ["RECIPIENT_ID", "Email Type", "Opt In Date", "Opt In Details", "Opted Out Date", "Opt Out Details"].map {
+            + ["RECIPIENT_ID", "Email Type", "Opt In Date", "Opt In Details", "Opt Out Details"].map {
                 ContactColumn($0, .ignored)
             }
     }

@@ -68,7 +68,9 @@ import Testing
             places.append((name, .string("attribute:own_\((place + number) % 7)")))
         }
         if number % 3 == 0 { places.reverse() }
-        var settings: JSONObject = ["listId": "771100", "columns": .object(JSONObject(places))]
+        var settings: JSONObject = [
+            "listId": "771100", "withoutYes": "warn", "columns": .object(JSONObject(places)),
+        ]
         settings["delimiter"] = [.string("bar"), .string("tab"), .string("comma")][number % 3]
         settings["quoted"] = .bool(number % 2 == 0)
         settings["encoding"] = number % 5 == 0 ? "iso-8859-1" : "utf-8"

@@ -100,6 +100,113 @@ import Testing
         #expect(wrong.text.isEmpty && wrong.findings.map(\.code).contains("acoustic.record.notOptedOut"))
     }
 
+    /// A person who says that of e-mail.
+    private func person(_ words: [Subscription] = [], _ consents: [Consent] = [], hasMail: Bool = true) -> Contact {
+        Contact(
+            identifiers: hasMail
+                ? Corpus.aino : [Identifier(.external, "c-1001"), Identifier(.phone, "+358401234567")],
+            subscriptions: words,
+            consents: consents
+        )
+    }
+
+    private static let (granted, unknown) = (Consent.State.granted, Consent.State.unknown)
+    private static let mail = Channel.email
+
+    @Test(
+        .shows("acoustic/F9", of: AcousticDevice.self),
+        arguments: [
+            ([], []), ([Subscription(channel: .email, state: .unknown)], []),
+            // A yes to one topic is none to all mail, nor is one to another channel.
+            ([Subscription(channel: .email, topic: "news", state: .subscribed)], []),
+            (
+                [Subscription(channel: .sms, state: .subscribed)],
+                [Consent(purpose: .messaging, channel: .sms, state: granted)]
+            ),
+            ([Subscription(channel: .email, state: .unknown)], [Consent(purpose: .messaging, state: granted)]),
+            (
+                [],
+                [
+                    Consent(purpose: .messaging, state: granted),
+                    Consent(purpose: .messaging, channel: mail, state: unknown),
+                ]
+            ),
+            ([], [Consent(purpose: .tracking, state: granted)]),
+        ] as [([Subscription], [Consent])]
+    )
+    func `whom nobody asked is not added as one who wants mail`(_ words: [Subscription], _ consents: [Consent]) throws {
+        let contact = person(words, consents)
+        for action in ["ADD_ONLY", "ADD_AND_UPDATE"] {
+            let refused = try write(contact, ["action": .string(action)])
+            #expect(refused.text.isEmpty)
+            let finding = try #require(refused.findings.first { $0.code == "acoustic.record.withoutYes" })
+            #expect(finding.severity == .error && finding.path == "subscriptions")
+            #expect(finding.remedy.contains("withoutYes") && finding.remedy.contains("UPDATE_ONLY"))
+        }
+        let told = try write(contact, ["withoutYes": "warn"])
+        #expect(!told.text.isEmpty)
+        #expect(told.findings.contains { $0.code == "acoustic.record.writtenWithoutYes" && $0.severity == .warning })
+        // Nobody is made who gets mail: by the action, or because there is no address.
+        let nobody = person(words, consents, hasMail: false)
+        let harmless: [(Contact, JSONObject)] = [(contact, ["action": "UPDATE_ONLY"]), (nobody, [:])]
+        for (contact, settings) in harmless {
+            let (text, findings) = try write(contact, settings)
+            #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutYes") })
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([Subscription(channel: .email, state: .subscribed)], []),
+            ([Subscription(channel: .email, state: .subscribed)], [Consent(purpose: .messaging, state: unknown)]),
+            ([], [Consent(purpose: .messaging, state: granted)]),
+            ([], [Consent(purpose: .messaging, channel: mail, state: granted)]),
+        ] as [([Subscription], [Consent])]
+    )
+    func `who said yes is added`(_ words: [Subscription], _ consents: [Consent]) throws {
+        let (text, findings) = try write(person(words, consents))
+        #expect(!text.isEmpty && !findings.contains { $0.code.hasSuffix("ithoutYes") })
+    }
+
+    @Test func `a no is told as a no, whatever is done without a yes`() throws {
+        for word in ["reject", "warn"] {
+            let out = person([Subscription(channel: .email, state: .unsubscribed)])
+            let (text, findings) = try write(out, ["withoutYes": .string(word)])
+            #expect(text.isEmpty)
+            #expect(findings.map(\.code) == ["acoustic.record.optedOut"])
+        }
+    }
+
+    @Test(.shows("acoustic/F11", of: AcousticDevice.self))
+    func `who has no customer's number is known by the address, unless a setting names the key`() throws {
+        let yes = [Subscription(channel: .email, state: .subscribed)]
+        let contact = Contact(
+            identifiers: [Identifier(.phone, "+358401234567"), Identifier(.email, "a@x.example")],
+            subscriptions: yes
+        )
+        let (text, findings) = try write(contact)
+        #expect(text.hasPrefix("a@x.example|a@x.example|+358401234567|"))
+        #expect(
+            findings.map { "\($0.severity.rawValue) \($0.code) \($0.path)" } == [
+                "warning acoustic.record.keyOther identifiers[1]"
+            ]
+        )
+        let strict = try write(contact, ["key": "external"])
+        #expect(strict.text.isEmpty && strict.findings.map(\.code) == ["acoustic.record.keyMissing"])
+        // Who is there already is found by the right key alone: an opt-out under another one would miss the person.
+        var out = contact
+        out.subscriptions[0].state = .unsubscribed
+        for (contact, action) in [(contact, "UPDATE_ONLY"), (out, "OPT_OUT")] {
+            let missed = try write(contact, ["action": .string(action)])
+            #expect(missed.text.isEmpty && missed.findings.map(\.code).contains("acoustic.record.keyMissing"))
+            #expect(try write(contact, ["action": .string(action), "key": "email"]).text.hasPrefix("|a@x.example|"))
+        }
+        // What it is known by but can't be written is no reason to take another.
+        var long = contact
+        long.identifiers.append(Identifier(.external, "c|1"))
+        #expect(try write(long).findings.map(\.code) == ["acoustic.record.unwritable", "acoustic.record.keyMissing"])
+    }
+
     @Test(.shows("acoustic/F10", "acoustic/F11", of: AcousticDevice.self))
     func `the map file names every column by its place`() throws {
         var settings = Self.settings
@@ -191,6 +298,56 @@ import Testing
         let careful = try read(Array(export.utf8), ["notOptedOut": "unknown"])
         #expect(careful[0].contact?.subscriptions.first?.state == .unknown)
         #expect(throws: SettingsError.self) { try read([]) }
+    }
+
+    @Test(
+        .shows("acoustic/F8", of: AcousticDevice.self),
+        arguments: [
+            ("", "03/09/2031", .unsubscribed), ("", "03/09/2031 13:05:00", .unsubscribed), ("", "", nil),
+            ("T", "", .unsubscribed), ("U", "03/09/2031", .unsubscribed), ("F", "", .subscribed),
+            // Whoever came back has an F, and nobody can tell that from a date that came late.
+            ("F", "03/09/2031", .unsubscribed), ("", "soon", nil),
+        ] as [(String, String, Subscription.State?)]
+    )
+    func `a date of opt-out is a no, whatever stands beside it`(
+        _ word: String,
+        _ date: String,
+        _ state: Subscription.State?
+    ) throws {
+        let export = "CustomerId|Opted Out|Opted Out Date|Opt In Date\nc-1|\(word)|\(date)|03/10/2031\n"
+        let record = try #require(try read(Array(export.utf8)).first)
+        #expect(record.contact?.subscriptions.first?.state == state)
+        let errors = record.findings.filter { $0.severity == .error }
+        #expect(errors.map(\.path) == (date == "soon" ? ["columns.Opted Out Date"] : []))
+    }
+
+    @Test(.shows("acoustic/F8", of: AcousticDevice.self))
+    func `that an F is taken for a yes is said once`() throws {
+        func codes(_ header: String, _ settings: JSONObject = [:]) throws -> [String] {
+            try read(Array("CustomerId|\(header)\nc-1|F\nc-2|F\n".utf8), settings).flatMap { $0.findings.map(\.code) }
+        }
+        #expect(try codes("Opted Out") == ["acoustic.file.notOptedOut"])
+        #expect(try codes("Out", ["columns": ["Out": "subscription:email"]]) == ["acoustic.file.notOptedOut"])
+        #expect(try codes("Opted Out", ["notOptedOut": "unknown"]).isEmpty)
+        #expect(try codes("City").isEmpty)
+    }
+
+    @Test(
+        arguments: ["[{\"CustomerId\": \"c-1\"}]\n", "{\"items\": []}", "\u{FEFF}\n[\n    {\n", "[  ]\n"],
+        [1, 7, 100]
+    )
+    func `a file of JSON is called that`(_ text: String, _ chunk: Int) throws {
+        let error = #expect(throws: SettingsError.self) {
+            guard var reader = try RecordFormat.acousticContacts.makeReader?([:]) else { throw CancellationError() }
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                try reader.read(Array(rest.prefix(chunk))) { _ in }
+                rest = rest.dropFirst(chunk)
+            }
+            try reader.finish { _ in }
+        }
+        #expect(error?.findings.map(\.code) == ["acoustic.file.encoding"])
+        #expect(error?.findings.first?.reason.contains("JSON") == true)
     }
 
     @Test(

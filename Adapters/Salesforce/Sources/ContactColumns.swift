@@ -17,9 +17,11 @@ struct ContactFileSettings: AdapterSettings {
     init() {
         file = ContactFile.Settings(forms: Self.forms)
         file.quotesAll = true
+        file.otherKeys = [.email]
     }
 
     static let table = SettingsTable<ContactFileSettings>([
+        .fileKey(\.file, default: .external, else: [.email], rule: .salesforce("K1")),
         .fileDelimiter(
             \.file.delimiter,
             of: [.comma, .tab, .bar],
@@ -33,6 +35,13 @@ struct ContactFileSettings: AdapterSettings {
             rule: .salesforce("F2"),
             "Whether quotes around a field are taken off, and every field is written in quotes; false where a quote is an "
                 + "ordinary character, as in files with tabs."
+        ),
+        .list(
+            "header",
+            \.file.header,
+            rule: .salesforce("F3"),
+            "The columns' names of a file that is read and has no header line, as extracts have none by default; what is "
+                + "written always has one."
         ),
         .fileZone(
             \.file.forms.zone,
@@ -100,14 +109,23 @@ extension ContactFileKind {
             .state(Subscription(channel: .sms, state: .unknown).key),
             isWritten: true,
             states: ContactColumn.States(
-                read: ["unsubscribe": .unsubscribed, "unsubscribed": .unsubscribed, "active": .unknown],
+                read: statusWords.mapValues { $0 ? .unsubscribed : .unknown },
                 written: [.unsubscribed: "Unsubscribe"]
             )
         ),
     ]
 
-    /// Columns of exports that are known without a setting.
-    private static let exported: [ContactColumn] = [
+    /// What an export calls the state of a contact: whether it is a no. The other words speak of a device, not of a wish.
+    private static let statusWords = ["unsubscribe": true, "unsubscribed": true, "active": false, "inactive": false]
+
+    /// Columns of exports that are known without a setting. No column says on which channel a status holds, so a no is one to
+    /// all messages.
+    private static let exported: [ContactColumn] =
+        ["_Status", "Status"].map {
+            ContactColumn($0, .denied(Consent.Scope(.messaging)), denials: statusWords, remark: .rowStatus)
+        } + plain
+
+    private static let plain: [ContactColumn] = [
         ("Contact Key", "identifier:external"), ("_ContactKey", "identifier:external"),
         ("Subscriber Key", "identifier:external"), ("_SubscriberKey", "identifier:external"),
         ("Email Address", "identifier:email"), ("_EmailAddress", "identifier:email"),
@@ -121,7 +139,7 @@ extension ContactFileKind {
         ("_UTCOffset", "utcOffset"), ("_LocationEnabled", "locationEnabled"),
         ("Opt In Date", "optInDate"), ("_OptInDate", "optInDate"),
         ("Opt Out Date", "optOutDate"), ("_OptOutDate", "optOutDate"),
-        ("_ContactID", "ignored"), ("_APID", "ignored"), ("_Status", "ignored"), ("_Source", "ignored"),
+        ("_ContactID", "ignored"), ("_APID", "ignored"), ("_Source", "ignored"),
         ("_SourceObjectId", "ignored"), ("_Alias", "ignored"), ("_OptOutStatusID", "ignored"),
         ("_OptOutMethodID", "ignored"), ("_OptInStatusID", "ignored"), ("_OptInMethodID", "ignored"),
         ("_Channel", "ignored"), ("_CreatedDate", "ignored"), ("_CreatedBy", "ignored"), ("_ModifiedDate", "ignored"),
@@ -154,6 +172,7 @@ extension ContactFileFindings {
         "salesforce",
         .salesforce,
         key: "the contact key",
+        canChooseKey: true,
         keeping: FindingRow.salesforceFiles,
         keyBlank: .rowKeyBlank
     )

@@ -22,7 +22,7 @@ extension FindingRow {
             subscriberTokenRefused,
             consentKept, readBackImpossible, actionUnknown,
             replyTooOften, replyRefused, replyCredentials, replyUnavailable, noReply, replyPage,
-        ] + ContactFileFindings.salesforce.all + [fileKeySigns]
+        ] + ContactFileFindings.salesforce.all + [fileKeySigns, ContactFileFindings.salesforce.keyOther]
 
     /// Rows of contact files that speak of this vendor alone.
     static let salesforceFiles: [FindingRow] = [
@@ -654,8 +654,8 @@ extension FindingRow {
         rule: .salesforce("F3"),
         reason: "The header has no column for the contact key",
         remedy:
-            "Export with headers on, check the setting delimiter, or map the key's column to identifier:external in the "
-            + "setting columns."
+            "Export with headers on or name the columns in the setting header, check the setting delimiter, or map the key's "
+            + "column to identifier:external in the setting columns."
     )
     static let fileColumnRepeated = FindingRow(
         "salesforce.file.columnRepeated",
@@ -727,6 +727,14 @@ extension FindingRow {
         rule: .salesforce("F6"),
         reason: "The column belongs to the vendor's own book-keeping and is not carried over",
         remedy: "Map it to an attribute in the setting columns if you need it."
+    )
+    /// The same of a column of which one word alone matters.
+    static let rowStatus = FindingRow(
+        rowReserved.code,
+        .note,
+        rule: .salesforce("F9"),
+        reason: "Of the words of this column a no alone is carried over; the others speak of a device's validity",
+        remedy: "Map it to an attribute in the setting columns if you need it, and if no word in it is a no."
     )
     static let rowOptInUnknown = FindingRow(
         "salesforce.row.optInUnknown",

@@ -10,9 +10,9 @@ extension RecordFormat {
         fileExtension: "csv",
         rules: ((1...11).map { "F\($0)" } + ["F14"]).map(RuleID.salesforce),
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceContacts, object)) },
-        makeWriter: { object throws(SettingsError) in try ContactFileWriter(file(.salesforceContacts, object)) },
+        makeWriter: { object throws(SettingsError) in try ContactFileWriter(written(.salesforceContacts, object)) },
         makeSourceLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).sourceLayout },
-        makeTargetLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).targetLayout() }
+        makeTargetLayout: { object throws(SettingsError) in try written(.salesforceContacts, object).targetLayout() }
     )
 
     /// The import of mobile contacts: delimited text with the vendor's own columns.
@@ -24,8 +24,9 @@ extension RecordFormat {
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceMobile, object)) },
         makeWriter: { object throws(SettingsError) in
             RuleID.salesforce("F12").fire()
-            return try ContactFileWriter(file(.salesforceMobile, object)) { contact in
-                contact.mobileKeyFindings
+            let file = try written(.salesforceMobile, object)
+            return try ContactFileWriter(file) { contact in
+                contact.mobileKeyFindings([.external] + file.settings.otherKeys)
             }
         },
         makeSourceLayout: { object throws(SettingsError) in try file(.salesforceMobile, object).sourceLayout }
@@ -34,13 +35,22 @@ extension RecordFormat {
     private static func file(_ kind: ContactFileKind, _ object: JSONObject) throws(SettingsError) -> ContactFile {
         ContactFile(kind, try ContactFileSettings.table.read(object, over: ContactFileSettings(), at: "").file)
     }
+
+    /// The same for a file that is written: an import finds columns by the header line, so it has one.
+    private static func written(_ kind: ContactFileKind, _ object: JSONObject) throws(SettingsError) -> ContactFile {
+        var settings = try file(kind, object).settings
+        settings.header = []
+        return ContactFile(kind, settings)
+    }
 }
 
 extension Contact {
-    /// What is wrong with the contact's key for the import of mobile contacts.
-    fileprivate var mobileKeyFindings: [Finding] {
+    /// What is wrong with the contact's key for the import of mobile contacts: the first identifier of the first of those
+    /// kinds that it has.
+    fileprivate func mobileKeyFindings(_ kinds: [IdentifierKind]) -> [Finding] {
         RuleID.salesforce("F13").fire()
-        guard let place = identifiers.firstIndex(where: { $0.kind == .external }),
+        let places = kinds.lazy.compactMap { kind in identifiers.firstIndex { $0.kind == kind } }
+        guard let place = places.first,
             identifiers[place].value.contains(where: { "+-()".contains($0) })
         else { return [] }
         return [FindingRow.fileKeySigns.at("identifiers[\(place)]")]

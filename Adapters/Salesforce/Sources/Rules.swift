@@ -209,8 +209,9 @@ enum SalesforceRules: Sendable {
         ),
         (
             "F9",
-            "Of opt-in and opt-out date the newer wins, a blank one loses, both blank is unknown, equal is opted out.",
-            "Salesforce Help, contact status (confirmed); equal and both blank (inferred)"
+            "Of opt-in and opt-out date the newer wins, a blank one loses, both blank is unknown, equal is opted out; a status "
+                + "of unsubscribed is a no.",
+            "Salesforce Help, contact status, import file guidelines (confirmed); equal and both blank (inferred)"
         ),
         ("F10", "Push columns make one device.", "Columns of the push address view in public material (secondary)"),
         (

@@ -312,6 +312,86 @@ import Testing
         #expect(records.map(\.line) == [2, 3, 4, 5])
     }
 
+    @Test(
+        .shows("salesforce/F9"),
+        arguments: [
+            ("Unsubscribed", true), ("unsubscribe", true), ("Active", false), ("INACTIVE", false), ("", false),
+            ("Held", nil), ("1", nil),
+        ] as [(String, Bool?)],
+        ["_Status", "Status"]
+    )
+    func `a status that says unsubscribed is a no to all messages`(_ row: (word: String, isNo: Bool?), _ column: String)
+        throws
+    {
+        let word = row.word
+        let record = try #require(try records("Contact Key,\(column),_OptInDate\nc-1,\(word),2031/3/9\n").first)
+        guard let isNo = row.isNo else {
+            let finding = try #require(record.findings.last)
+            #expect(record.contact == nil && finding.path == "columns.\(column)" && finding.severity == .error)
+            #expect(finding.reason.contains("a no may stand there") && finding.remedy.contains("columns"))
+            // A column that holds something else is named.
+            let named: JSONObject = ["columns": .object([column: "attribute:validity"])]
+            let told = try records("Contact Key,\(column)\nc-1,\(word)\n", named).first?.contact
+            #expect(told?.attributes == ["validity": .string(word)])
+            return
+        }
+        // What else stands there is not carried over, which is said once.
+        #expect(record.findings.map(\.code) == ["salesforce.row.valueUnused"])
+        #expect(record.contact?.consents == (isNo ? [Consent(purpose: .messaging, state: .denied)] : []))
+    }
+
+    @Test(.shows("salesforce/F3"))
+    func `an export without a header line is read by the names that the settings give`() throws {
+        let header: JSONObject = ["header": ["Contact Key", "First Name", "_Status"]]
+        let text = "c-1,Aino,Active\r\nc-2,Zo\u{EB},Unsubscribed\r\n"
+        let read = try records(text, header)
+        #expect(read.map { $0.contact?.attributes[.givenName] } == ["Aino", "Zo\u{EB}"])
+        #expect(read.map { $0.contact?.consents.isEmpty } == [true, false])
+        // Whoever forgets them hears of the setting.
+        let error = #expect(throws: SettingsError.self) { try records(text) }
+        #expect(error?.findings.first?.remedy.contains("setting header") == true)
+        // An import finds its columns by a header line, so there is always one.
+        guard let writer = try RecordFormat.salesforceContacts.makeWriter?(header) else { throw CancellationError() }
+        #expect(String(decoding: writer.header(), as: UTF8.self).hasPrefix("\"ContactKey\","))
+    }
+
+    @Test(
+        .shows("salesforce/F2"),
+        arguments: ["[{\"Contact Key\": \"c-1\"}]", "{\"items\": [{\"Contact Key\": \"c-1\"}]}\n"]
+    )
+    func `a file of JSON rows is called that`(_ text: String) throws {
+        let error = #expect(throws: SettingsError.self) { try records(text) }
+        #expect(error?.findings.map(\.code) == ["salesforce.file.encoding"])
+        #expect(error?.findings.first?.reason.contains("JSON") == true)
+        #expect(
+            try records("[Contact Key],City\nc-1,Oulu\n", ["columns": ["[Contact Key]": "identifier:external"]]).count
+                == 1
+        )
+    }
+
+    @Test(.shows("salesforce/K1"))
+    func `who has no contact key is known by the address, unless a setting names the key`() throws {
+        let contact = Contact(identifiers: [Identifier(.email, "a@x.example"), Identifier(.phone, "358401234567")])
+        let (text, findings) = try write(contact)
+        #expect(text.hasPrefix("\"a@x.example\",\"a@x.example\",\"358401234567\","))
+        #expect(findings.map { "\($0.severity.rawValue) \($0.code)" } == ["warning salesforce.record.keyOther"])
+        #expect(try write(contact, ["key": "external"]).findings.map(\.code) == ["salesforce.record.keyMissing"])
+        let phone = try write(contact, ["key": "phone"])
+        #expect(phone.text.hasPrefix("\"\",\"a@x.example\",") && phone.findings.isEmpty)
+        #expect(
+            try write(Contact(identifiers: [contact.identifiers[1]])).findings.map(\.code) == [
+                "salesforce.record.keyMissing"
+            ]
+        )
+        // The mobile import takes no hyphen in a key, whatever stands there.
+        guard var writer = try RecordFormat.salesforceMobile.makeWriter?([:]) else { throw CancellationError() }
+        var (bytes, mobile) = ([UInt8](), contact)
+        (mobile.locale, mobile.identifiers[0].value) = ("FI", "a-b@x.example")
+        #expect(writer.write(mobile, to: &bytes).map(\.code).contains("salesforce.record.keySigns") && bytes.isEmpty)
+        mobile.identifiers[0].value = "ab@x.example"
+        #expect(writer.write(mobile, to: &bytes).map(\.code) == ["salesforce.record.keyOther"] && !bytes.isEmpty)
+    }
+
     struct Opt: CustomTestStringConvertible, Sendable {
         let optIn: String
         let optOut: String

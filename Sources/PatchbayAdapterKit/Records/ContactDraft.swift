@@ -133,7 +133,7 @@ struct ContactDraft: Sendable {
     private mutating func worded(_ key: Subscription.Key) -> Subscription? {
         guard let word = text(.state(key)), let column = table.places[.state(key)] else { return nil }
         guard let state = table.columns[column].states.read[word.lowercased()] else {
-            note(rows.value, .state(key))
+            note(rows.word, .state(key))
             return nil
         }
         return Subscription(channel: key.channel, topic: key.topic, state: state)
@@ -163,16 +163,27 @@ struct ContactDraft: Sendable {
 
     private mutating func consents() -> [Consent] {
         table.denials.compactMap { scope in
-            guard let text = text(.denied(scope)) else { return nil }
+            guard let text = text(.denied(scope)), let column = table.places[.denied(scope)] else { return nil }
             table.file.kind.rules.wishes.fire()
-            switch forms.value(text, as: .boolean) {
-            case .boolean(true)?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
-            case .boolean(false)?: return nil
-            default:
-                note(rows.value, .denied(scope))
+            switch forbids(text, table.columns[column]) {
+            case true?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
+            case false?: return nil
+            case nil:
+                note(table.columns[column].denials.isEmpty ? rows.value : rows.word, .denied(scope))
                 return nil
             }
         }
+    }
+
+    /// Whether a column's text forbids what the column is about; nil where nobody knows. Where a column has words of its own,
+    /// a digit is none: it may be a code for anything.
+    private func forbids(_ text: String, _ column: ContactColumn) -> Bool? {
+        guard column.denials.isEmpty else {
+            let (yes, no) = (forms.booleans.yes.lowercased(), forms.booleans.no.lowercased())
+            return column.denials.merging([yes: true, no: false]) { own, _ in own }[text.lowercased()]
+        }
+        if case .boolean(let isForbidden)? = forms.value(text, as: .boolean) { return isForbidden }
+        return nil
     }
 
     // MARK: Device

@@ -42,6 +42,10 @@ public struct ContactColumn: Sendable {
     public var digitsOnly: Bool
     /// The words of a column that says what a person wants.
     public var states: States
+    /// The words besides yes and no of a column that says whether a use is forbidden: whether each of them forbids it.
+    public var denials: [String: Bool]
+    /// What is said once of a file that is read and has the column.
+    public var remark: FindingRow?
 
     /// A column.
     public init(
@@ -53,11 +57,14 @@ public struct ContactColumn: Sendable {
         isRequired: Bool = false,
         limit: Int? = nil,
         digitsOnly: Bool = false,
-        states: States = .neutral
+        states: States = .neutral,
+        denials: [String: Bool] = [:],
+        remark: FindingRow? = nil
     ) {
         (self.name, self.place, self.type, self.likelyType) = (name, place, type, likelyType)
         (self.isWritten, self.isRequired, self.limit) = (isWritten, isRequired, limit)
         (self.digitsOnly, self.states) = (digitsOnly, states)
+        (self.denials, self.remark) = (denials, remark)
     }
 }
 
@@ -102,7 +109,7 @@ public struct ContactFile: Sendable {
         }
     }
 
-    /// What becomes of a contact whose no the file can't say.
+    /// What becomes of a contact that might get messages which it does not want.
     public enum LostOptOut: String, NeutralWord {
         /// It is not written.
         case reject
@@ -134,12 +141,19 @@ public struct ContactFile: Sendable {
         public var everyRow: [Subscription] = []
         /// The kind of identifier without which a row is none.
         public var key = IdentifierKind.external
+        /// The kinds of which one stands in the key's column of a contact that has none of ``key``, in order; none where a
+        /// configuration says what the key is.
+        public var otherKeys: [IdentifierKind] = []
         /// What columns hold, by name, over what is known; in the order in which they are written.
         public var columns: [(name: String, place: ContactPlace)] = []
         /// The types of attributes over what is known.
         public var types: [AttributeName: AttributeType] = [:]
         /// What becomes of a contact whose no the file can't say.
         public var lostOptOuts = LostOptOut.reject
+        /// The channels on which the vendor takes whoever is added with an address for somebody who wants messages.
+        public var needsYes: [Channel] = []
+        /// What becomes of a contact that would be added to one of those, and of whom no yes is known.
+        public var withoutYes = LostOptOut.reject
 
         /// Settings.
         public init(delimiter: Delimiter = .comma, isQuoted: Bool = true, forms: FieldForms = FieldForms()) {
@@ -352,6 +366,31 @@ extension SettingRow {
         }
     }
 
+    /// The kind of identifier that finds a contact, and those that stand in for it where nobody names it.
+    public static func fileKey(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        default kind: IdentifierKind,
+        else others: [IdentifierKind],
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        let names = others.map(\.rawValue).joined(separator: ", then ")
+        return SettingRow(
+            "key",
+            form: "text",
+            schema: ["type": "string", "minLength": 1],
+            default: "\(kind.rawValue), else \(names)",
+            rule: rule,
+            "The kind of identifier that finds a contact: without it a row is none. Where nothing is said here, a contact that "
+                + "has no \(kind.rawValue) one is written with another in the key's column: \(names)."
+        ) { value, settings in
+            guard let text = value.string?.trimmed, !text.isEmpty else {
+                return Problem("It is no kind of identifier.", "Name one, such as external or email.")
+            }
+            (settings[keyPath: path].key, settings[keyPath: path].otherKeys) = (IdentifierKind(rawValue: text), [])
+            return nil
+        }
+    }
+
     /// What columns hold.
     public static func fileColumns(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
@@ -456,5 +495,14 @@ extension SettingRow {
             rule: rule,
             "What becomes of a contact whose opt-out has no column: `reject` does not write it, `warn` writes it."
         )
+    }
+
+    /// What becomes of a contact that the vendor would take for one that wants messages, and of whom no yes is known.
+    public static func withoutYes(
+        _ path: any WritableKeyPath<Settings, ContactFile.LostOptOut> & Sendable,
+        rule: RuleID? = nil,
+        _ summary: String
+    ) -> SettingRow {
+        .choice("withoutYes", path, default: .reject, rule: rule, summary)
     }
 }

@@ -82,6 +82,8 @@ public struct ContactFileFindings: Sendable {
     let email: FindingRow
     let phone: FindingRow
     let value: FindingRow
+    /// The same of a column that tells by a word what the person wants.
+    let word: FindingRow
     let seconds: FindingRow
     let unused: FindingRow
     let optInUnknown: FindingRow
@@ -90,6 +92,13 @@ public struct ContactFileFindings: Sendable {
     let keyMissing: FindingRow
     /// The same of another column that no row may leave blank.
     let cellMissing: FindingRow
+    /// Another identifier stands for the key; only for formats that have a second one, as the next two are for those whose
+    /// import takes an address for a yes.
+    public let keyOther: FindingRow
+    /// No yes is known, and the contact is not written.
+    public let withoutYes: FindingRow
+    /// No yes is known, and the contact is written all the same.
+    public let writtenWithoutYes: FindingRow
     let optOutLost: FindingRow
     package let noColumn: FindingRow
     package let noHome: FindingRow
@@ -320,6 +329,16 @@ public struct ContactFileFindings: Sendable {
             reason: "The column's text is not what the column takes",
             remedy: "Mend the text, or give the column another type in the setting types."
         )
+        word = FindingRow(
+            value.code,
+            .error,
+            .invalid,
+            rule: rules.wishes,
+            reason:
+                "The column tells by a word what the person wants, and this is none of the words; a no may stand there",
+            remedy:
+                "Write one of the words that the column knows, or say \(columns) what else it holds: ignored, attribute:name."
+        )
         seconds = row(
             "row.seconds",
             .warning,
@@ -366,6 +385,35 @@ public struct ContactFileFindings: Sendable {
             rule: rules.key,
             reason: "The contact has nothing for a column that every row needs, so it is not written",
             remedy: "Give the contact what the column holds, or map another column to it \(columns)."
+        )
+        keyOther = row(
+            "record.keyOther",
+            .warning,
+            .missing,
+            rule: rules.key,
+            reason:
+                "What else the contact is known by stands in the key's column, and comes back as the key: it lacks \(key)",
+            remedy:
+                "If the target knows such contacts by another key, name what holds it in the source's settings, or set key."
+        )
+        let isTaken =
+            "Nobody knows whether the person wants messages, and the vendor takes whoever is added for somebody who does"
+        withoutYes = row(
+            "record.withoutYes",
+            .error,
+            .consent,
+            rule: rules.noes,
+            reason: "\(isTaken), so the contact is not written",
+            remedy:
+                "Carry a yes over if there is one, ask the person, or set withoutYes to warn where you may write to them."
+        )
+        writtenWithoutYes = row(
+            "record.writtenWithoutYes",
+            .warning,
+            .consent,
+            rule: rules.noes,
+            reason: isTaken,
+            remedy: "Set withoutYes to reject, unless you may write to them."
         )
         optOutLost = row(
             "record.optOutLost",

@@ -50,11 +50,13 @@ public struct ContactFileReader: RowReader, Sendable {
     private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
         guard let head else { return bytes }
         let all = head + bytes
-        guard all.count >= 4 else {
+        let isJSON = JSONFile.begins(with: all)
+        guard all.count >= 4, let isJSON else {
             self.head = all
             return nil
         }
         self.head = nil
+        if isJSON { throw SettingsError([JSONFile.finding(findings.encoding.at("header", detail: "line 1, byte 1"))]) }
         if PackedFile.begins(with: all) {
             throw SettingsError([PackedFile.finding(findings.encoding.at("header", detail: "line 1, byte 1"))])
         }
@@ -138,9 +140,11 @@ public struct ContactFileReader: RowReader, Sendable {
     private func fileFindings(with number: Int) -> [Finding] {
         guard number == 1 else { return [] }
         let other = passedOther ? [findings.headerOther.at("header", detail: "said once for all rows")] : []
-        return other
-            + columns.filter { $0.place == .ignored }
-            .map { findings.unused.at("columns.\($0.name)", detail: "said once for all rows") }
+        let said = columns.compactMap { column in
+            let row = column.place == .ignored ? findings.unused : column.remark
+            return row?.at("columns.\(column.name)", detail: "said once for all rows")
+        }
+        return other + said
     }
 
     // MARK: Rows

@@ -36,6 +36,8 @@ public struct ContactFileWriter: RecordWriter, Sendable {
 
     /// The identifier of the key's column.
     public var keyKind: IdentifierKind? { file.settings.key }
+    /// The identifiers that stand in the key's column where a contact has none of its own.
+    public var otherKeyKinds: [IdentifierKind] { file.settings.otherKeys }
 
     /// Appends one contact as a row, and says what of it does not survive.
     public mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
@@ -108,7 +110,9 @@ private struct RowComposer {
         subscriptions()
         consents()
         devices()
+        otherKey()
         checkRequired()
+        checkYes()
     }
 
     private mutating func note(_ row: FindingRow, _ path: String, _ detail: String? = nil) {
@@ -164,17 +168,19 @@ private struct RowComposer {
                 rules.addresses.fire()
                 if value != identifier.value { note(rows.converted, path, "digits alone, column \(column.name)") }
             }
-            let isFit =
-                switch identifier.kind {
-                case .email: FieldForm.isEmail(value)
-                case .phone: FieldForm.isPhone(value)
-                default: true
-                }
-            if isFit {
+            if isFit(value, identifier.kind) {
                 put(value, .identifier(identifier.kind), path)
             } else {
                 note(rows.unfit, path, "column \(column.name)")
             }
+        }
+    }
+
+    private func isFit(_ value: String, _ kind: IdentifierKind) -> Bool {
+        switch kind {
+        case .email: FieldForm.isEmail(value)
+        case .phone: FieldForm.isPhone(value)
+        default: true
         }
     }
 
@@ -433,12 +439,59 @@ private struct RowComposer {
 
     // MARK: The whole row
 
+    /// Where the contact has no key, the first identifier of another kind that may be one stands in the key's column.
+    private mutating func otherKey() {
+        let key = ContactPlace.identifier(file.settings.key)
+        guard !contact.identifiers.contains(where: { $0.kind == file.settings.key && !$0.value.trimmed.isEmpty }),
+            let index = table.places[key]
+        else { return }
+        for kind in file.settings.otherKeys where fields[index].isEmpty {
+            guard let place = contact.identifiers.firstIndex(where: { $0.kind == kind && isFit($0.value, kind) }) else {
+                continue
+            }
+            let path = "identifiers[\(place)]"
+            put(contact.identifiers[place].value, key, path)
+            guard !fields[index].isEmpty else { continue }
+            rules.key.fire()
+            note(rows.keyOther, path, "column \(table.columns[index].name), \(kind.rawValue)")
+        }
+    }
+
+    /// Looks for a yes on each channel on which the vendor takes a row with an address for one.
+    private mutating func checkYes() {
+        for channel in file.settings.needsYes where contact.answer(to: channel) == .unknown {
+            let isReached = table.places.contains { $0.key.reach == channel && !fields[$0.value].isEmpty }
+            guard isReached else { continue }
+            rules.noes.fire()
+            let row = file.settings.withoutYes == .reject ? rows.withoutYes : rows.writtenWithoutYes
+            note(row, "subscriptions", "channel \(channel.rawValue)")
+        }
+    }
+
     private mutating func checkRequired() {
         for (column, text) in zip(table.columns, fields) where text.isEmpty && file.isRequired(column) {
             rules.key.fire()
             let isKey = file.isKey(column)
             let path = isKey ? "identifiers" : column.place.text
             note(isKey ? rows.keyMissing : rows.cellMissing, path, "column \(column.name)")
+        }
+    }
+}
+
+extension Contact {
+    /// What the person says to messages on a channel as a whole; nobody asked is unknown, and a yes to a topic is none to
+    /// all the others.
+    fileprivate func answer(to channel: Channel) -> Consent.State {
+        let consents = consents.filter { $0.purpose == .messaging && ($0.channel ?? channel) == channel }
+        if consents.contains(where: { $0.state == .denied }) { return .denied }
+        switch subscriptions.mostProtectiveState(of: Subscription.Key(channel: channel)) {
+        case .subscribed?: return .granted
+        case .unsubscribed?, .suspended?: return .denied
+        case .unknown?: return .unknown
+        case nil:
+            // A channel's own word counts there.
+            let own = consents.filter { $0.channel == channel }.map(\.state).min()
+            return own ?? consents.map(\.state).min() ?? .unknown
         }
     }
 }

@@ -165,6 +165,9 @@ public protocol ContactWriter {
 
     /// The kind of identifier by which the target knows a contact: the first of it is the key; nil if nobody says so.
     var keyKind: IdentifierKind? { get }
+
+    /// The kinds of which one is the key of a contact that has none of ``keyKind``, in order.
+    var otherKeyKinds: [IdentifierKind] { get }
 }
 
 /// A writer of records that have nothing to do with each other: what it writes of one is the same whoever came before.
@@ -175,4 +178,6 @@ extension ContactWriter {
     public func footer() -> [UInt8] { [] }
     /// No kind in particular.
     public var keyKind: IdentifierKind? { nil }
+    /// None.
+    public var otherKeyKinds: [IdentifierKind] { [] }
 }

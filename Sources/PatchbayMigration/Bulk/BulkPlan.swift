@@ -54,7 +54,7 @@ struct BulkPlan: Sendable {
     /// takes every record the slow way.
     func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
-        let keyKinds = try makeWriter().keyKind.map { [$0] } ?? []
+        let keyKinds = try makeWriter().keyKinds
         let rules = MappingCompiler(mapping, in: arena)
         func compile(_ names: [AttributeName] = []) -> CompiledPlan {
             let attributes = names + rules.names

@@ -66,6 +66,8 @@ struct RowPlan: BitwiseCopyable {
     var saysStatesAlone = true
     /// A bit for each channel on which a no is for the writer to judge.
     var judged: UInt8 = 0
+    /// A bit for each channel on which an address needs a yes beside it; one without is for the writer to judge.
+    var needsYes: UInt8 = 0
     // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
     var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
@@ -115,7 +117,8 @@ struct RowCompiler {
         let columns = file.writtenColumns
         guard columns.count <= RowPlan.columnLimit else { return nil }
         row.isSurveyed = isSurveyed
-        guard form(), judge(channels) else { return nil }
+        guard form(), let judged = bits(channels), let needsYes = bits(file.settings.needsYes) else { return nil }
+        (row.judged, row.needsYes) = (judged, needsYes)
         note()
         var compiled: [RowPlan.Column] = []
         var taken: Set<ContactPlace> = []
@@ -160,12 +163,14 @@ struct RowCompiler {
             && word.utf8.allSatisfy { byte in byte > 0x20 && byte < 0x7F && !"\",;|\\".utf8.contains(byte) }
     }
 
-    private mutating func judge(_ channels: [Channel]) -> Bool {
+    /// A bit for each channel; nil if there is one that only the slow way knows.
+    private func bits(_ channels: [Channel]) -> UInt8? {
+        var bits: UInt8 = 0
         for channel in channels {
-            guard let index = Lexicon.channelNames.firstIndex(of: channel.rawValue) else { return false }
-            row.judged |= 1 << UInt8(index)
+            guard let index = Lexicon.channelNames.firstIndex(of: channel.rawValue) else { return nil }
+            bits |= 1 << UInt8(index)
         }
-        return true
+        return bits
     }
 
     private mutating func note() {

@@ -30,7 +30,7 @@ extension LineWriter {
         let columns = plan.pointee.row.pointee.columns
         for index in 0..<columns.count { room.cells[index] = Cell(text: .nothing) }
         guard fillIdentifiers(view, plan), fillAttributes(view, plan), fillTags(view, plan), fillPlaces(view, plan),
-            fillSubscriptions(view, plan), fillConsents(view, plan), passDevices(view, plan)
+            fillSubscriptions(view, plan), fillConsents(view, plan), passDevices(view, plan), isWanted(view, plan)
         else { return nil }
         for index in 0..<columns.count where columns.place(index).pointee.isRequired {
             guard room.cells[index].text.count > 0 else { return nil }
@@ -335,6 +335,24 @@ extension LineWriter {
             note(plan.pointee.row.pointee.suspended)
         else { return false }
         return fill(column, words[lexicon.pointee.unsubscribed], plan)
+    }
+
+    /// Whether a subscription says yes on each channel that needs one and on which the row has an address.
+    @inline(__always) private func isWanted(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let (row, subscribed) = (plan.pointee.row, plan.pointee.lexicon.pointee.subscribed)
+        guard row.pointee.needsYes != 0 else { return true }
+        var missing: UInt8 = 0
+        for index in 0..<row.pointee.columns.count where room.cells[index].text.count > 0 {
+            let reach = row.pointee.columns.place(index).pointee.reach
+            if reach >= 0 { missing |= 1 &<< UInt8(reach) }
+        }
+        missing &= row.pointee.needsYes
+        for index in 0..<view.subscriptionCount where missing != 0 {
+            let each = view.subscriptions[index]
+            guard each.channel >= 0, each.topic == Lexicon.none, each.state == subscribed else { continue }
+            missing &= ~(1 &<< UInt8(each.channel))
+        }
+        return missing == 0
     }
 
     private mutating func fillConsents(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {

@@ -27,7 +27,7 @@ struct SlowWay {
     ) {
         (self.writer, self.catalogue, self.mapping, self.noes) = (writer, catalogue, mapping, noes)
         effects = mapping.noEffects
-        keyKinds = writer.keyKind.map { [$0] } ?? []
+        keyKinds = writer.keyKinds
         words = tellsWords ? [] : nil
     }
 
@@ -85,6 +85,11 @@ struct SlowWay {
         reason: "The format gave neither a contact nor a reason",
         remedy: "Report it to the author of the format."
     )
+}
+
+extension ContactWriter {
+    /// The kinds of identifiers by which the target knows a contact, the usual one first; none if nobody says so.
+    var keyKinds: [IdentifierKind] { keyKind.map { [$0] + otherKeyKinds } ?? [] }
 }
 
 extension RecordReader {

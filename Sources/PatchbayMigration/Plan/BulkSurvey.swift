@@ -283,7 +283,7 @@ final class SurveyBook {
     func note(_ record: SourceRecord, _ findings: [Finding]) {
         let isWritten = !findings.contains { $0.severity == .error }
         if let contact = record.contact { survey.note(contact, activity: activity, isWritten: isWritten) }
-        survey.note(findings)
+        survey.note(findings, isWritten: isWritten)
     }
 
     func note(_ bulk: BulkSurvey, _ plan: CompiledPlan) { bulk.tell(&survey, plan) }

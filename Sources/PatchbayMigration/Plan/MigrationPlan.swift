@@ -197,8 +197,8 @@ extension Migration {
         }
     }
 
-    /// The kind of identifier by which the target knows a contact, if its writer says one.
-    var writtenKey: IdentifierKind? { (try? makeWriter())?.keyKind }
+    /// The kinds of identifiers by which the target knows a contact, if its writer says one, the usual one first.
+    var writtenKeys: [IdentifierKind] { (try? makeWriter())?.keyKinds ?? [] }
 
     /// The kind of identifier by which the target knows a contact, if its layout says one.
     var keyKind: IdentifierKind? {
@@ -252,13 +252,17 @@ extension MigrationPlan {
         }
         self.keys = keys
         // Who says nothing else counts contacts by the organisation's own key, and so do we.
+        let writtenKeys = migration.writtenKeys
+        let writtenKey = writtenKeys.first { survey.identifiers[$0.rawValue] != nil } ?? writtenKeys.first
         let billedKind: IdentifierKind? =
-            migration.writtenKey ?? door?.target.door.keyKind
+            writtenKey ?? door?.target.door.keyKind
             ?? (survey.identifiers["external"] == nil ? nil : .external)
         self.billedKind = billedKind?.rawValue
+        // Of contacts with another key beside those with the usual one nobody looked whether two are the same.
+        let others = billedKind == writtenKeys.first ? survey.withOtherKey : 0
         billed = billedKind.flatMap { kind in
             // Without such keys nobody is written, unless a mapping makes some.
-            keys.first { $0.kind == kind.rawValue }?.written
+            keys.first { $0.kind == kind.rawValue }.map { $0.written + others }
                 ?? (survey.identifiers[kind.rawValue] == nil && migration.mapping.isEmpty ? 0 : nil)
         }
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }

@@ -66,6 +66,8 @@ struct Survey: Sendable {
     var answers: [Answer: Int] = [:]
     /// Contacts that say yes and no about one channel.
     var torn = 0
+    /// Contacts that are written with another identifier in place of the target's key.
+    var withOtherKey = 0
     var tokens: [Token: Int] = [:]
     var ages: [Age: Int] = [:]
     var remarks: [String: Remark] = [:]
@@ -160,8 +162,9 @@ struct Survey: Sendable {
 
     // MARK: Findings
 
-    mutating func note(_ findings: [Finding]) {
+    mutating func note(_ findings: [Finding], isWritten: Bool) {
         for finding in findings {
+            if isWritten, finding.code.hasSuffix(".record.keyOther") { withOtherKey += 1 }
             note(finding.code, finding.severity, Self.withoutDetail(finding.reason), finding.remedy)
             guard finding.path.hasPrefix("attributes.") else { continue }
             let name = String(finding.path.dropFirst("attributes.".count))
@@ -198,6 +201,7 @@ struct Survey: Sendable {
         (withTags, tags) = (withTags + other.withTags, tags + other.tags)
         (withLocale, withTimeZone) = (withLocale + other.withLocale, withTimeZone + other.withTimeZone)
         (devices, torn) = (devices + other.devices, torn + other.torn)
+        withOtherKey += other.withOtherKey
         wishes.merge(other.wishes, uniquingKeysWith: +)
         answers.merge(other.answers, uniquingKeysWith: +)
         tokens.merge(other.tokens, uniquingKeysWith: +)

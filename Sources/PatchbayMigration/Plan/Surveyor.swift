@@ -31,7 +31,7 @@ final class Surveyor {
     func note(_ record: SourceRecord, _ findings: [Finding]) throws(FileError) {
         let isWritten = !findings.contains { $0.severity == .error }
         if let contact = record.contact { pending.note(contact, activity: activity, isWritten: isWritten) }
-        pending.note(findings)
+        pending.note(findings, isWritten: isWritten)
         if pending.contacts >= Self.batch { try settle() }
     }
 

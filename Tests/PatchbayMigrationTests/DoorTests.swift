@@ -608,6 +608,10 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let vendor = try Shop.salesforce.vendor()
         let refused = await failure { try await bench.apply(vendor) }
         #expect(refused.first?.hasPrefix("migration.door.noesUnseen") == true)
+        // No mapping touches a subscription: the remedy must be one that works.
+        let remedy = DoorFinding.noesUnseen.remedy
+        #expect(!remedy.contains("mapping"))
+        #expect(remedy.contains(#"{"to": {"targetNoes": "override"}}"#))
         #expect(try bench.names == ["in"])
         var source = try FileSource(path: bench.path("in"))
         let plan = try bench.migration.plan(&source, door: bench.target)

@@ -277,7 +277,7 @@ enum DoorFinding {
         .consent,
         reason: "The door can't show what the vendor holds, so a yes of the source might undo a no at the target",
         remedy:
-            "Say {\"to\": {\"targetNoes\": \"override\"}} if it can't, or leave subscriptions out by a mapping and say so then."
+            "Configure the provider so that its contacts can be read, if its door can; or make sure that nobody said no there, or take each yes out of the source, and say {\"to\": {\"targetNoes\": \"override\"}}: noes are said all the same."
     )
     static let changedSince = FindingRow(
         "migration.undo.changed",

@@ -216,6 +216,32 @@ import Testing
         #expect(["unsubscribed", ";7;", "Eu/\u{301}x"].contains { said.contains($0) })
     }
 
+    @Test(arguments: [
+        #"{"channel":"phone","state":"unsubscribed"}"#, #"{"channel":"fax","state":"suspended"}"#,
+        #"{"channel":"phone","topic":"calls","state":"unsubscribed"}"#, #"{"channel":"in_app","state":"unsubscribed"}"#,
+        #"{"channel":"postal_mail","state":"subscribed"}"#, #"{"channel":"email","state":"unsubscribed"}"#,
+    ])
+    func `a channel that only a column knows is the same on every way`(_ wish: String) throws {
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let consents = [
+            "", #"{"purpose":"messaging","state":"denied"}"#,
+            #"{"purpose":"messaging","channel":"phone","state":"denied"}"#,
+            #"{"purpose":"messaging","channel":"email","state":"denied"}"#, #"{"purpose":"sale","state":"denied"}"#,
+            #"{"purpose":"sale","channel":"email","state":"denied"}"#, #"{"purpose":"tracking","state":"denied"}"#,
+            #"{"purpose":"messaging","state":"granted"}"#, #"{"purpose":"own","state":"granted"}"#,
+        ]
+        let lines = consents.enumerated().map { number, consent in
+            #"{"identifiers":[{"kind":"external","value":"c\#(number)"}],"subscriptions":[\#(wish)],"consents":[\#(consent)]}"#
+                + "\n"
+        }
+        // Without the column for every channel a denied use is said in each of them.
+        for settings in [[:], ["columns": ["blackList": "ignored"]], ["lostOptOuts": "warn"]] as [JSONObject] {
+            let slow = try Outcome(Array(lines.joined().utf8), settings, to: adobe, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(Array(lines.joined().utf8), settings, to: adobe, chunk: 1 << 20, workers: 1)
+            #expect(bulk == slow)
+        }
+    }
+
     @Test(arguments: ["c2,Eu/\u{301}x,c,", "c2,,\u{20}\u{301}x,", "c2,,\u{20}\u{301},", "c2,,c,0000-01-01"])
     func `marks that join and the first year are the same on every way of rows`(_ row: String) throws {
         let source = try #require(AdapterModule.des.formats.first)

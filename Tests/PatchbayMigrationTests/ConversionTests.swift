@@ -65,6 +65,31 @@ import Testing
         End.all.filter { $0.module.id != source.module.id }.map { (source, $0) }
     }
 
+    @Test(arguments: End.all.filter { $0.module.id != AdapterModule.adobe.id })
+    func `a no of Adobe's that the target has no place for is told, and none is an attribute`(_ end: End) throws {
+        for (name, code, rejected) in [
+            ("blackListPhone", "optOutLost", 1), ("blackListFax", "optOutLost", 1),
+            ("blackListPostalMail", "optOutLost", 1),
+            ("ccpaOptOut", "consent", 0),
+        ] {
+            var settings = end.needed
+            settings["lostOptOuts"] = "reject"
+            let migration = try Migration(
+                from: try #require(AdapterModule.adobe.formats.first),
+                to: end.module.formats[0],
+                targetSettings: settings
+            )
+            let export = "externalId;email;mobilePhone;\(name)\nc-1;a@x.example;+358401234567;true\n"
+            var input = ChunkedSource(Array(export.utf8), chunk: 700)
+            let output = MemorySink()
+            let report = try migration.run(&input, to: output)
+            let place = "\(name): \(report.json.text)"
+            #expect((report.read, report.rejected) == (1, rejected), "\(place)")
+            #expect(report.findings.keys.contains { $0.hasSuffix(".\(code)") }, "\(place)")
+            #expect(!output.text.lowercased().contains("opt_out") && !output.text.contains("black_list"), "\(place)")
+        }
+    }
+
     @Test func `there are twenty ordered pairs of vendors`() { #expect(Self.pairs.count == 20) }
 
     @Test(arguments: pairs, [false, true])

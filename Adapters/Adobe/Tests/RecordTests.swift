@@ -63,8 +63,8 @@ import Testing
         #expect(
             text == """
                 externalId;email;mobilePhone;firstName;lastName;birthDate;gender;blackListEmail;blackListMobile;\
-                blackListPushnotification;blackList\r
-                c-1001;aino.virtanen@example.com;+358401234567;Aino;;1990/04/01;;true;true;;true\r\n
+                blackListPushnotification;blackListPhone;blackListFax;blackListPostalMail;blackList;ccpaOptOut\r
+                c-1001;aino.virtanen@example.com;+358401234567;Aino;;1990/04/01;;true;true;;;;;true;\r\n
                 """
         )
         #expect(
@@ -116,5 +116,46 @@ import Testing
             let result = try write(contact, settings)
             #expect(result.text.hasSuffix(written) && result.findings.map(\.code) == [code])
         }
+    }
+
+    private static let flags: [(field: String, channel: Channel)] = [
+        ("blackListEmail", .email), ("blackListMobile", .sms), ("blackListPushnotification", .push),
+        ("blackListPhone", "phone"), ("blackListFax", "fax"), ("blackListPostalMail", "postal_mail"),
+    ]
+
+    @Test(.shows("adobe/F5", of: AdobeDevice.self), arguments: flags)
+    func `a flag for a channel is a no to it, and stands in the same field again`(
+        _ flag: (field: String, channel: Channel)
+    ) throws {
+        let records = try read("externalId;\(flag.field)\nc-1;true\nc-2;1\nc-3;false\nc-4;\n")
+        let key = Subscription(channel: flag.channel, state: .unknown).key
+        let states = records.map { $0.contact?.subscriptions.mostProtectiveState(of: key) }
+        #expect(states == [.unsubscribed, .unsubscribed, .subscribed, nil])
+        #expect(records.allSatisfy { $0.contact?.attributes.isEmpty == true && $0.findings.isEmpty })
+        let contact = try #require(records[0].contact)
+        let (text, findings) = try write(contact)
+        #expect(findings.isEmpty)
+        #expect(try read(text)[0].contact == contact)
+    }
+
+    @Test(.shows("adobe/F5", of: AdobeDevice.self))
+    func `a no to selling the person's data is a consent's no, and false is no yes`() throws {
+        let records = try read("externalId;ccpaOptOut\nc-1;true\nc-2;false\nc-3;\n")
+        #expect(records.map { $0.contact?.consents } == [[Consent(purpose: "sale", state: .denied)], [], []])
+        #expect(records.allSatisfy { $0.contact?.attributes.isEmpty == true })
+        let (text, findings) = try write(try #require(records[0].contact))
+        #expect(text.hasSuffix(";true\r\n") && findings.isEmpty)
+    }
+
+    @Test(.shows("adobe/F5", of: AdobeDevice.self))
+    func `whether a flag that refuses nothing is a yes the settings say`() throws {
+        let export = "externalId;blackListEmail;blackListMobile\nc-1;false;true\n"
+        func states(_ settings: JSONObject) throws -> [Subscription.State]? {
+            try read(export, settings)[0].contact?.subscriptions.map(\.state)
+        }
+        #expect(try states([:]) == [.subscribed, .unsubscribed])
+        #expect(try states(["notOptedOut": "subscribed"]) == [.subscribed, .unsubscribed])
+        #expect(try states(["notOptedOut": "unknown"]) == [.unknown, .unsubscribed])
+        #expect(throws: SettingsError.self) { try states(["notOptedOut": "no"]) }
     }
 }

@@ -242,6 +242,34 @@ import Testing
         }
     }
 
+    @Test func `who is found by another identifier is the same on every way`() throws {
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let people = [
+            #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"email","value":"a@b.example"}]}"#,
+            #"{"identifiers":[{"kind":"email","value":"c@b.example"}]}"#,
+            #"{"identifiers":[{"kind":"phone","value":"+358401234567"}]}"#,
+            #"{"identifiers":[{"kind":"email","value":"no address"}]}"#,
+        ]
+        let bytes = Array(people.map { $0 + "\n" }.joined().utf8)
+        let all: [(JSONObject, written: Int)] = [
+            ([:], 2), (["key": "external"], 1), (["key": "email"], 2), (["columns": ["externalId": "ignored"]], 2),
+        ]
+        for (settings, written) in all {
+            let slow = try Outcome(bytes, settings, to: adobe, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(bytes, settings, to: adobe, chunk: 1 << 20, workers: 1)
+            #expect(bulk == slow)
+            #expect(slow.report.contains("\"written\":\(written),"), "\(slow.report)")
+        }
+        for export in ["externalId;email\nc1;\n;a@b.example\n;\n", "email;firstName\na@b.example;A\n;B\n"] {
+            let (slow, bulk) = (
+                try Outcome(Array(export.utf8), [:], from: adobe, to: .neutralContacts, chunk: 1 << 20, workers: 0),
+                try Outcome(Array(export.utf8), [:], from: adobe, to: .neutralContacts, chunk: 1 << 20, workers: 1)
+            )
+            #expect(bulk == slow)
+            #expect(slow.report.contains("\"adobe.row.keyBlank\""))
+        }
+    }
+
     @Test(arguments: ["c2,Eu/\u{301}x,c,", "c2,,\u{20}\u{301}x,", "c2,,\u{20}\u{301},", "c2,,c,0000-01-01"])
     func `marks that join and the first year are the same on every way of rows`(_ row: String) throws {
         let source = try #require(AdapterModule.des.formats.first)

@@ -65,6 +65,21 @@ import Testing
         End.all.filter { $0.module.id != source.module.id }.map { (source, $0) }
     }
 
+    @Test func `a reader of whom only the address is known goes from Altcraft to Adobe without any setting`() throws {
+        let profile = #"{"email":"aino@mail.example","_fname":"Aino"}"# + "\n"
+        let migration = try Migration(
+            from: try #require(AdapterModule.altcraft.formats.first { $0.makeReader != nil }),
+            to: try #require(AdapterModule.adobe.formats.first),
+            sourceSettings: ["dbId": 12]
+        )
+        var input = ChunkedSource(Array(profile.utf8), chunk: 700)
+        let output = MemorySink()
+        let report = try migration.run(&input, to: output)
+        #expect(report.written == 1, "\(report.json.text)")
+        #expect(output.text.contains("aino@mail.example"))
+        #expect(report.findings["adobe.record.otherKey"]?.count == 1)
+    }
+
     @Test(arguments: End.all.filter { $0.module.id != AdapterModule.adobe.id })
     func `a no of Adobe's that the target has no place for is told, and none is an attribute`(_ end: End) throws {
         for (name, code, rejected) in [

@@ -98,7 +98,8 @@ import Testing
                 "adobe.record.unwritable attributes.given_name", "adobe.record.noHome devices[0]",
             ]
         )
-        #expect(try write(contact).findings.map(\.code).contains("adobe.record.keyMissing"))
+        let named = try write(contact, ["key": "external"])
+        #expect(named.findings.map(\.code).contains("adobe.record.keyMissing"))
         #expect(throws: SettingsError.self) { try read("externalId;email\n") }
         var quoted = settings
         quoted["quoted"] = true
@@ -157,5 +158,30 @@ import Testing
         #expect(try states(["notOptedOut": "subscribed"]) == [.subscribed, .unsubscribed])
         #expect(try states(["notOptedOut": "unknown"]) == [.unknown, .unsubscribed])
         #expect(throws: SettingsError.self) { try states(["notOptedOut": "no"]) }
+    }
+
+    @Test(.shows("adobe/F7", of: AdobeDevice.self))
+    func `who has no external id is found by the address, and the plan's note says so`() throws {
+        let reader = Contact(identifiers: [Identifier(.email, "a@b.example")], attributes: [.givenName: "Aino"])
+        let (text, findings) = try write(reader)
+        #expect(text.hasSuffix("\r\n;a@b.example;;Aino;;;;;;;;;;;\r\n"))
+        #expect(findings.map { "\($0.severity) \($0.code)" } == ["note adobe.record.otherKey"])
+        #expect(try read(text)[0].contact == reader)
+        // Who has neither is none, and neither is a row of a file without any external id.
+        let caller = Contact(identifiers: [Identifier(.phone, "+358401234567")])
+        #expect(try write(caller).findings.map(\.code) == ["adobe.record.keyMissing"])
+        #expect(try write(reader, ["key": "external"]).findings.map(\.code) == ["adobe.record.keyMissing"])
+        #expect(try write(reader, ["columns": ["externalId": "ignored"]]).findings.isEmpty)
+        #expect(
+            try write(caller, ["columns": ["externalId": "ignored"]]).findings.map(\.code).last
+                == "adobe.record.keyMissing"
+        )
+        let rows = try read("email;firstName\na@b.example;Aino\n;Ines\n")
+        #expect(rows.map { $0.contact?.identifiers } == [[Identifier(.email, "a@b.example")], nil])
+        #expect(rows[1].findings.map { "\($0.code) \($0.path)" } == ["adobe.row.keyBlank columns.email"])
+        let mixed = try read("externalId;email\nc-1;\n;a@b.example\n;\n")
+        #expect(mixed.map { $0.contact != nil } == [true, true, false])
+        #expect(mixed[2].findings.map(\.path) == ["columns.externalId"])
+        #expect(throws: SettingsError.self) { try read("firstName\nAino\n") }
     }
 }

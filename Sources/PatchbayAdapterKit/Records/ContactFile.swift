@@ -132,8 +132,10 @@ public struct ContactFile: Sendable {
         public var skipsHeader = false
         /// What every row says besides its columns, as one of a file of opt-outs does; what allows less counts.
         public var everyRow: [Subscription] = []
-        /// The kind of identifier without which a row is none.
+        /// The kind of identifier that finds a row.
         public var key = IdentifierKind.external
+        /// The kind that finds a row without one of ``key``; nil where such a row is none.
+        public var otherKey: IdentifierKind?
         /// What columns hold, by name, over what is known; in the order in which they are written.
         public var columns: [(name: String, place: ContactPlace)] = []
         /// The types of attributes over what is known.
@@ -216,6 +218,14 @@ public struct ContactFile: Sendable {
     /// Whether a row is found by the column.
     func isKey(_ column: ContactColumn) -> Bool { column.place == .identifier(settings.key) }
 
+    /// The place of what finds a row that has nothing in the key's column.
+    package var otherKey: ContactPlace? { settings.otherKey.map(ContactPlace.identifier) }
+
+    /// Whether every row needs the other key's column, because the file has none for the key.
+    package func needsOtherKey(among places: some Sequence<ContactPlace>) -> Bool {
+        otherKey != nil && !places.contains(.identifier(settings.key))
+    }
+
     /// The type of a column's attribute.
     public func type(of column: ContactColumn) -> AttributeType {
         guard case .attribute(let name) = column.place else { return .string }
@@ -239,8 +249,11 @@ public struct ContactFile: Sendable {
         guard settings.encoding == .utf8, dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
         let given = settings.header
         var layout = ColumnLayout(dialect) { header in
-            zip(given.isEmpty ? header : given, header).map { name, found in
-                var column = layoutColumn(of: column(named: name))
+            let columns = (given.isEmpty ? header : given).map(column)
+            let needsOther = needsOtherKey(among: columns.lazy.map(\.place))
+            return zip(columns, header).map { known, found in
+                var column = layoutColumn(of: known)
+                if needsOther, known.place == otherKey { column.isRequired = true }
                 column.header = found.trimmed
                 return column
             }
@@ -326,6 +339,30 @@ extension SettingRow {
                 return Problem("It is not one of the forms.", "Use one of \(words.joined(separator: ", ")).")
             }
             settings[keyPath: path] = form
+            return nil
+        }
+    }
+
+    /// The kind of identifier that finds a contact, and where nothing is said the one that finds who has none of it.
+    public static func fileKey(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        default kind: IdentifierKind,
+        else other: IdentifierKind,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        SettingRow(
+            "key",
+            form: "text",
+            schema: ["type": "string", "minLength": 1],
+            default: kind.rawValue,
+            rule: rule,
+            "The kind of identifier that finds a contact: without it a row is none. Where nothing is said, \(other.rawValue) finds a contact without \(kind.rawValue)."
+        ) { value, settings in
+            guard let text = value.string?.trimmed, !text.isEmpty else {
+                return Problem("It is no kind of identifier.", "Name one, such as external or email.")
+            }
+            settings[keyPath: path].key = IdentifierKind(rawValue: text)
+            settings[keyPath: path].otherKey = nil
             return nil
         }
     }

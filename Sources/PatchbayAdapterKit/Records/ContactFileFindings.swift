@@ -90,6 +90,8 @@ public struct ContactFileFindings: Sendable {
     let keyMissing: FindingRow
     /// The same of another column that no row may leave blank.
     let cellMissing: FindingRow
+    /// Only for formats in which another identifier finds who has none of the key's kind.
+    public let otherKey: FindingRow
     let optOutLost: FindingRow
     package let noColumn: FindingRow
     package let noHome: FindingRow
@@ -366,6 +368,13 @@ public struct ContactFileFindings: Sendable {
             rule: rules.key,
             reason: "The contact has nothing for a column that every row needs, so it is not written",
             remedy: "Give the contact what the column holds, or map another column to it \(columns)."
+        )
+        otherKey = row(
+            "record.otherKey",
+            .note,
+            rule: rules.key,
+            reason: "The contact lacks \(key), so another identifier finds its row",
+            remedy: "Let the import find such rows by that column, or set key to a kind that every contact has."
         )
         optOutLost = row(
             "record.optOutLost",

@@ -109,6 +109,7 @@ private struct RowComposer {
         consents()
         devices()
         checkRequired()
+        checkOtherKey()
     }
 
     private mutating func note(_ row: FindingRow, _ path: String, _ detail: String? = nil) {
@@ -437,9 +438,21 @@ private struct RowComposer {
         for (column, text) in zip(table.columns, fields) where text.isEmpty && file.isRequired(column) {
             rules.key.fire()
             let isKey = file.isKey(column)
+            if isKey, let other = file.otherKey, let index = table.places[other], !fields[index].isEmpty {
+                note(rows.otherKey, "identifiers", "column \(table.columns[index].name)")
+                continue
+            }
             let path = isKey ? "identifiers" : column.place.text
             note(isKey ? rows.keyMissing : rows.cellMissing, path, "column \(column.name)")
         }
+    }
+
+    /// A file without a column for the key has one for the other.
+    private mutating func checkOtherKey() {
+        guard let other = file.otherKey, file.needsOtherKey(among: table.places.keys) else { return }
+        rules.key.fire()
+        guard table.places[other].map({ fields[$0].isEmpty }) ?? true else { return }
+        note(rows.keyMissing, "identifiers")
     }
 }
 

@@ -122,10 +122,12 @@ struct RowCompiler {
         note()
         var compiled: [RowPlan.Column] = []
         var taken: Set<ContactPlace> = []
+        let needsOther = file.needsOtherKey(among: columns.map(\.place))
         for (index, column) in columns.enumerated() {
             // Of two columns for one place the first is filled.
             let isFirst = taken.insert(column.place).inserted
-            guard let next = self.column(column, at: isFirst ? index : nil) else { return nil }
+            guard var next = self.column(column, at: isFirst ? index : nil) else { return nil }
+            if needsOther, isFirst, column.place == file.otherKey { next.isRequired = true }
             compiled.append(next)
         }
         row.columns = arena.make(compiled)

@@ -200,6 +200,14 @@ extension Migration {
     /// The kind of identifier by which the target knows a contact, if its writer says one.
     var writtenKey: IdentifierKind? { (try? makeWriter())?.keyKind }
 
+    /// How many contacts the target knows by another kind of identifier, and which; nil where it is none.
+    fileprivate func otherKey(in report: MigrationReport) -> (kind: IdentifierKind, count: Int)? {
+        guard case .rows(let file, _)? = try? target.makeTargetLayout?(targetSettings),
+            let kind = file.settings.otherKey, let told = report.findings[file.kind.findings.otherKey.code]
+        else { return nil }
+        return (kind, told.count)
+    }
+
     /// The kind of identifier by which the target knows a contact, if its layout says one.
     var keyKind: IdentifierKind? {
         guard case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
@@ -258,8 +266,14 @@ extension MigrationPlan {
         self.billedKind = billedKind?.rawValue
         billed = billedKind.flatMap { kind in
             // Without such keys nobody is written, unless a mapping makes some.
-            keys.first { $0.kind == kind.rawValue }?.written
+            let own =
+                keys.first { $0.kind == kind.rawValue }?.written
                 ?? (survey.identifiers[kind.rawValue] == nil && migration.mapping.isEmpty ? 0 : nil)
+            // Who is found by another identifier counts as one more where no such identifier stands twice.
+            guard let other = migration.otherKey(in: report) else { return own }
+            let others = keys.first { $0.kind == other.kind.rawValue }
+            guard let own, let others, others.total == others.distinct, others.caseVariants == 0 else { return nil }
+            return own + other.count
         }
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }

@@ -37,6 +37,7 @@ struct ProfileFileSettings: AdapterSettings {
 
     init() {
         file = ContactFile.Settings(delimiter: .semicolon, isQuoted: false, forms: FieldForms(day: .slashed))
+        file.otherKey = .email
     }
 
     static func read(_ object: JSONObject) throws(SettingsError) -> ProfileFileSettings {
@@ -44,7 +45,7 @@ struct ProfileFileSettings: AdapterSettings {
     }
 
     static let table = SettingsTable<ProfileFileSettings>([
-        .fileKey(\.file.key, default: .external, rule: .adobe("F7")),
+        .fileKey(\.file, default: .external, else: .email, rule: .adobe("F7")),
         .fileDelimiter(
             \.file.delimiter,
             of: [.semicolon, .tab, .comma, .bar],
@@ -160,7 +161,11 @@ extension Rule {
             "F6", "PKey and computed fields are never carried over.",
             "Campaign Standard documentation: Must-read of the APIs"
         ),
-        ("F7", "A row is reconciled by a field of the profile.", practice),
+        (
+            "F7",
+            "A row is reconciled by a field of the profile: externalId, and without one email, unless a setting names it.",
+            practice + "; which field is a choice"
+        ),
         ("F8", "A file without rows is refused, and a row has as many fields as the header.", house),
         (
             "F9", "Several values in one field stand between semicolons, or between commas in a file with semicolons.",

@@ -30,6 +30,10 @@ public protocol ContactDoor: VendorAdapter {
     /// The attributes that the vendor fills in by itself, under the names under which they are read back: where they stand,
     /// nobody has said anything of the contact.
     var vendorAttributes: Set<AttributeName> { get }
+    /// What is shown of a contact of whom nobody has said anything: where a subscription stands so, nobody has.
+    var vendorSubscriptions: [Subscription] { get }
+    /// The requests that it takes to ask for so many contacts by their keys, for a plan.
+    func requests(toRead contacts: Int) -> Int
     /// The requests that so many operations make, by kind, for a plan.
     func work(for amount: DoorAmount) -> [DoorWork]
 }
@@ -46,7 +50,7 @@ public enum ContactReading: Hashable, Sendable {
 public enum ContactQuestion: Hashable, Sendable {
     /// Those of these keys.
     case keys([String])
-    /// A page: the one to which ``ContactPage/next`` led; nil is the first.
+    /// A page: the one to which ``ContactPage/next`` led; nil is the first of all contacts.
     case page(JSONValue?)
 }
 
@@ -54,7 +58,8 @@ public enum ContactQuestion: Hashable, Sendable {
 public struct ContactPage: Sendable {
     /// Each contact that is there, under its key.
     public var contacts: [(key: String, contact: Contact)]
-    /// What leads to the next page; nil at the end.
+    /// What leads to the next page; nil at the end. An answer about contacts that were asked for by their keys may lead to one,
+    /// too: it holds more of them.
     public var next: JSONValue?
 
     /// A page.
@@ -111,6 +116,12 @@ extension ContactDoor {
     public func key(of text: String) -> String { text }
     /// It shows nothing.
     public var reading: ContactReading? { nil }
+    /// As many contacts in a request as the door takes; none of a door that shows pages or nothing.
+    public func requests(toRead contacts: Int) -> Int {
+        guard case .byKeys(let most)? = reading else { return 0 }
+        return (contacts + most - 1) / max(1, most)
+    }
+
     /// It takes nothing away.
     public var removal: JSONObject? { nil }
     /// No attribute stands for an identifier.
@@ -122,6 +133,8 @@ extension ContactDoor {
 
     /// Nothing.
     public var vendorAttributes: Set<AttributeName> { [] }
+    /// Nothing.
+    public var vendorSubscriptions: [Subscription] { [] }
 
     /// What is empty is shown as empty.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> { [] }

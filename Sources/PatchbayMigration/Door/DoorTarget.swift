@@ -80,7 +80,7 @@ public struct DoorTarget: Sendable {
         case .byKeys(let most):
             let note =
                 "what stands there before, \(most) contacts in a request: with --journal of all, else of who has a yes; as many to verify"
-            ways.append(DoorWork("reading", of: amount.contacts, atMost: most, note: note))
+            ways.append(DoorWork("reading", requests: door.requests(toRead: amount.contacts), note: note))
         case .inPages(let size):
             let note =
                 "with --journal, before the first yes, and to verify, everything that the vendor holds is read, \(size) contacts in a request"

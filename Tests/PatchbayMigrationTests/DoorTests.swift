@@ -653,6 +653,14 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(back["yes"]?.attributes["nick"] == "A")
     }
 
+    @Test func `a no to every channel is said by each flag that Adobe has`() throws {
+        let target = try Shop.adobe.target()
+        let contact = person("c-1", [:], consents: [Consent(purpose: .messaging, state: .denied)])
+        let row = DoorMapper(target.door, target.settings).row(of: contact)
+        #expect(!row.isRejected)
+        #expect(row.image.subscriptions.count == 6 && row.image.subscriptions.allSatisfy { $0.state == .unsubscribed })
+    }
+
     @Test func `two profiles of one key at Adobe stop one row, and not the migration`() async throws {
         let byAddress = try Shop.adobe.target([
             "matching": "email", "keyField": "email", "filter": "x", "filterParameter": "x",

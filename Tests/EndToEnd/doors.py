@@ -70,6 +70,18 @@ def acoustic(state):
     return people
 
 
+def adobe(state):
+    people = {}
+    for profile in state["profiles"]:
+        fields = {name: json.loads(value) for name, value in profile["fields"].items()}
+        flags = {"email": fields.pop("blackListEmail", False), "sms": fields.pop("blackListMobile", False)}
+        tags = {tag for tag, field in {"red": "cusIsRed", "blue": "cusIsBlue"}.items() if fields.pop(field, False)}
+        # The vendor shows a flag of which nothing was said as one that refuses nothing.
+        wishes = {channel: "unsubscribed" if isOut else "subscribed" for channel, isOut in flags.items()}
+        people[fields.pop("cusNumber")] = Person({name: str(value) for name, value in fields.items()}, tags, wishes)
+    return people
+
+
 NAMES = {"tagColumns": {"red": "IsRed", "blue": "IsBlue"}, "identifierColumns": {"email": "Email", "phone": "Phone"}}
 DOORS = [
     Door(
@@ -96,6 +108,19 @@ DOORS = [
             "baseUrl": url, "clientId": "shop", "clientSecret": "${SECRET}", "refreshToken": "${REFRESH}", "databaseId": "771100",
             "keyColumn": "CustomerNo", "subscriptionColumns": {"sms": "Sms"}, **NAMES,
         }, acoustic, True,
+    ),
+    Door(
+        "adobe-server",
+        {
+            "clientId": "shop", "clientSecret": KEYS["SECRET"], "poison": "poison", "keyField": "cusNumber", "filter": "byCusNumber",
+            "filterParameter": "number",
+        },
+        lambda url: {
+            "apiUrl": url, "tokenUrl": url, "organization": "shop", "clientId": "shop", "clientSecret": "${SECRET}", "scope": "openid",
+            "resource": "profileAndServicesExt", "matching": "filter", "filter": "byCusNumber", "filterParameter": "number",
+            "keyField": "cusNumber", "tagFields": {"red": "cusIsRed", "blue": "cusIsBlue"},
+            "fieldNames": {"points": "cusPoints", "nick": "cusNick", "born": "cusBorn"},
+        }, adobe, True,
     ),
 ]
 

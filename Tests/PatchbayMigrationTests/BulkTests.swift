@@ -216,6 +216,60 @@ import Testing
         #expect(["unsubscribed", ";7;", "Eu/\u{301}x"].contains { said.contains($0) })
     }
 
+    @Test(arguments: [
+        #"{"channel":"phone","state":"unsubscribed"}"#, #"{"channel":"fax","state":"suspended"}"#,
+        #"{"channel":"phone","topic":"calls","state":"unsubscribed"}"#, #"{"channel":"in_app","state":"unsubscribed"}"#,
+        #"{"channel":"postal_mail","state":"subscribed"}"#, #"{"channel":"email","state":"unsubscribed"}"#,
+    ])
+    func `a channel that only a column knows is the same on every way`(_ wish: String) throws {
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let consents = [
+            "", #"{"purpose":"messaging","state":"denied"}"#,
+            #"{"purpose":"messaging","channel":"phone","state":"denied"}"#,
+            #"{"purpose":"messaging","channel":"email","state":"denied"}"#, #"{"purpose":"sale","state":"denied"}"#,
+            #"{"purpose":"sale","channel":"email","state":"denied"}"#, #"{"purpose":"tracking","state":"denied"}"#,
+            #"{"purpose":"messaging","state":"granted"}"#, #"{"purpose":"own","state":"granted"}"#,
+        ]
+        let lines = consents.enumerated().map { number, consent in
+            #"{"identifiers":[{"kind":"external","value":"c\#(number)"}],"subscriptions":[\#(wish)],"consents":[\#(consent)]}"#
+                + "\n"
+        }
+        // Without the column for every channel a denied use is said in each of them.
+        for settings in [[:], ["columns": ["blackList": "ignored"]], ["lostOptOuts": "warn"]] as [JSONObject] {
+            let slow = try Outcome(Array(lines.joined().utf8), settings, to: adobe, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(Array(lines.joined().utf8), settings, to: adobe, chunk: 1 << 20, workers: 1)
+            #expect(bulk == slow)
+        }
+    }
+
+    @Test func `who is found by another identifier is the same on every way`() throws {
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        let people = [
+            #"{"identifiers":[{"kind":"external","value":"c1"},{"kind":"email","value":"a@b.example"}]}"#,
+            #"{"identifiers":[{"kind":"email","value":"c@b.example"}]}"#,
+            #"{"identifiers":[{"kind":"phone","value":"+358401234567"}]}"#,
+            #"{"identifiers":[{"kind":"email","value":"no address"}]}"#,
+        ]
+        let bytes = Array(people.map { $0 + "\n" }.joined().utf8)
+        let all: [(JSONObject, written: Int)] = [
+            ([:], 2), (["key": "external"], 1), (["key": "email"], 2), (["columns": ["externalId": "ignored"]], 2),
+        ]
+        for (settings, written) in all {
+            let slow = try Outcome(bytes, settings, to: adobe, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(bytes, settings, to: adobe, chunk: 1 << 20, workers: 1)
+            #expect(bulk == slow)
+            #expect(slow.report.contains("\"written\":\(written),"), "\(slow.report)")
+        }
+        for export in ["externalId;email\nc1;\n;a@b.example\n;\n", "email;firstName\na@b.example;A\n;B\n"] {
+            let (slow, bulk) = (
+                try Outcome(Array(export.utf8), [:], from: adobe, to: .neutralContacts, chunk: 1 << 20, workers: 0),
+                try Outcome(Array(export.utf8), [:], from: adobe, to: .neutralContacts, chunk: 1 << 20, workers: 1)
+            )
+            #expect(bulk == slow)
+            #expect(slow.report.contains("\"adobe.row.keyBlank\""))
+        }
+    }
+
     @Test(arguments: ["c2,Eu/\u{301}x,c,", "c2,,\u{20}\u{301}x,", "c2,,\u{20}\u{301},", "c2,,c,0000-01-01"])
     func `marks that join and the first year are the same on every way of rows`(_ row: String) throws {
         let source = try #require(AdapterModule.des.formats.first)

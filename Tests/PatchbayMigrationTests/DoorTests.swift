@@ -3,6 +3,8 @@ import Patchbay
 import PatchbayAcoustic
 import PatchbayAcousticSimulator
 import PatchbayAdapterKit
+import PatchbayAdobe
+import PatchbayAdobeSimulator
 import PatchbayAltcraft
 import PatchbayAltcraftSimulator
 import PatchbayDES
@@ -36,11 +38,14 @@ private actor PlayedVendor: Transport {
     var state: JSONValue { get throws { try vendor.stateJSON } }
 }
 
-/// A door of a shop that has a place for e-mail, text messages and two tags, and none for push messages.
+/// A door of a shop that has a place for e-mail, text messages and two tags, and none for one channel.
 private enum Shop: String, CaseIterable, CustomTestStringConvertible {
-    case altcraft, salesforce, acoustic
+    case altcraft, salesforce, acoustic, adobe
 
     var testDescription: String { rawValue }
+
+    /// A channel that the door has no place for.
+    var unheard: Channel { self == .adobe ? .inApp : .push }
 
     private static let names: JSONObject = [
         "tagColumns": ["red": "IsRed", "blue": "IsBlue"], "identifierColumns": ["email": "Email", "phone": "Phone"],
@@ -82,6 +87,21 @@ private enum Shop: String, CaseIterable, CustomTestStringConvertible {
             ]
             for member in more { own[member.name] = member.value }
             adapter = try AcousticServer(settings: read(AcousticServerSettings.self, own))
+        case .adobe:
+            adapter = try AdobeServer(
+                settings: read(
+                    AdobeServerSettings.self,
+                    [
+                        "apiUrl": "https://mc.example", "tokenUrl": "https://ims.example", "organization": "shop",
+                        "clientId": "shop", "clientSecret": "secret", "scope": "openid",
+                        "resource": "profileAndServicesExt", "matching": "filter", "filter": "byCusNumber",
+                        "filterParameter": "cusNumber_parameter", "keyField": "cusNumber",
+                        "tagFields": ["red": "cusIsRed", "blue": "cusIsBlue"],
+                        "fieldNames": ["points": "cusPoints", "nick": "cusNick", "city": "cusCity"],
+                        "services": ["email.news": "weeklyNews", "email.tips": "tips", "sms.alerts": "alerts"],
+                    ]
+                )
+            )
         }
         return try DoorTarget(.init(name: "shop", adapter: adapter, settingsDigest: "1"), settings: settings)
     }
@@ -101,6 +121,20 @@ private enum Shop: String, CaseIterable, CustomTestStringConvertible {
         case .acoustic:
             try PlayedVendor(
                 { SimulatedVendor(try AcousticServerSimulator(settings: ["poison": "poison"])) },
+                instead: instead
+            )
+        case .adobe:
+            try PlayedVendor(
+                {
+                    SimulatedVendor(
+                        try AdobeServerSimulator(
+                            settings: [
+                                "poison": "poison", "keyField": "cusNumber", "filter": "byCusNumber",
+                                "filterParameter": "cusNumber_parameter", "mostRows": 2,
+                            ]
+                        )
+                    )
+                },
                 instead: instead
             )
         }
@@ -319,7 +353,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try bench.names.contains("journal"))
     }
 
-    @Test(arguments: [Shop.altcraft, .acoustic])
+    @Test(arguments: [Shop.altcraft, .acoustic, .adobe])
     private func `undo takes nobody away of whom somebody has said more since`(shop: Shop) async throws {
         let bench = try Bench(shop.target(), ["no", "city", "tag", "none"].map { person($0, ["nick": "A"]) })
         defer { bench.remove() }
@@ -545,6 +579,123 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await bench.verify(vendor).1 == [])
     }
 
+    private static let news = Subscription(channel: .email, topic: "news", state: .subscribed)
+
+    /// People at Adobe: one who has the newsletter, one who left it, one who refuses everything, and one who has more
+    /// subscriptions than a page holds.
+    private static let readers = ["has", "left", "refuses", "many"].map { key -> Contact in
+        var news = news
+        if key == "left" { news.state = .unsubscribed }
+        if key == "refuses" { return person(key, ["blackList": true]) }
+        let tips = Subscription(channel: .email, topic: "tips", state: .subscribed)
+        let alerts = Subscription(channel: .sms, topic: "alerts", state: .subscribed)
+        return person(key, ["nick": "A"], key == "many" ? [tips, alerts, news] : [news])
+    }
+
+    @Test(arguments: [true, false])
+    func `who left a service at Adobe is not subscribed again, unless the settings say that nobody knows`(
+        isKept: Bool
+    ) async throws {
+        let target = try Shop.adobe.target(isKept ? [:] : ["notSubscribed": "unknown"])
+        let bench = try Bench(target, Self.readers)
+        defer { bench.remove() }
+        let vendor = try Shop.adobe.vendor()
+        #expect(try await bench.apply(vendor).report.written == 4)
+        let held = try await bench.held(vendor)
+        func state(_ key: String, _ wish: Subscription = Self.news) -> Subscription.State? {
+            held[key]?.subscriptions.mostProtectiveState(of: wish.key)
+        }
+        #expect(state("has") == .subscribed)
+        #expect(held["many"]?.subscriptions.count { $0.topic != nil && $0.state == .subscribed } == 3)
+        #expect(state("left") == (isKept ? .unsubscribed : .unknown))
+        #expect(state("refuses", Subscription(channel: .sms, state: .unknown)) == .unsubscribed)
+        #expect(try await bench.verify(vendor).1 == [])
+        let email = Subscription(channel: .email, state: .subscribed)
+        try bench.write([
+            person("left", ["nick": "B"], [Self.news]), person("new", [:], [Self.news]),
+            person("refuses", [:], [email]),
+        ])
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        let outcome = try await bench.apply(vendor, journal: true)
+        #expect(outcome.report.findings["migration.door.targetNo"]?.count == (isKept ? 2 : 1))
+        #expect(try await bench.verify(vendor).1 == [])
+        let after = try await bench.held(vendor)
+        #expect(after["left"]?.saysNo(to: Self.news.key) == isKept)
+        #expect(after["new"]?.subscriptions.mostProtectiveState(of: Self.news.key) == .subscribed)
+        #expect(after["refuses"]?.saysNo(to: email.key) == true)
+        #expect(try await bench.undo(vendor).report.rejected == 0)
+        let back = try await bench.held(vendor)
+        #expect(back["new"] == nil)
+        #expect(back["left"]?.attributes["nick"] == "A")
+        #expect(back["left"]?.subscriptions.mostProtectiveState(of: Self.news.key) != .subscribed)
+    }
+
+    @Test(arguments: ["subscribed", "unknown"])
+    func `what a flag at Adobe means that refuses nothing the settings say, on the way there and back`(
+        notOptedOut: JSONValue
+    ) async throws {
+        let target = try Shop.adobe.target(
+            ["notOptedOut": notOptedOut],
+            settings: ["targetNoes": "override"]
+        )
+        let no = Subscription(channel: .email, state: .unsubscribed)
+        let yes = Subscription(channel: .email, state: .subscribed)
+        let bench = try Bench(target, [person("no", ["nick": "A"], [no]), person("yes", ["nick": "A"], [yes])])
+        defer { bench.remove() }
+        let vendor = try Shop.adobe.vendor()
+        _ = try await bench.apply(vendor)
+        let free: Subscription.State = notOptedOut == "unknown" ? .unknown : .subscribed
+        #expect(try await bench.held(vendor)["yes"]?.subscriptions.mostProtectiveState(of: yes.key) == free)
+        try bench.write([person("no", ["nick": "B"], [yes]), person("yes", ["nick": "B"], [no])])
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        #expect(try await bench.apply(vendor, journal: true).report.written == 2)
+        #expect(try await bench.verify(vendor).1 == [])
+        #expect(try await bench.undo(vendor).report.rejected == 0)
+        let back = try await bench.held(vendor)
+        // A no comes back in any case; where nobody knows whether there was a yes none is said.
+        #expect(back["no"]?.saysNo(to: no.key) == true)
+        #expect(back["yes"]?.saysNo(to: no.key) == (notOptedOut == "unknown"))
+        #expect(back["yes"]?.attributes["nick"] == "A")
+    }
+
+    @Test func `a no to every channel is said by each flag that Adobe has`() throws {
+        let target = try Shop.adobe.target()
+        let contact = person("c-1", [:], consents: [Consent(purpose: .messaging, state: .denied)])
+        let row = DoorMapper(target.door, target.settings).row(of: contact)
+        #expect(!row.isRejected)
+        #expect(row.image.subscriptions.count == 6 && row.image.subscriptions.allSatisfy { $0.state == .unsubscribed })
+    }
+
+    @Test func `two profiles of one key at Adobe stop one row, and not the migration`() async throws {
+        let byAddress = try Shop.adobe.target([
+            "matching": "email", "keyField": "email", "filter": "x", "filterParameter": "x",
+        ])
+        let yes = Subscription(channel: .email, state: .subscribed)
+        let twins = ["twin-1", "twin-2"].map { key -> Contact in
+            var contact = person(key, [:])
+            contact.identifiers[1] = Identifier(.email, "twin@mail.example")
+            return contact
+        }
+        let bench = try Bench(Shop.adobe.target(), twins)
+        defer { bench.remove() }
+        let vendor = try Shop.adobe.vendor()
+        #expect(try await bench.apply(vendor).report.written == 2)
+        let people = ["twin", "other"].map { key -> Contact in
+            Contact(
+                identifiers: [Identifier(.email, "\(key)@mail.example")],
+                attributes: ["nick": "A"],
+                subscriptions: [yes]
+            )
+        }
+        let other = try Bench(byAddress, people)
+        defer { other.remove() }
+        let report = try await other.apply(vendor, journal: true).report
+        #expect((report.written, report.rejected) == (1, 1))
+        #expect(report.findings["adobe.server.contact.several"] != nil)
+        #expect(try await other.verify(vendor).1 == [])
+        #expect(try await other.undo(vendor).report.rejected == 0)
+    }
+
     @Test func `a target of pages is read whole before the first yes, and not without one`() async throws {
         func reads(_ contacts: [Contact]) async throws -> Int {
             let bench = try Bench(Shop.salesforce.target(), contacts)
@@ -616,6 +767,10 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let vendor = try Shop.salesforce.vendor()
         let refused = await failure { try await bench.apply(vendor) }
         #expect(refused.first?.hasPrefix("migration.door.noesUnseen") == true)
+        // No mapping touches a subscription: the remedy must be one that works.
+        let remedy = DoorFinding.noesUnseen.remedy
+        #expect(!remedy.contains("mapping"))
+        #expect(remedy.contains(#"{"to": {"targetNoes": "override"}}"#))
         #expect(try bench.names == ["in"])
         var source = try FileSource(path: bench.path("in"))
         let plan = try bench.migration.plan(&source, door: bench.target)
@@ -658,7 +813,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
 
     @Test(arguments: Shop.allCases)
     private func `a no without a place rejects the row, unless a warning is wanted`(shop: Shop) throws {
-        let contact = person("c-1", [:], [Subscription(channel: .push, state: .unsubscribed)])
+        let contact = person("c-1", [:], [Subscription(channel: shop.unheard, state: .unsubscribed)])
         let strict = try shop.target()
         let row = DoorMapper(strict.door, strict.settings).row(of: contact)
         #expect(row.findings.filter { $0.severity == .error }.map(\.code) == ["migration.door.optOutLost"])
@@ -861,6 +1016,8 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         (.salesforce, [:], ["rowset 6", "reading 0"]),
         (.salesforce, ["route": "asyncRows", "rowsPerJob": 40], ["async rows 8", "async status 8", "reading 0"]),
         (.acoustic, [:], ["AddRecipient 100", "reading 100"]),
+        (.adobe, [:], ["find 100", "profile 100", "reading 200"]),
+        (.adobe, ["services": [:]], ["find 100", "profile 100", "reading 100"]),
     ]
 
     @Test(arguments: ways)

@@ -251,6 +251,25 @@ import Testing
         #expect(fates["consent, denied"] == "refused" && fates["locale"] == "lost")
     }
 
+    @Test func `who is found by an address counts once, and nobody guesses where an address stands twice`() throws {
+        func reader(_ email: String) -> Contact { Contact(identifiers: [Identifier(.email, email)]) }
+        let member = Contact(identifiers: [Identifier(.external, "c-1"), Identifier(.email, "a@x.example")])
+        let ends: [(people: [Contact], billed: Int?)] = [
+            ([member, reader("b@x.example"), reader("c@x.example")], 3), ([reader("b@x.example")], 1),
+            ([member, reader("a@x.example")], nil), ([reader("b@x.example"), reader("B@x.example")], nil),
+        ]
+        for (people, billed) in ends {
+            for workers in [0, 1] {
+                let bytes = people.flatMap { Self.lines($0) }
+                let plan = try Self.plan(bytes, to: AdapterModule.adobe.formats[0], [:], workers: workers)
+                #expect(plan.report.written == people.count)
+                #expect(plan.billed == billed)
+                let note = plan.losses.first { $0.code == "adobe.record.otherKey" }
+                #expect(note?.severity == .note && note?.remedy.isEmpty == false)
+            }
+        }
+    }
+
     @Test func `an attribute that no column takes is lost, and one with a column of its own is no loss of its type`()
         throws
     {

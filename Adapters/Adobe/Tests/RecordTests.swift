@@ -63,8 +63,8 @@ import Testing
         #expect(
             text == """
                 externalId;email;mobilePhone;firstName;lastName;birthDate;gender;blackListEmail;blackListMobile;\
-                blackListPushnotification;blackList\r
-                c-1001;aino.virtanen@example.com;+358401234567;Aino;;1990/04/01;;true;true;;true\r\n
+                blackListPushnotification;blackListPhone;blackListFax;blackListPostalMail;blackList;ccpaOptOut\r
+                c-1001;aino.virtanen@example.com;+358401234567;Aino;;1990/04/01;;true;true;;;;;true;\r\n
                 """
         )
         #expect(
@@ -98,7 +98,8 @@ import Testing
                 "adobe.record.unwritable attributes.given_name", "adobe.record.noHome devices[0]",
             ]
         )
-        #expect(try write(contact).findings.map(\.code).contains("adobe.record.keyMissing"))
+        let named = try write(contact, ["key": "external"])
+        #expect(named.findings.map(\.code).contains("adobe.record.keyMissing"))
         #expect(throws: SettingsError.self) { try read("externalId;email\n") }
         var quoted = settings
         quoted["quoted"] = true
@@ -116,5 +117,71 @@ import Testing
             let result = try write(contact, settings)
             #expect(result.text.hasSuffix(written) && result.findings.map(\.code) == [code])
         }
+    }
+
+    private static let flags: [(field: String, channel: Channel)] = [
+        ("blackListEmail", .email), ("blackListMobile", .sms), ("blackListPushnotification", .push),
+        ("blackListPhone", "phone"), ("blackListFax", "fax"), ("blackListPostalMail", "postal_mail"),
+    ]
+
+    @Test(.shows("adobe/F5", of: AdobeDevice.self), arguments: flags)
+    func `a flag for a channel is a no to it, and stands in the same field again`(
+        _ flag: (field: String, channel: Channel)
+    ) throws {
+        let records = try read("externalId;\(flag.field)\nc-1;true\nc-2;1\nc-3;false\nc-4;\n")
+        let key = Subscription(channel: flag.channel, state: .unknown).key
+        let states = records.map { $0.contact?.subscriptions.mostProtectiveState(of: key) }
+        #expect(states == [.unsubscribed, .unsubscribed, .subscribed, nil])
+        #expect(records.allSatisfy { $0.contact?.attributes.isEmpty == true && $0.findings.isEmpty })
+        let contact = try #require(records[0].contact)
+        let (text, findings) = try write(contact)
+        #expect(findings.isEmpty)
+        #expect(try read(text)[0].contact == contact)
+    }
+
+    @Test(.shows("adobe/F5", of: AdobeDevice.self))
+    func `a no to selling the person's data is a consent's no, and false is no yes`() throws {
+        let records = try read("externalId;ccpaOptOut\nc-1;true\nc-2;false\nc-3;\n")
+        #expect(records.map { $0.contact?.consents } == [[Consent(purpose: "sale", state: .denied)], [], []])
+        #expect(records.allSatisfy { $0.contact?.attributes.isEmpty == true })
+        let (text, findings) = try write(try #require(records[0].contact))
+        #expect(text.hasSuffix(";true\r\n") && findings.isEmpty)
+    }
+
+    @Test(.shows("adobe/F5", of: AdobeDevice.self))
+    func `whether a flag that refuses nothing is a yes the settings say`() throws {
+        let export = "externalId;blackListEmail;blackListMobile\nc-1;false;true\n"
+        func states(_ settings: JSONObject) throws -> [Subscription.State]? {
+            try read(export, settings)[0].contact?.subscriptions.map(\.state)
+        }
+        #expect(try states([:]) == [.subscribed, .unsubscribed])
+        #expect(try states(["notOptedOut": "subscribed"]) == [.subscribed, .unsubscribed])
+        #expect(try states(["notOptedOut": "unknown"]) == [.unknown, .unsubscribed])
+        #expect(throws: SettingsError.self) { try states(["notOptedOut": "no"]) }
+    }
+
+    @Test(.shows("adobe/F7", of: AdobeDevice.self))
+    func `who has no external id is found by the address, and the plan's note says so`() throws {
+        let reader = Contact(identifiers: [Identifier(.email, "a@b.example")], attributes: [.givenName: "Aino"])
+        let (text, findings) = try write(reader)
+        #expect(text.hasSuffix("\r\n;a@b.example;;Aino;;;;;;;;;;;\r\n"))
+        #expect(findings.map { "\($0.severity) \($0.code)" } == ["note adobe.record.otherKey"])
+        #expect(try read(text)[0].contact == reader)
+        // Who has neither is none, and neither is a row of a file without any external id.
+        let caller = Contact(identifiers: [Identifier(.phone, "+358401234567")])
+        #expect(try write(caller).findings.map(\.code) == ["adobe.record.keyMissing"])
+        #expect(try write(reader, ["key": "external"]).findings.map(\.code) == ["adobe.record.keyMissing"])
+        #expect(try write(reader, ["columns": ["externalId": "ignored"]]).findings.isEmpty)
+        #expect(
+            try write(caller, ["columns": ["externalId": "ignored"]]).findings.map(\.code).last
+                == "adobe.record.keyMissing"
+        )
+        let rows = try read("email;firstName\na@b.example;Aino\n;Ines\n")
+        #expect(rows.map { $0.contact?.identifiers } == [[Identifier(.email, "a@b.example")], nil])
+        #expect(rows[1].findings.map { "\($0.code) \($0.path)" } == ["adobe.row.keyBlank columns.email"])
+        let mixed = try read("externalId;email\nc-1;\n;a@b.example\n;\n")
+        #expect(mixed.map { $0.contact != nil } == [true, true, false])
+        #expect(mixed[2].findings.map(\.path) == ["columns.externalId"])
+        #expect(throws: SettingsError.self) { try read("firstName\nAino\n") }
     }
 }

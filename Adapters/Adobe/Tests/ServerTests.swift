@@ -493,6 +493,106 @@ import Testing
         }
     }
 
+    private func page(_ answer: JSONValue, _ desk: ServerDesk, to wanted: ContactQuestion = .keys(["c-1"]))
+        -> ContactPage
+    {
+        desk.adapter.contacts(in: answer, to: wanted)
+    }
+
+    @Test(.shows("adobe/B39", of: AdobeServer.self))
+    func `a profile is told in neutral terms, with a flag's no, and without what nobody said`() throws {
+        let desk = try ServerDesk()
+        let profile: JSONValue = [
+            "PKey": "@p1", "href": "x", "cusNumber": "c-1", "email": "a@b.example", "mobilePhone": "",
+            "firstName": "Aino",
+            "gender": "unknown", "age": 41, "lastModified": "2031-05-06 07:08:09.123Z", "location": ["city": "Oulu"],
+            "cusLoyaltyTier": "gold", "cusVisits": 7, "cusTagSports": true, "cusTagGold": false, "cusOwn": "x",
+            "blackList": false, "blackListEmail": true, "blackListPhone": true, "blackListMobile": false,
+            "ccpaOptOut": false, "subscriptions": ["href": "x"],
+        ]
+        let found = page(
+            ["profiles": [profile], "subscriptions": "profileAndServicesExt/profile/@p1/subscriptions/"],
+            desk
+        )
+        let contact = try #require(found.contacts.first?.contact)
+        #expect(contact.identifiers == [Identifier(.external, "c-1"), Identifier(.email, "a@b.example")])
+        #expect(
+            contact.attributes == [.givenName: "Aino", .loyaltyTier: "gold", "visits": 7, "cusOwn": "x"]
+        )
+        #expect(contact.tags == ["sports"])
+        #expect(
+            contact.subscriptions.map { "\($0.channel.rawValue) \($0.state.rawValue)" }
+                == ["email unsubscribed", "phone unsubscribed", "sms subscribed"]
+        )
+        #expect(found.next?["next"] == "profileAndServicesExt/profile/@p1/subscriptions/")
+        var refused = profile.object ?? [:]
+        refused["blackList"] = true
+        let states = page(["profiles": [.object(refused)]], desk).contacts.first?.contact.subscriptions.map(\.state)
+        #expect(states == [.unsubscribed, .unsubscribed, .unsubscribed])
+        let careful = try ServerDesk(["notOptedOut": "unknown"])
+        let said = page(["profiles": [profile]], careful).contacts.first?.contact.subscriptions.map(\.state)
+        #expect(said == [.unsubscribed, .unsubscribed, .unknown])
+        // Two with one key are none.
+        #expect(page(["profiles": [profile, profile]], desk).contacts.isEmpty)
+    }
+
+    @Test(.shows("adobe/B40", of: AdobeServer.self))
+    func `what a profile is not subscribed to is told behind the last page of its subscriptions`() throws {
+        let desk = try ServerDesk()
+        let start: JSONValue = ["key": "c-1", "next": "profileAndServicesExt/profile/@p1/subscriptions/"]
+        let question = desk.adapter.question(for: .page(start))
+        #expect(desk.adapter.examine(desk.operation("c-1", .readBack(question))).isEmpty)
+        let record: JSONValue = ["PKey": "@b1", "serviceName": "weeklyOffers", "service": ["PKey": "@s1"]]
+        let first = page(
+            ["content": [record], "next": "profileAndServicesExt/profile/@p1/subscriptions/?x", "isLast": false],
+            desk,
+            to: .page(start)
+        )
+        #expect(first.contacts.isEmpty)
+        let next = try #require(first.next)
+        let last = page(["content": [], "next": .null, "isLast": true], desk, to: .page(next))
+        #expect(last.next == nil)
+        #expect(
+            last.contacts.map(\.contact.subscriptions) == [
+                [
+                    Subscription(channel: .email, topic: "weekly_offers", state: .subscribed),
+                    Subscription(channel: .sms, topic: "delivery", state: .unsubscribed),
+                ]
+            ]
+        )
+    }
+
+    @Test(.shows("adobe/B8", "adobe/B9", of: AdobeServer.self))
+    func `a list of subscriptions that can't be had whole is no answer`() throws {
+        let desk = try ServerDesk()
+        let contact = ReadRequest("contact")
+        try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
+        try desk.advance(10)
+        let found = try desk.say("c-1", .readBack(contact))
+        try desk.advance(10)
+        #expect(desk.outcome(found)?.term == .accepted)
+        let profile: JSONValue = [
+            "PKey": "@p1", "cusNumber": "c-1", "subscriptions": ["href": "https://evil.example/x"],
+        ]
+        desk.instead = [("find", .json(200, ["content": [profile]]))]
+        let hidden = try desk.say("c-1", .readBack(contact))
+        try desk.advance(10)
+        #expect(desk.outcome(hidden)?.finding?.code == "adobe.server.reply.address")
+        desk.instead = [("find", .json(200, ["content": [profile, profile]]))]
+        let several = try desk.say("c-1", .readBack(contact))
+        try desk.advance(10)
+        #expect(desk.outcome(several)?.term == .accepted)
+        desk.instead = [("page", .json(200, ["content": [], "next": ["href": "https://evil.example/x"]]))]
+        let rest = "profileAndServicesExt/profile/@p1/subscriptions/"
+        let cut = try desk.say("c-1", .readBack(ReadRequest("subscriptions", arguments: ["next": .string(rest)])))
+        try desk.advance(10)
+        #expect(desk.outcome(cut)?.finding?.code == "adobe.server.reply.address")
+        for arguments in [[:], ["rows": 5, "next": .string(rest)], ["next": ""]] as [JSONObject] {
+            let operation = desk.operation("c-1", .readBack(ReadRequest("subscriptions", arguments: arguments)))
+            #expect(desk.adapter.examine(operation).map(\.code) == ["adobe.server.question"])
+        }
+    }
+
     // MARK: Settings
 
     @Test func `settings that can't work are refused together`() throws {

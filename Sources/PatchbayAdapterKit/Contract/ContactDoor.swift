@@ -32,6 +32,10 @@ public protocol ContactDoor: VendorAdapter {
     var vendorAttributes: Set<AttributeName> { get }
     /// The codes by which the door says that a no found nobody to leave alone: of such a no the vendor has nothing to show.
     var unneededNoes: Set<String> { get }
+    /// What is shown of a contact of whom nobody has said anything: where a subscription stands so, nobody has.
+    var vendorSubscriptions: [Subscription] { get }
+    /// The requests that it takes to ask for so many contacts by their keys, for a plan.
+    func requests(toRead contacts: Int) -> Int
     /// The requests that so many operations make, by kind, for a plan.
     func work(for amount: DoorAmount) -> [DoorWork]
 }
@@ -48,7 +52,7 @@ public enum ContactReading: Hashable, Sendable {
 public enum ContactQuestion: Hashable, Sendable {
     /// Those of these keys.
     case keys([String])
-    /// A page: the one to which ``ContactPage/next`` led; nil is the first.
+    /// A page: the one to which ``ContactPage/next`` led; nil is the first of all contacts.
     case page(JSONValue?)
 }
 
@@ -56,7 +60,8 @@ public enum ContactQuestion: Hashable, Sendable {
 public struct ContactPage: Sendable {
     /// Each contact that is there, under its key.
     public var contacts: [(key: String, contact: Contact)]
-    /// What leads to the next page; nil at the end.
+    /// What leads to the next page; nil at the end. An answer about contacts that were asked for by their keys may lead to one,
+    /// too: it holds more of them.
     public var next: JSONValue?
 
     /// A page.
@@ -113,6 +118,12 @@ extension ContactDoor {
     public func key(of text: String) -> String { text }
     /// It shows nothing.
     public var reading: ContactReading? { nil }
+    /// As many contacts in a request as the door takes; none of a door that shows pages or nothing.
+    public func requests(toRead contacts: Int) -> Int {
+        guard case .byKeys(let most)? = reading else { return 0 }
+        return (contacts + most - 1) / max(1, most)
+    }
+
     /// It takes nothing away.
     public var removal: JSONObject? { nil }
     /// No attribute stands for an identifier.
@@ -124,6 +135,8 @@ extension ContactDoor {
 
     /// Nothing.
     public var vendorAttributes: Set<AttributeName> { [] }
+    /// Nothing.
+    public var vendorSubscriptions: [Subscription] { [] }
 
     /// Every no has a place.
     public var unneededNoes: Set<String> { [] }

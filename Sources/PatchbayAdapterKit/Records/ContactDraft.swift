@@ -43,9 +43,14 @@ struct ContactDraft: Sendable {
     // MARK: Identifiers, attributes, tags
 
     private mutating func identifiers() -> [Identifier] {
+        let isFound = table.file.finder.flatMap(text) != nil
         for column in table.required where texts[column].isEmpty {
             let place = table.columns[column].place
+            if isFound, place == .identifier(table.file.settings.key) { continue }
             note(place == .identifier(table.file.settings.key) ? rows.keyBlank : rows.cellBlank, place)
+        }
+        if let other = table.file.finder, !isFound, table.file.needsFinder(among: table.places.keys) {
+            note(rows.keyBlank, other)
         }
         var identifiers: [Identifier] = []
         for (kind, column) in table.identifiers {

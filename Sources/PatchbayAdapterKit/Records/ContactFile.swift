@@ -139,11 +139,13 @@ public struct ContactFile: Sendable {
         public var skipsHeader = false
         /// What every row says besides its columns, as one of a file of opt-outs does; what allows less counts.
         public var everyRow: [Subscription] = []
-        /// The kind of identifier without which a row is none.
+        /// The kind of identifier that finds a row.
         public var key = IdentifierKind.external
         /// The kinds of which one stands in the key's column of a contact that has none of ``key``, in order; none where a
         /// configuration says what the key is.
         public var otherKeys: [IdentifierKind] = []
+        /// The kind whose own column finds a row that has nothing in the key's; nil where such a row is none.
+        public var finder: IdentifierKind?
         /// What columns hold, by name, over what is known; in the order in which they are written.
         public var columns: [(name: String, place: ContactPlace)] = []
         /// The types of attributes over what is known.
@@ -230,6 +232,14 @@ public struct ContactFile: Sendable {
     /// Whether a row is found by the column.
     func isKey(_ column: ContactColumn) -> Bool { column.place == .identifier(settings.key) }
 
+    /// The place of what finds a row that has nothing in the key's column.
+    package var finder: ContactPlace? { settings.finder.map(ContactPlace.identifier) }
+
+    /// Whether every row needs the finder's column, because the file has none for the key.
+    package func needsFinder(among places: some Sequence<ContactPlace>) -> Bool {
+        finder != nil && !places.contains(.identifier(settings.key))
+    }
+
     /// The type of a column's attribute.
     public func type(of column: ContactColumn) -> AttributeType {
         guard case .attribute(let name) = column.place else { return .string }
@@ -253,8 +263,11 @@ public struct ContactFile: Sendable {
         guard settings.encoding == .utf8, dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
         let given = settings.header
         var layout = ColumnLayout(dialect) { header in
-            zip(given.isEmpty ? header : given, header).map { name, found in
-                var column = layoutColumn(of: column(named: name))
+            let columns = (given.isEmpty ? header : given).map(column)
+            let needsOther = needsFinder(among: columns.lazy.map(\.place))
+            return zip(columns, header).map { known, found in
+                var column = layoutColumn(of: known)
+                if needsOther, known.place == finder { column.isRequired = true }
                 column.header = found.trimmed
                 return column
             }
@@ -340,6 +353,30 @@ extension SettingRow {
                 return Problem("It is not one of the forms.", "Use one of \(words.joined(separator: ", ")).")
             }
             settings[keyPath: path] = form
+            return nil
+        }
+    }
+
+    /// The kind of identifier that finds a contact, and where nothing is said the one whose column finds who has none of it.
+    public static func fileKey(
+        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
+        default kind: IdentifierKind,
+        elseFoundBy other: IdentifierKind,
+        rule: RuleID? = nil
+    ) -> SettingRow {
+        SettingRow(
+            "key",
+            form: "text",
+            schema: ["type": "string", "minLength": 1],
+            default: kind.rawValue,
+            rule: rule,
+            "The kind of identifier that finds a contact: without it a row is none. Where nothing is said, \(other.rawValue) finds a contact without \(kind.rawValue)."
+        ) { value, settings in
+            guard let text = value.string?.trimmed, !text.isEmpty else {
+                return Problem("It is no kind of identifier.", "Name one, such as external or email.")
+            }
+            settings[keyPath: path].key = IdentifierKind(rawValue: text)
+            settings[keyPath: path].finder = nil
             return nil
         }
     }

@@ -99,6 +99,8 @@ public struct ContactFileFindings: Sendable {
     public let withoutYes: FindingRow
     /// No yes is known, and the contact is written all the same.
     public let writtenWithoutYes: FindingRow
+    /// The row has no key, and another column finds it; only for formats in which one does.
+    public let otherKey: FindingRow
     let optOutLost: FindingRow
     package let noColumn: FindingRow
     package let noHome: FindingRow
@@ -414,6 +416,13 @@ public struct ContactFileFindings: Sendable {
             rule: rules.noes,
             reason: isTaken,
             remedy: "Set withoutYes to reject, unless you may write to them."
+        )
+        otherKey = row(
+            "record.otherKey",
+            .note,
+            rule: rules.key,
+            reason: "The contact lacks \(key), so another identifier finds its row",
+            remedy: "Let the import find such rows by that column, or set key to a kind that every contact has."
         )
         optOutLost = row(
             "record.optOutLost",

@@ -37,7 +37,7 @@ public struct ContactFileWriter: RecordWriter, Sendable {
     /// The identifier of the key's column.
     public var keyKind: IdentifierKind? { file.settings.key }
     /// The identifiers that stand in the key's column where a contact has none of its own.
-    public var otherKeyKinds: [IdentifierKind] { file.settings.otherKeys }
+    public var otherKeyKinds: [IdentifierKind] { file.settings.otherKeys + (file.settings.finder.map { [$0] } ?? []) }
 
     /// Appends one contact as a row, and says what of it does not survive.
     public mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
@@ -110,8 +110,9 @@ private struct RowComposer {
         subscriptions()
         consents()
         devices()
-        otherKey()
+        standIn()
         checkRequired()
+        checkFinder()
         checkYes()
     }
 
@@ -440,7 +441,7 @@ private struct RowComposer {
     // MARK: The whole row
 
     /// Where the contact has no key, the first identifier of another kind that may be one stands in the key's column.
-    private mutating func otherKey() {
+    private mutating func standIn() {
         let key = ContactPlace.identifier(file.settings.key)
         guard !contact.identifiers.contains(where: { $0.kind == file.settings.key && !$0.value.trimmed.isEmpty }),
             let index = table.places[key]
@@ -472,9 +473,21 @@ private struct RowComposer {
         for (column, text) in zip(table.columns, fields) where text.isEmpty && file.isRequired(column) {
             rules.key.fire()
             let isKey = file.isKey(column)
+            if isKey, let other = file.finder, let index = table.places[other], !fields[index].isEmpty {
+                note(rows.otherKey, "identifiers", "column \(table.columns[index].name)")
+                continue
+            }
             let path = isKey ? "identifiers" : column.place.text
             note(isKey ? rows.keyMissing : rows.cellMissing, path, "column \(column.name)")
         }
+    }
+
+    /// A file without a column for the key has one for the finder.
+    private mutating func checkFinder() {
+        guard let other = file.finder, file.needsFinder(among: table.places.keys) else { return }
+        rules.key.fire()
+        guard table.places[other].map({ fields[$0].isEmpty }) ?? true else { return }
+        note(rows.keyMissing, "identifiers")
     }
 }
 

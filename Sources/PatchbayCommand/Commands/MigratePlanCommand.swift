@@ -74,7 +74,10 @@ extension Command {
             ["with findings", "\(report.writtenWithFindings)"], ["would be rejected", "\(report.rejected)"],
             [
                 "billed contacts",
-                plan.billed.map { "\($0), by \(plan.billedKind ?? "")" } ?? "unknown: the format names no key",
+                plan.billed.map { "\($0), by \(plan.billedKind ?? "")" }
+                    ?? (plan.billedKind == nil
+                        ? "unknown: the format names no key"
+                        : "unknown: what finds a contact stands twice, or a mapping makes it"),
             ],
         ])
         try head("what does not survive")

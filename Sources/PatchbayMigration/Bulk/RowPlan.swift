@@ -60,6 +60,9 @@ struct RowPlan: BitwiseCopyable {
     /// Whether there are columns that only the writer knows how to fill.
     var hasTagColumns = false
     var hasDeviceColumns = false
+    /// Whether there are columns for channels or purposes beyond the lexicon: a record that names such a one, or every
+    /// channel, is for the writer.
+    var hasStrangeColumns = false
     /// Whether the source is surveyed on the way: then only what follows from the type of a value may be said of it.
     var isSurveyed = false
     /// Whether a subscription is said by its state alone.
@@ -122,10 +125,12 @@ struct RowCompiler {
         note()
         var compiled: [RowPlan.Column] = []
         var taken: Set<ContactPlace> = []
+        let needsOther = file.needsFinder(among: columns.map(\.place))
         for (index, column) in columns.enumerated() {
             // Of two columns for one place the first is filled.
             let isFirst = taken.insert(column.place).inserted
-            guard let next = self.column(column, at: isFirst ? index : nil) else { return nil }
+            guard var next = self.column(column, at: isFirst ? index : nil) else { return nil }
+            if needsOther, isFirst, column.place == file.finder { next.isRequired = true }
             compiled.append(next)
         }
         row.columns = arena.make(compiled)
@@ -201,7 +206,10 @@ struct RowCompiler {
         case .timeZone: row.timeZone = index ?? row.timeZone
         case .state(let key):
             guard index != nil else { break }
-            guard let channel = Lexicon.channelNames.firstIndex(of: key.channel.rawValue) else { return nil }
+            guard let channel = Lexicon.channelNames.firstIndex(of: key.channel.rawValue) else {
+                row.hasStrangeColumns = true
+                break
+            }
             (compiled.channel, compiled.topic) = (channel, topic(key.topic))
             let words = Lexicon.states.map { column.states.written[$0] ?? "" }
             guard words.allSatisfy(Self.isPlain) else { return nil }
@@ -211,7 +219,10 @@ struct RowCompiler {
             let channels = [nil] + Lexicon.channelNames.map(Optional.some)
             guard let purpose = Lexicon.purposeNames.firstIndex(of: scope.purpose.rawValue),
                 let channel = channels.firstIndex(of: scope.channel?.rawValue)
-            else { return nil }
+            else {
+                row.hasStrangeColumns = true
+                break
+            }
             (compiled.purpose, compiled.purposeChannel) = (purpose, channel == 0 ? Lexicon.none : channel - 1)
         case .optIn, .optOut, .changedAt, .source: row.saysStatesAlone = false
         case .device(let part): if part == .deviceID || part == .pushToken { row.hasDeviceColumns = true }

@@ -299,7 +299,7 @@ extension LineWriter {
         for index in 0..<view.subscriptionCount {
             let subscription = view.subscriptions + index
             let channel = subscription.pointee.channel
-            guard Self.standsAlone(index, view),
+            guard channel >= 0 || !row.pointee.hasStrangeColumns, Self.standsAlone(index, view),
                 let state = state(of: subscription, view, plan, denied: row.pointee.denied)
             else { return false }
             guard state != lexicon.pointee.unknownState else {
@@ -360,6 +360,11 @@ extension LineWriter {
         for index in 0..<view.consentCount where view.consents[index].state != lexicon.pointee.unanswered {
             let consent = view.consents[index]
             if consent.state == lexicon.pointee.refused {
+                // What is said of messages on every channel is said in columns beyond the lexicon, too.
+                let isKnown =
+                    consent.purpose >= 0 && (consent.channel >= 0 || consent.purpose > 0)
+                    && consent.channel != Lexicon.unknown
+                guard isKnown || !row.pointee.hasStrangeColumns else { return false }
                 guard !row.pointee.hasColumn(denying: consent.purpose, consent.channel) else { return false }
                 // Messaging is the first of the lexicon's purposes.
                 if consent.purpose == 0 {

@@ -50,17 +50,28 @@ struct DoorAsker: Sendable {
         repeat {
             let wanted = ContactQuestion.page(next)
             let page = try await patiently(isCancelled) { try await self.page(wanted, about: nil) }
+            guard let page else { throw Migration.Failure([DoorFinding.unreadable.at()]) }
             try take(page.contacts)
             next = page.next
         } while next != nil
     }
 
+    /// What the vendor holds of some contacts. What leads on from an answer holds more of the same contacts; one that is gone
+    /// meanwhile is not there.
     private func ask(_ wanted: ContactQuestion, about contact: String?) async throws -> [ScalarString: Contact] {
-        let page = try await page(wanted, about: contact)
-        return Dictionary(page.contacts.map { (ScalarString($0.key), $0.contact) }) { first, _ in first }
+        var found: [ScalarString: Contact] = [:]
+        var question: ContactQuestion? = wanted
+        while let asked = question {
+            guard let page = try await page(asked, about: contact) else { return [:] }
+            let new = Dictionary(page.contacts.map { (ScalarString($0.key), $0.contact) }) { first, _ in first }
+            found.merge(new) { $0.with($1) }
+            question = page.next.map(ContactQuestion.page)
+        }
+        return found
     }
 
-    private func page(_ wanted: ContactQuestion, about contact: String?) async throws -> ContactPage {
+    /// An answer; nil where the vendor holds nothing like it.
+    private func page(_ wanted: ContactQuestion, about contact: String?) async throws -> ContactPage? {
         let outcome = try await client.read(
             door.question(for: wanted),
             from: provider,
@@ -68,7 +79,7 @@ struct DoorAsker: Sendable {
             timeout: Self.patience
         )
         if let answer = outcome.answer, outcome.term == .accepted { return door.contacts(in: answer, to: wanted) }
-        if outcome.finding?.error == .notFound, case .keys = wanted { return ContactPage() }
+        if outcome.finding?.error == .notFound, contact != nil { return nil }
         throw Migration.Failure([outcome.finding ?? DoorFinding.unreadable.at()])
     }
 }

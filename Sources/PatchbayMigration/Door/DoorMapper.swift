@@ -218,6 +218,12 @@ struct DoorMapper {
         return wishes
     }
 
+    /// What a no to every channel is about: the usual ones, and those on which the vendor takes silence for a yes.
+    private var everyChannel: [Channel] {
+        let usual: [Channel] = [.email, .sms, .push]
+        return usual + door.vendorSubscriptions.filter { $0.topic == nil && !usual.contains($0.channel) }.map(\.channel)
+    }
+
     /// Answers go as such where the door has a record of them. A denied channel is said as an opt-out besides.
     private func consents(of contact: Contact, besides wishes: [Subscription], _ row: inout DoorRow) {
         let hasRecord = capabilities[.operation(.setConsent)].isAvailable
@@ -229,7 +235,7 @@ struct DoorMapper {
             }
             row.findings.append(DoorFinding.consent.at(path))
             guard consent.state == .denied, consent.purpose == .messaging else { continue }
-            let channels = consent.channel.map { [$0] } ?? [.email, .sms, .push]
+            let channels = consent.channel.map { [$0] } ?? everyChannel
             let missing = channels.filter { channel in
                 !wishes.contains { $0.channel == channel && $0.topic == nil }
             }

@@ -80,7 +80,7 @@ public struct DoorTarget: Sendable {
         case .byKeys(let most):
             let note =
                 "what stands there before, \(most) contacts in a request: with --journal of all, else of who has a yes; as many to verify"
-            ways.append(DoorWork("reading", of: amount.contacts, atMost: most, note: note))
+            ways.append(DoorWork("reading", requests: door.requests(toRead: amount.contacts), note: note))
         case .inPages(let size):
             let note =
                 "with --journal, before the first yes, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
@@ -277,7 +277,7 @@ enum DoorFinding {
         .consent,
         reason: "The door can't show what the vendor holds, so a yes of the source might undo a no at the target",
         remedy:
-            "Say {\"to\": {\"targetNoes\": \"override\"}} if it can't, or leave subscriptions out by a mapping and say so then."
+            "Configure the provider so that its contacts can be read, if its door can; or make sure that nobody said no there, or take each yes out of the source, and say {\"to\": {\"targetNoes\": \"override\"}}: noes are said all the same."
     )
     static let changedSince = FindingRow(
         "migration.undo.changed",

@@ -139,7 +139,10 @@ struct WayBack {
         var paths = attributes.sorted().map { "attributes".dot($0.rawValue) }
         if more.identifiers.contains(where: { $0.kind != door.keyKind }) { paths.append("identifiers") }
         if !more.tags.isEmpty { paths.append("tags") }
-        if !more.subscriptions.isEmpty { paths.append("subscriptions") }
+        let isUntouched = more.subscriptions.allSatisfy { wish in
+            door.vendorSubscriptions.contains { $0.key == wish.key && $0.state == wish.state }
+        }
+        if !isUntouched { paths.append("subscriptions") }
         row.findings += paths.map { DoorFinding.changedSince.at($0) }
     }
 

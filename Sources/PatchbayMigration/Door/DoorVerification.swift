@@ -109,7 +109,8 @@ public struct DoorVerification: Sendable {
             if isUnheard || verdicts.kept.contains(record.number) {
                 var contact = try Contact(jsonBytes: written)
                 let losesNoes = isUnheard && target.settings.lostOptOuts == .warn
-                contact.subscriptions.removeAll { $0.state == .subscribed || losesNoes }
+                // A yes that a door can't tell from silence is read back as unknown.
+                contact.subscriptions.removeAll { !$0.state.isNo || losesNoes }
                 sight = RecordLens.look(contact, target.door.keyKind, tagByTag: true)
             }
             if isWanted(sight.key) { try wanted.add(sight, number: record.number, names) }

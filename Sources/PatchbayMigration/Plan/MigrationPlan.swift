@@ -198,7 +198,24 @@ extension Migration {
     }
 
     /// The kinds of identifiers by which the target knows a contact, if its writer says one, the usual one first.
-    var writtenKeys: [IdentifierKind] { (try? makeWriter())?.keyKinds ?? [] }
+    var writtenKeys: [IdentifierKind] {
+        let finder = targetFile?.settings.finder
+        return (try? makeWriter())?.keyKinds.filter { $0 != finder } ?? []
+    }
+
+    /// The target as a contact file; nil where it is none.
+    private var targetFile: ContactFile? {
+        guard case .rows(let file, _)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
+        return file
+    }
+
+    /// How many contacts the target knows by another kind of identifier, and which; nil where it is none.
+    fileprivate func otherKey(in report: MigrationReport) -> (kind: IdentifierKind, count: Int)? {
+        guard let file = targetFile, let kind = file.settings.finder,
+            let told = report.findings[file.kind.findings.otherKey.code]
+        else { return nil }
+        return (kind, told.count)
+    }
 
     /// The kind of identifier by which the target knows a contact, if its layout says one.
     var keyKind: IdentifierKind? {
@@ -262,8 +279,14 @@ extension MigrationPlan {
         let others = billedKind == writtenKeys.first ? survey.withOtherKey : 0
         billed = billedKind.flatMap { kind in
             // Without such keys nobody is written, unless a mapping makes some.
-            keys.first { $0.kind == kind.rawValue }.map { $0.written + others }
+            let own =
+                keys.first { $0.kind == kind.rawValue }.map { $0.written + others }
                 ?? (survey.identifiers[kind.rawValue] == nil && migration.mapping.isEmpty ? 0 : nil)
+            // Who is found by another identifier counts as one more where no such identifier stands twice.
+            guard let other = migration.otherKey(in: report) else { return own }
+            let others = keys.first { $0.kind == other.kind.rawValue }
+            guard let own, let others, others.total == others.distinct, others.caseVariants == 0 else { return nil }
+            return own + other.count
         }
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }

@@ -8,7 +8,8 @@ public import PatchbayModel
 /// letter case, a collection comes in pages, enumerations are words, a mistake of the client comes as 500 with a code, and a
 /// wrong organisation as one with a number. Where the documents are silent the choices are: the filter for addresses does not
 /// mind letter case, a subscription that is there is made again, a key of the account's own stands for one profile alone if
-/// the account says so, an empty value clears a field, and so does null.
+/// the account says so, an empty value clears a field, and so does null, and a profile shows each of its flags, false where
+/// nobody said anything.
 public struct AdobeServerSimulator: VendorSimulator {
     public static let id: AdapterID = "adobe-server"
 
@@ -187,6 +188,7 @@ public struct AdobeServerSimulator: VendorSimulator {
     /// A profile as the vendor shows it: fields of the account's own only where they are seen.
     private func show(_ profile: AdobeServerAccount.Profile, _ call: Call) -> JSONValue {
         var record: JSONObject = ["PKey": .string(profile.key)]
+        for flag in Self.flags { record[flag] = false }
         for (name, value) in profile.fields.sorted(by: { $0.key < $1.key })
         where call.resource == "profileAndServicesExt" || !name.hasPrefix("cus") {
             record[name] = value
@@ -252,6 +254,10 @@ public struct AdobeServerSimulator: VendorSimulator {
         }
     }
 
+    private static let flags = [
+        "blackList", "blackListEmail", "blackListFax", "blackListMobile", "blackListPhone", "blackListPostalMail",
+        "blackListPushnotification", "ccpaOptOut",
+    ]
     private static let words: [String: [String]] = [
         "gender": ["unknown", "male", "female"], "emailFormat": ["unknown", "text", "html"],
     ]
@@ -264,7 +270,7 @@ public struct AdobeServerSimulator: VendorSimulator {
     private func fault(_ body: JSONObject, _ call: Call) -> WireResponse? {
         for member in body {
             let isCustom = member.name.hasPrefix("cus")
-            let isFlag = member.name.hasPrefix("blackList") || member.name == "ccpaOptOut"
+            let isFlag = Self.flags.contains(member.name)
             let isKnown = isCustom || isFlag || Self.words[member.name] != nil || Self.texts[member.name] != nil
             guard isKnown, !isCustom || call.resource == "profileAndServicesExt" else {
                 return Self.text(500, "RST-360011 An error has occurred: no such field")

@@ -33,9 +33,11 @@ struct ProfileFileSettings: AdapterSettings {
 
     var file: ContactFile.Settings
     var booleans = BooleanForm.words
+    var notOptedOut = NotOptedOut.subscribed
 
     init() {
         file = ContactFile.Settings(delimiter: .semicolon, isQuoted: false, forms: FieldForms(day: .slashed))
+        file.finder = .email
     }
 
     static func read(_ object: JSONObject) throws(SettingsError) -> ProfileFileSettings {
@@ -43,7 +45,7 @@ struct ProfileFileSettings: AdapterSettings {
     }
 
     static let table = SettingsTable<ProfileFileSettings>([
-        .fileKey(\.file.key, default: .external, rule: .adobe("F7")),
+        .fileKey(\.file, default: .external, elseFoundBy: .email, rule: .adobe("F7")),
         .fileDelimiter(
             \.file.delimiter,
             of: [.semicolon, .tab, .comma, .bar],
@@ -76,6 +78,13 @@ struct ProfileFileSettings: AdapterSettings {
             rule: .adobe("F5"),
             "How true and false are written: `words` as in the REST interface, or `digits` 1 and 0; files are not documented."
         ),
+        .choice(
+            "notOptedOut",
+            \.notOptedOut,
+            default: .subscribed,
+            rule: .adobe("F5"),
+            "What false in a blackList column means: that the person wants messages, or that nobody knows."
+        ),
         .fileColumns(\.file, rule: .adobe("F3")),
         .fileTypes(\.file, rule: .adobe("F3")),
         .lostOptOuts(\.file.lostOptOuts, rule: .adobe("F5")),
@@ -87,12 +96,12 @@ struct ProfileFileSettings: AdapterSettings {
         file.forms.booleans = booleans == .words ? ("true", "false") : ("1", "0")
         file.forms.takesLineBreaks = file.isQuoted
         file.forms.separator = file.delimiter == .semicolon && !file.isQuoted ? "," : ";"
-        return ContactFile(Self.kind(booleans), file)
+        return ContactFile(Self.kind(booleans, notOptedOut), file)
     }
 
-    static func kind(_ booleans: BooleanForm = .words) -> ContactFileKind {
+    static func kind(_ booleans: BooleanForm = .words, _ notOptedOut: NotOptedOut = .subscribed) -> ContactFileKind {
         ContactFileKind(
-            fields + flags(booleans)
+            fields + flags(booleans, notOptedOut)
                 + ["PKey", "age", "created", "lastModified", "title", "domain", "cryptedId"].map {
                     ContactColumn($0, .ignored)
                 },
@@ -112,20 +121,21 @@ struct ProfileFileSettings: AdapterSettings {
         ContactColumn("gender", .attribute(.gender), isWritten: true),
     ]
 
-    /// A flag means: do not contact.
-    private static func flags(_ booleans: BooleanForm) -> [ContactColumn] {
+    /// A flag means: do not contact; the last one, do not sell.
+    private static func flags(_ booleans: BooleanForm, _ notOptedOut: NotOptedOut) -> [ContactColumn] {
         let words = booleans == .words ? (yes: "true", no: "false") : (yes: "1", no: "0")
+        let free = notOptedOut.state
         let states = ContactColumn.States(
-            read: ["true": .unsubscribed, "1": .unsubscribed, "false": .subscribed, "0": .subscribed],
+            read: ["true": .unsubscribed, "1": .unsubscribed, "false": free, "0": free],
             written: [.unsubscribed: words.yes, .subscribed: words.no]
         )
-        let channels: [(String, Channel)] = [
-            ("blackListEmail", .email), ("blackListMobile", .sms), ("blackListPushnotification", .push),
-        ]
-        return channels.map { name, channel in
+        return ProfileFlags.channels.map { channel, field in
             let key = Subscription(channel: channel, state: .unknown).key
-            return ContactColumn(name, .state(key), isWritten: true, states: states)
-        } + [ContactColumn("blackList", .denied(.messaging), isWritten: true)]
+            return ContactColumn(field, .state(key), isWritten: true, states: states)
+        } + [
+            ContactColumn(ProfileFlags.all, .denied(.messaging), isWritten: true),
+            ContactColumn(ProfileFlags.sale, .denied(Consent.Scope(.sale)), isWritten: true),
+        ]
     }
 }
 
@@ -142,12 +152,20 @@ extension Rule {
             "F4", "A profile without a device id: who the person is stands in the row, push tokens travel by the app.",
             house
         ),
-        ("F5", "A blackList flag means: do not contact. blackList is every channel.", profile),
+        (
+            "F5",
+            "A blackList flag means: do not contact. blackList is every channel; ccpaOptOut is a no to selling data.",
+            profile
+        ),
         (
             "F6", "PKey and computed fields are never carried over.",
             "Campaign Standard documentation: Must-read of the APIs"
         ),
-        ("F7", "A row is reconciled by a field of the profile.", practice),
+        (
+            "F7",
+            "A row is reconciled by a field of the profile: externalId, and without one email, unless a setting names it.",
+            practice + "; which field is a choice"
+        ),
         ("F8", "A file without rows is refused, and a row has as many fields as the header.", house),
         (
             "F9", "Several values in one field stand between semicolons, or between commas in a file with semicolons.",

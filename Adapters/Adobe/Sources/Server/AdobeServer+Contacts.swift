@@ -1,13 +1,103 @@
 public import PatchbayAdapterKit
+public import PatchbayJSON
 public import PatchbayModel
 
-/// Contacts go in; what the account holds of many can't be asked for by their keys yet, so nothing is read back.
+/// Contacts as profiles: one is asked for at a time, and where topics are services its subscriptions after it.
 extension AdobeServer: ContactDoor {
     /// What finds a profile.
     public var keyKind: IdentifierKind {
         settings.identifierFields.first { $0.value == settings.keyField }?.key
             ?? (settings.keyField == "email" ? .email : .external)
     }
+
+    /// How contacts are asked for.
+    public var reading: ContactReading? { .byKeys(atMost: 1) }
+    /// The profile is deleted, and nothing else.
+    public var removal: JSONObject? { [:] }
+
+    /// Every field but the one that finds a profile can be unset.
+    public func attribute(for kind: IdentifierKind) -> AttributeName? {
+        settings.identifierFields[kind].flatMap { field in
+            let name = AttributeName(rawValue: field)
+            return field != settings.keyField && settings.field(of: name) == field ? name : nil
+        }
+    }
+
+    /// The question in this door's words.
+    public func question(for wanted: ContactQuestion) -> ReadRequest {
+        guard case .page(let rest) = wanted else { return ReadRequest("contact") }
+        return ReadRequest("subscriptions", arguments: ["next": rest?["next"] ?? .null])
+    }
+
+    /// What an answer shows. Of several profiles with one key nobody knows which is meant, and nothing is written to them.
+    public func contacts(in answer: JSONValue, to wanted: ContactQuestion) -> ContactPage {
+        switch wanted {
+        case .keys(let keys):
+            let profiles = answer["profiles"]?.array ?? []
+            guard let key = keys.first, let profile = profiles.first, profiles.count == 1 else { return ContactPage() }
+            let list = answer["subscriptions"] ?? .null
+            let next: JSONValue? = settings.services.isEmpty ? nil : ["key": .string(key), "next": list]
+            return ContactPage([(key, contact(of: profile, key))], next: next)
+        case .page(let rest):
+            let shown = (answer["content"]?.array ?? []).compactMap { ServerRecord($0) }
+            let names = Set(settings.services.values).filter { name in
+                shown.contains { $0.isSubscription(to: name, nil) }
+            }
+            let held = names.union((rest?["held"]?.array ?? []).compactMap(\.string))
+            guard let key = rest?["key"]?.string else { return ContactPage() }
+            if answer["isLast"]?.bool == false {
+                let names = held.sorted().map(JSONValue.string)
+                return ContactPage(
+                    next: ["key": .string(key), "next": answer["next"] ?? .null, "held": .array(names)]
+                )
+            }
+            RuleID.adobe("B40").fire()
+            let wishes = settings.services.map { name, service in
+                name.wish(held.contains(service) ? .subscribed : settings.notSubscribed.state)
+            }
+            return ContactPage([(key, Contact(subscriptions: wishes.sorted { $0.key < $1.key }))])
+        }
+    }
+
+    /// What would be read back.
+    public func image(of operations: [EngagementOperation]) -> Contact {
+        var contact = contact(of: .object(fields(of: operations)), operations.first?.adobeKey ?? "")
+        for operation in operations {
+            guard case .changeSubscription(let wish) = operation.action, let topic = TopicPlace(wish, settings),
+                topic.service != nil
+            else { continue }
+            let state = topic.isOn ? .subscribed : settings.notSubscribed.state
+            contact.subscriptions.removeAll { $0.key == wish.key }
+            contact.subscriptions.append(Subscription(channel: wish.channel, topic: wish.topic, state: state))
+        }
+        contact.subscriptions.sort { $0.key < $1.key }
+        return contact
+    }
+
+    /// The attributes whose fields are written empty.
+    public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
+        Set(
+            fields(of: operations).compactMap { field in
+                Self.value(of: field.name, field.value) == nil ? attribute(in: field.name) : nil
+            }
+        )
+    }
+
+    /// What a profile shows of whom nobody has said anything: flags that refuse nothing, and no service.
+    public var vendorSubscriptions: [Subscription] {
+        ProfileFlags.channels.map { Subscription(channel: $0.channel, state: settings.notOptedOut.state) }
+            + settings.services.keys.map { $0.wish(settings.notSubscribed.state) }
+    }
+
+    /// What the operations leave in each field.
+    private func fields(of operations: [EngagementOperation]) -> JSONObject {
+        var fields = JSONObject()
+        for member in operations.flatMap(members) { fields[member.name] = member.value }
+        return fields
+    }
+
+    /// One for the profile, and one for its subscriptions where topics are services.
+    public func requests(toRead contacts: Int) -> Int { settings.services.isEmpty ? contacts : 2 * contacts }
 
     /// The requests that an amount makes: what is said of a profile goes together, a subscription to a service by itself.
     public func work(for amount: DoorAmount) -> [DoorWork] {
@@ -26,5 +116,73 @@ extension AdobeServer: ContactDoor {
                 note: "what the profile is subscribed to is asked for, and then a subscription is made or ended"
             ),
         ]
+    }
+
+    // MARK: A profile in neutral terms
+
+    private func contact(of profile: JSONValue, _ key: String) -> Contact {
+        var contact = Contact(identifiers: [Identifier(keyKind, key)])
+        for (field, json) in (profile.object ?? [:]).map({ ($0.name, $0.value) }) where field != settings.keyField {
+            if let flag = ProfileFlags.channels.first(where: { $0.field == field }) {
+                guard let isOut = json.bool else { continue }
+                RuleID.adobe("B39").fire()
+                let isRefused = isOut || profile[ProfileFlags.all]?.bool == true
+                let state = isRefused ? .unsubscribed : settings.notOptedOut.state
+                contact.subscriptions.append(Subscription(channel: flag.channel, state: state))
+            } else if let tag = Self.source(settings.tagFields, field) {
+                if json.bool == true || json.string == "true" { contact.tags.insert(tag) }
+            } else if let value = Self.value(of: field, json) {
+                if let kind = Self.source(settings.identifierFields, field) {
+                    contact.identifiers.append(Identifier(kind, value.plainText ?? ""))
+                } else if let name = attribute(in: field) {
+                    contact.attributes[name] = value
+                }
+            }
+        }
+        contact.identifiers =
+            contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
+        contact.subscriptions.sort { $0.key < $1.key }
+        return contact
+    }
+
+    private static func source<Key: NeutralKey>(_ names: [Key: String], _ field: String) -> Key? {
+        names.filter { $0.value == field }.keys.min()
+    }
+
+    /// The attribute that stands in a field; nil where that holds something else, or is the vendor's own.
+    private func attribute(in field: String) -> AttributeName? {
+        let isWritten = ProfileField.named(field)?.isWritten ?? ProfileField.isCustom(field)
+        let isTaken =
+            field == settings.keyField || settings.identifierFields.values.contains(field)
+            || settings.tagFields.values.contains(field) || ProfileFlags.channels.contains { $0.field == field }
+        guard isWritten, !isTaken else { return nil }
+        return Self.source(settings.fieldNames, field)
+            ?? ProfileField.attributes.filter { $0.value == field && settings.fieldNames[$0.key] == nil }.keys.min()
+            ?? AttributeName(rawValue: field)
+    }
+
+    /// A field's value; nil for none: an empty text, the word that says that nobody knows, a flag of the vendor's own that
+    /// is not set, a record or a list.
+    private static func value(of field: String, _ json: JSONValue) -> AttributeValue? {
+        switch (ProfileField.named(field)?.form, json) {
+        case (.flag?, .bool(false)), (.words?, "unknown"), (_, ""): return nil
+        case (_, .bool(let flag)): return .boolean(flag)
+        case (_, .string(let text)): return .string(text)
+        case (_, .number(let number)):
+            return AttributeValue(text: number.text, as: .integer) ?? AttributeValue(text: number.text, as: .decimal)
+        case (_, .null), (_, .array), (_, .object): return nil
+        }
+    }
+}
+
+extension AdobeSourceName {
+    /// The subscription that it names: `email.offers`.
+    fileprivate func wish(_ state: Subscription.State) -> Subscription {
+        let parts = rawValue.split(separator: ".", maxSplits: 1).map(String.init)
+        return Subscription(
+            channel: Channel(rawValue: parts.first ?? ""),
+            topic: parts.dropFirst().first,
+            state: state
+        )
     }
 }

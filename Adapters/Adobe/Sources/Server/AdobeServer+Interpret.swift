@@ -147,7 +147,13 @@ extension AdobeServer {
             return Interpretation(exchange.operations) { _ in .accepted() }
         case .page:
             guard let page = ServerPage(json, isSingle: false, settings) else { return nil }
-            return Interpretation(exchange.operations) { _ in .accepted(answer: page.answer) }
+            return Interpretation(exchange.operations) { pending in
+                // Whoever goes by the whole list must not take a part of it for that.
+                if case .subscriptions? = question(of: pending.operation), page.isCut {
+                    return .rejected(ServerFinding.addressForeign.at("action"))
+                }
+                return .accepted(answer: page.answer)
+            }
         case .token: return Interpretation()
         }
     }
@@ -173,12 +179,23 @@ extension AdobeServer {
         if hits.count != page.records.count || !hits.isEmpty { RuleID.adobe("B7").fire() }
         if hits.count > 1 {
             RuleID.adobe("B9").fire()
-            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.several.at("contact")) }
+            return Interpretation(exchange.operations) { pending in
+                // Whoever asks for the contact is told that nobody knows which it is.
+                question(of: pending.operation) == .contact
+                    ? .accepted(answer: ContactAnswer(hits, nil).json)
+                    : .rejected(ServerFinding.several.at("contact"))
+            }
         }
         guard let profile = hits.first else { return page.next == nil ? absent(exchange) : turned(exchange, page) }
         return Interpretation(exchange.operations) { pending in
             let step = pending.step ?? Step()
             switch pending.operation.action {
+            case .readBack where question(of: pending.operation) == .contact:
+                let list = profile.subscriptions(settings)
+                // Without the list nobody can tell to which services the person said no.
+                return list == nil && !settings.services.isEmpty
+                    ? .rejected(ServerFinding.addressForeign.at("action"))
+                    : .accepted(answer: ContactAnswer(hits, list).json)
             case .readBack: return .accepted(answer: profile.json)
             case .changeSubscription where topic(of: pending.operation) != nil:
                 guard let list = profile.subscriptions(settings) else {

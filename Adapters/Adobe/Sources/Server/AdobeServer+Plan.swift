@@ -38,6 +38,12 @@ extension AdobeServer {
         return TopicPlace(subscription, settings)
     }
 
+    /// What an operation asks; nil where it asks nothing.
+    func question(of operation: EngagementOperation) -> ServerQuestion? {
+        guard case .readBack(let request) = operation.action else { return nil }
+        return ServerQuestion(request, settings)
+    }
+
     /// Whether it changes fields of the profile.
     func isWritten(_ operation: EngagementOperation) -> Bool {
         switch operation.action {
@@ -56,11 +62,11 @@ extension AdobeServer {
         _ requests: ServerRequests
     ) -> Transmission<Self> {
         let address = head.step?.address ?? ""
-        if case .readBack(let request) = head.operation.action,
-            case .page(let address)? = ServerQuestion(request, settings)
-        {
+        switch question(of: head.operation) {
+        case .page(let address)?, .subscriptions(let address)?:
             RuleID.adobe("B34").fire()
             return Transmission(.page, requests.get(address, replyLimit: 64 << 20), carrying: [head])
+        case .profile?, .contact?, nil: break
         }
         switch head.step?.stage {
         case nil: return beginning(head, pending, requests)

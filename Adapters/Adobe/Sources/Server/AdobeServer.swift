@@ -187,21 +187,28 @@ extension Subscription {
 }
 
 /// What can be asked of the account.
-enum ServerQuestion: Sendable {
+enum ServerQuestion: Sendable, Equatable {
     /// The contact's profile.
     case profile
+    /// Every profile with the contact's key, and where its subscriptions are.
+    case contact
     /// A page of a collection: the address of its first or its next page.
     case page(String)
+    /// A page of a profile's subscriptions: the address that its profile or the page before named.
+    case subscriptions(String)
 
+    private static let alone: [String: ServerQuestion] = ["profile": .profile, "contact": .contact]
     /// The collections by the question's word.
     private static let collections = ["profiles": "profile", "services": "service"]
 
     init?(_ request: ReadRequest, _ settings: AdobeServerSettings) {
-        if request.what == "profile", request.arguments.isEmpty {
-            self = .profile
+        if let alone = Self.alone[request.what], request.arguments.isEmpty {
+            self = alone
             return
         }
-        guard let collection = Self.collections[request.what] else { return nil }
+        let isList = request.what == "subscriptions"
+        let collection = Self.collections[request.what]
+        guard isList || collection != nil else { return nil }
         var (next, rows): (String?, Int64?)
         for member in request.arguments {
             switch member.name {
@@ -210,11 +217,16 @@ enum ServerQuestion: Sendable {
                     return nil
                 }
                 next = address.rest
-            case "rows":
+            case "rows" where !isList:
                 guard let number = member.value.integer, (1...1000).contains(number) else { return nil }
                 rows = number
             default: return nil
             }
+        }
+        guard let collection else {
+            guard let next else { return nil }
+            self = .subscriptions(next)
+            return
         }
         let first = "\(settings.resource.rawValue)/\(collection)?_lineCount=\(rows ?? Int64(ServerPace.rowsOfPage))"
         self = .page(next ?? first + "&_forcePagination=true")

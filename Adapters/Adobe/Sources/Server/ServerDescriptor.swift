@@ -43,7 +43,7 @@ extension AdobeServer {
         .operation(.track): .unsupported(reason: "a transactional event is defined by each account for itself"),
         .operation(.farewell): .native(note: "nothing is left to say; no request"),
         .operation(.erase): .native(note: "the profile is deleted; logs of deliveries need a privacy request"),
-        .operation(.readBack): .native(note: "a profile; profiles and services page by page"),
+        .operation(.readBack): .native(note: "a profile and its subscriptions; profiles and services page by page"),
         .identifier(.external): .native(note: "the contact's key, or a field that the settings name"),
         .identifier(.email): .native(),
         .identifier(.phone): .native(note: "mobilePhone"),

@@ -249,8 +249,8 @@ enum ServerFinding: Sendable {
         rule: .adobe("B34"),
         reason: "There is no such question",
         remedy:
-            "Ask for profile, or for profiles or services with rows from 1 to 1,000 and next from the "
-            + "page before."
+            "Ask for profile or contact, for profiles or services with rows from 1 to 1,000 and next from the "
+            + "page before, or for subscriptions with next from the contact or the page before."
     )
     static let actionUnknown = FindingRow(
         "adobe.server.action.unknown",

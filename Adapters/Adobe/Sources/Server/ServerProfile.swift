@@ -26,17 +26,12 @@ struct ProfileField: Sendable {
             ProfileField(name: "gender", form: .words(["unknown", "male", "female"])),
             ProfileField(name: "emailFormat", form: .words(["unknown", "text", "html"])),
         ]
-        + (flags.map(\.field) + ["blackList", "ccpaOptOut"]).map { ProfileField(name: $0, form: .flag) }
+        + (ProfileFlags.channels.map(\.field) + [ProfileFlags.all, ProfileFlags.sale])
+        .map { ProfileField(name: $0, form: .flag) }
         + ["country", "stateLink", "location", "postalAddress"].map { ProfileField(name: $0, form: .link) }
         + ["PKey", "age", "created", "lastModified", "title", "domain", "cryptedId"].map {
             ProfileField(name: $0, form: .readOnly)
         }
-
-    /// The flags that say: do not contact.
-    static let flags: [(channel: Channel, field: String)] = [
-        (.email, "blackListEmail"), (.sms, "blackListMobile"), (.push, "blackListPushnotification"),
-        ("phone", "blackListPhone"), ("fax", "blackListFax"), ("postal_mail", "blackListPostalMail"),
-    ]
 
     private static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 
@@ -155,7 +150,7 @@ struct ServerFields: Sendable {
     private mutating func add(_ subscription: Subscription) {
         let path = "action.subscription"
         guard subscription.topic == nil else { return }
-        guard let flag = ProfileField.flags.first(where: { $0.channel == subscription.channel }) else {
+        guard let flag = ProfileFlags.channels.first(where: { $0.channel == subscription.channel }) else {
             return findings.append(ServerFinding.subscriptionChannel.at(path.dot("channel")))
         }
         findings += subscription.adobeFindings
@@ -283,7 +278,7 @@ struct ProfileRecord: Sendable {
         if let name = ProfileField.attributes.first(where: { $0.value == field })?.key {
             return "attributes.\(name.rawValue)"
         }
-        if let flag = ProfileField.flags.first(where: { $0.field == field }) {
+        if let flag = ProfileFlags.channels.first(where: { $0.field == field }) {
             return "subscriptions.\(flag.channel.rawValue)"
         }
         return ["email", "mobilePhone", "externalId"].contains(field) ? "identifiers" : "attributes.\(field)"

@@ -121,5 +121,15 @@ enum AdobeServerRules: Sendable {
             "A yes is HTTP 200, 201 or 204 with what was asked for; one that can't be understood counts as no answer.",
             verbs
         ),
+        (
+            "B39",
+            "A blackList flag that is false refuses nothing; whether it is a yes a setting says. blackList refuses every channel.",
+            model
+        ),
+        (
+            "B40",
+            "Whoever leaves a service leaves no record: a reader takes a missing subscription for a no unless a setting says otherwise.",
+            house
+        ),
     ]
 }

@@ -35,6 +35,13 @@ public struct AdobeServerSettings: AdapterSettings {
         case add, refuse
     }
 
+    /// What it means that a profile has no subscription to a service: the vendor keeps no record of who left one.
+    enum NotSubscribed: String, NeutralWord {
+        case unsubscribed, unknown
+
+        var state: Subscription.State { self == .unsubscribed ? .unsubscribed : .unknown }
+    }
+
     /// What removing a value does.
     enum Unset: String, NeutralWord {
         /// An empty text is written.
@@ -59,6 +66,8 @@ public struct AdobeServerSettings: AdapterSettings {
     var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "mobilePhone"]
     var tagFields: [Tag: String] = [:]
     var services: [AdobeSourceName: String] = [:]
+    var notOptedOut = NotOptedOut.subscribed
+    var notSubscribed = NotSubscribed.unsubscribed
     var unset = Unset.blank
     var timeForm = AdobeSettings.TimeForm.spaced
     var faultAttempts = 16
@@ -191,6 +200,20 @@ public struct AdobeServerSettings: AdapterSettings {
             \.services,
             rule: .adobe("B21"),
             "The names of services by `channel.topic`; channels are `email` and `sms`."
+        ),
+        .choice(
+            "notOptedOut",
+            \.notOptedOut,
+            default: .subscribed,
+            rule: .adobe("B39"),
+            "What a blackList flag that is false means to a reader: that the person wants messages, or that nobody knows."
+        ),
+        .choice(
+            "notSubscribed",
+            \.notSubscribed,
+            default: .unsubscribed,
+            rule: .adobe("B40"),
+            "What it means to a reader that a profile has no subscription to a service: a no, which a migration keeps, or that nobody knows."
         ),
         .choice("unset", \.unset, default: .blank, rule: .adobe("B18"), "What removing a value writes."),
         .choice(

@@ -147,9 +147,21 @@ struct ServerPage: Sendable {
         rest = next.flatMap { ServerAddress($0, settings)?.rest }
     }
 
+    /// Whether there is a next page, and no address to get it by.
+    var isCut: Bool { next != nil && rest == nil }
+
     /// What a reader gets: the records, and what it hands over to get the next page.
     var answer: JSONValue {
         ["content": .array(content), "next": rest.map(JSONValue.string) ?? .null, "isLast": .bool(next == nil)]
+    }
+}
+
+/// What a reader gets who asks for a contact: the profiles with its key, mostly one, and where that one's subscriptions are.
+struct ContactAnswer: Sendable {
+    let json: JSONValue
+
+    init(_ profiles: [ServerRecord], _ list: String?) {
+        json = ["profiles": .array(profiles.map(\.json)), "subscriptions": list.map(JSONValue.string) ?? .null]
     }
 }
 

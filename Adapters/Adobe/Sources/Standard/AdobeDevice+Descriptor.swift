@@ -18,7 +18,7 @@ extension AdobeDevice {
             VendorLimit("values of fields", "one text each", rule: .adobe("P4")),
         ],
         rules: Rule.adobe + Rule.adobeFiles,
-        findings: FindingRow.adobe + ContactFileFindings.adobe.all,
+        findings: FindingRow.adobe + ContactFileFindings.adobe.all + [ContactFileFindings.adobe.otherKey],
         fields: [TrackingCall.table.summary, ProfileCall.table.summary, TokenCall.table.summary],
         replies: .adobeHits
     )

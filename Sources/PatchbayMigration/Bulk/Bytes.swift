@@ -228,6 +228,11 @@ final class Arena {
         return place
     }
 
+    /// A value at a place of its own.
+    func keep<Element: BitwiseCopyable>(_ value: Element) -> UnsafePointer<Element> {
+        UnsafePointer(make(1, of: value))
+    }
+
     func make<Element: BitwiseCopyable>(_ values: [Element]) -> Row<Element> {
         guard let first = values.first else { return Row(start: nil, count: 0) }
         let place = make(values.count, of: first)

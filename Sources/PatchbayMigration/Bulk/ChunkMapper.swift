@@ -81,11 +81,12 @@ struct ChunkMapper: ~Copyable {
     private var slow: SlowWay
     /// Whether no record can go the fast way.
     private let goesSlow: Bool
-    // What counts the records, if they are counted.
-    private let counter: BulkSurvey?
+    // What counts the records, if they are counted. Behind pointers, as all that is looked at for each record: a large value
+    // that is copied for each is waited for.
+    private let counter: UnsafePointer<BulkSurvey>?
     private let book: SurveyBook?
     /// What hears the words of consent, where the target knows contacts by a key.
-    private let words: BulkWords?
+    private let words: UnsafePointer<BulkWords>?
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
@@ -110,11 +111,11 @@ struct ChunkMapper: ~Copyable {
         words: BulkWords?
     ) {
         (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
-        self.words = words
+        self.words = words.map(arena.keep)
         self.goesSlow = goesSlow || !compiled.canWrite
         (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
-        (counter, book) =
-            counts ? (BulkSurvey(in: arena, isMapped: mapping != nil), SurveyBook(activity: nil)) : (nil, nil)
+        counter = counts ? arena.keep(BulkSurvey(in: arena, isMapped: mapping != nil)) : nil
+        book = counts ? SurveyBook(activity: nil) : nil
         changed = mapping != nil && counts ? RecordView(in: arena) : view
     }
 
@@ -160,7 +161,7 @@ struct ChunkMapper: ~Copyable {
             case .room: Self.grow(&result.output, used: result.used, by: 0)
             case .unusual:
                 // In the order of the records.
-                if let words { result.words += words.take() }
+                if let words { result.words += words.pointee.take() }
                 guard let next = try moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
@@ -172,11 +173,11 @@ struct ChunkMapper: ~Copyable {
 
     private func tellCounts(_ result: inout ChunkResult) {
         tellCounts()
-        if let words { result.words += words.take() }
+        if let words { result.words += words.pointee.take() }
     }
 
     private func tellCounts() {
-        if let counter { book?.note(counter, compiled) }
+        if let counter { book?.note(counter.pointee, compiled) }
     }
 
     private var isRows: Bool { if case .rows = source { true } else { false } }
@@ -286,12 +287,12 @@ struct ChunkMapper: ~Copyable {
             way.stop = .room
             guard limit - way.pen.place > room(for: view, of: cursor - way.place) else { return way }
             way.stop = .counted
-            guard counter?.hasRoom ?? true, words?.hasRoom ?? true else { return way }
+            guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return way }
             way.stop = .unusual
-            guard counter?.admits(view) ?? true,
+            guard counter?.pointee.admits(view) ?? true,
                 let next = write(view, &writer, plan, way.pen, notes, &tally)
             else { return way }
-            counter?.note(view, plan.pointee.lexicon, writtenBy: writer)
+            counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
             if hasEnd {
                 tally.lines &+= 1
                 cursor += 1
@@ -328,12 +329,12 @@ struct ChunkMapper: ~Copyable {
             way.stop = .room
             guard limit - way.pen.place > room(for: view, of: row.end - way.place) else { return way }
             way.stop = .counted
-            guard counter?.hasRoom ?? true, words?.hasRoom ?? true else { return way }
+            guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return way }
             way.stop = .unusual
-            guard counter?.admits(view) ?? true,
+            guard counter?.pointee.admits(view) ?? true,
                 let next = write(view, &writer, plan, way.pen, notes, &tally)
             else { return way }
-            counter?.note(view, plan.pointee.lexicon, writtenBy: writer)
+            counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
             tally.lines &+= row.lines
             (way.place, way.pen, way.stop) = (row.end, next, .end)
         }
@@ -376,7 +377,7 @@ struct ChunkMapper: ~Copyable {
         var changed = changed
         if counter == nil { changed = view } else { changed.copy(view) }
         guard mapping.change(&changed) else { return nil }
-        counter?.remember(arriving: changed)
+        counter?.pointee.remember(arriving: changed)
         guard let next = write(plainly: changed, &writer, plan, pen, notes, &counts) else { return nil }
         mapping.count()
         return next
@@ -391,7 +392,7 @@ struct ChunkMapper: ~Copyable {
         _ counts: inout Counts
     ) -> Pen? {
         guard !view.mayContradict, let next = writer.write(view, plan, pen),
-            words?.note(view, plan.pointee.lexicon) ?? true
+            words?.pointee.note(view, plan.pointee.lexicon) ?? true
         else { return nil }
         for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
         if writer.noteCount > 0 { counts.withFindings &+= 1 }

@@ -64,7 +64,7 @@ struct KeyTable: BitwiseCopyable {
             count: count,
             isWhole: names.allSatisfy(Self.canEnter)
         )
-        self.body = UnsafePointer(arena.make(1, of: body))
+        self.body = arena.keep(body)
         for (index, name) in names.enumerated() {
             enter(name, at: index)
             body.successors[index] = UInt16(truncatingIfNeeded: index)

@@ -143,12 +143,12 @@ final class CompiledPlan {
         attributeNames = Self.sorted(names)
         let lexicon = Lexicon(kinds: compiler.kindNames, topics: compiler.topicNames, in: arena)
         let plan = LinePlan(
-            lexicon: UnsafePointer(arena.make(1, of: lexicon)),
+            lexicon: arena.keep(lexicon),
             attributes: AttributeBook(self.layout, columns, names: names, catalogue: catalogue, in: attributeArena),
             steps: arena.make(compiler.steps),
             kinds: arena.make(compiler.kinds),
             subscriptions: compiler.subscriptions,
-            row: UnsafePointer(arena.make(1, of: row?.row ?? RowPlan())),
+            row: arena.keep(row?.row ?? RowPlan()),
             elsewhere: compiler.elsewhere,
             unfit: compiler.unfit,
             respelt: compiler.respelt,

@@ -41,7 +41,7 @@ struct NeutralScanner: BitwiseCopyable {
     // Behind a pointer, because what is copied with every call should be small.
     private let tables: UnsafePointer<Tables>
 
-    init(in arena: Arena) { tables = UnsafePointer(arena.make(1, of: Tables(in: arena))) }
+    init(in arena: Arena) { tables = arena.keep(Tables(in: arena)) }
 
     /// The name of the attribute that the last record failed for, if that was it.
     private var stranger: Stretch?

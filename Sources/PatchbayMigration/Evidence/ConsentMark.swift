@@ -1,24 +1,25 @@
 import PatchbayAdapterKit
 import PatchbayModel
 
-/// A word of a contact about consent as a mark of eight bytes: whose it is, what it is about, and in the lowest bit whether it
-/// is a no. It holds no person's data.
+/// A word of a contact about consent as a mark of eight bytes: whose it is, what it is about, and in the lowest bits whether it
+/// is a no, and whether it is about a consent. It holds no person's data.
 ///
 /// Two spellings of a key that differ in the case of letters, or in the space around it, are one: a vendor may take them for
 /// one, and a no must hold. Of a telephone number the digits count.
 enum ConsentMark {
     static let no: UInt64 = 1
+    static let consent: UInt64 = 2
     /// More digits of a number do not count.
     static let digits = 64
 
     /// What a subscription is about.
     static func wish(_ channel: String, _ topic: String?) -> UInt64 {
-        KeyMark("wish\u{0}\(channel)\u{0}\(topic ?? "\u{0}")", opinion: 0).folded
+        KeyMark("wish\u{0}\(channel)\u{0}\(topic ?? "\u{0}")", opinion: 0).folded & ~consent
     }
 
     /// What a consent is about; without a channel it is about all.
     static func consent(_ purpose: String, _ channel: String?) -> UInt64 {
-        KeyMark("consent\u{0}\(purpose)\u{0}\(channel ?? "\u{0}")", opinion: 0).folded
+        KeyMark("consent\u{0}\(purpose)\u{0}\(channel ?? "\u{0}")", opinion: 0).folded | consent
     }
 
     /// A contact's key.
@@ -31,7 +32,9 @@ enum ConsentMark {
     }
 
     /// The word of a contact about something; a yes.
-    @inline(__always) static func yes(_ key: UInt64, _ subject: UInt64) -> UInt64 { KeyMark.mix(key ^ subject) & ~no }
+    @inline(__always) static func yes(_ key: UInt64, _ subject: UInt64) -> UInt64 {
+        KeyMark.mix(key ^ subject) & ~(no | consent) | subject & consent
+    }
 }
 
 /// The words of one contact, as marks.

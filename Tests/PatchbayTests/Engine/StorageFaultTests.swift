@@ -167,4 +167,45 @@ import Testing
         #expect(world.sent.count == 1)
         #expect(try world.account("p").balances)
     }
+
+    @Test func `a chore whose rate can't be stored has not left, and leaves later`() throws {
+        let world = try VirtualWorld()
+        world.network = { .says($0.endpoint == "token" ? ["token": "t"] : [:]) }
+        var plan = RoutingPlan.pool { $0.needsToken = true }
+        plan.providers[0].rate = Rate(1, per: .seconds(1))
+        try world.start(plan)
+        var left = 1
+        world.onStorage { [unowned world] point in
+            guard point == .begin(.normal), !world.storesNoVerdict, left > 0 else { return }
+            left -= 1
+            throw Self.full
+        }
+        #expect(throws: OutboxError.self) { try world.capture(.event("a")) }
+        #expect(world.sent.isEmpty)
+        pass(world, seconds: 30)
+        #expect(world.sent.map(\.endpoint) == ["token", "plain"])
+        #expect(try world.account("p").pending == 0)
+    }
+
+    @Test(
+        arguments: [StoragePoint.begin(.normal), .begin(.full), .beforeCommit(.normal), .beforeCommit(.full)]
+    ) func `the journal holds a request if it left, and its rate is spent then`(point: StoragePoint) throws {
+        let world = try VirtualWorld()
+        var plan = RoutingPlan.pool { $0.isJournaled = true }
+        plan.providers[0].rate = Rate(1, per: .seconds(3600))
+        try world.start(plan)
+        var isTaken = false
+        world.onStorage { [unowned world] reached in
+            if reached == .afterCommit(.full) { isTaken = true }
+            guard reached == point, isTaken, !world.storesNoVerdict, world.sent.isEmpty else { return }
+            throw Self.full
+        }
+        _ = try? world.capture(.event("a"))
+        #expect(try world.store.journal(provider: "p").isEmpty == world.sent.isEmpty)
+        world.onStorage(nil)
+        // Nothing was spent for what did not leave.
+        try world.advance(by: .seconds(60))
+        #expect(world.sent.count == 1)
+        #expect(try world.account("p").pending == 0)
+    }
 }

@@ -205,6 +205,8 @@ package final class Engine {
 
     /// Gives the right to deliver back, so that the next process need not wait.
     package func stop() throws {
+        // What can't be stored even now is asked for again.
+        try? settleAnswers()
         guard let epoch = context.epoch else { return }
         try? store.carryOutEndingsNow()
         loseLease()
@@ -350,10 +352,21 @@ package final class Engine {
     /// Whether nothing new is sent, because the configuration is about to change.
     package var isQuiet = false
 
+    /// Stores what vendors have said where that has failed so far.
+    private func settleAnswers() throws {
+        for runner in runners where delivers { try fenced { try runner.settleAnswers() } }
+    }
+
     /// Gives everything to another engine over the same outbox, with the configuration that it has: call it when nothing is in
-    /// flight. If that engine refuses, this one goes on.
+    /// flight. If that engine refuses, or what vendors have said can't be stored, this one goes on.
     package func handOver(to next: Engine) throws {
-        try placeArrivals()
+        do {
+            try placeArrivals()
+            try settleAnswers()
+        } catch {
+            takeStore()
+            throw error
+        }
         let questions = runners.flatMap { $0.takeQuestions() }
         do {
             try stop()
@@ -364,6 +377,7 @@ package final class Engine {
             _ = try start()
             throw error
         }
+        next.context.emitFirst(takeEvents())
         next.ask(questions)
     }
 

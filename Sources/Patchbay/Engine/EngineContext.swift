@@ -93,6 +93,9 @@ final class EngineContext {
     /// Tells the app, as soon as the transaction at hand has committed.
     func emit(_ new: [EngineEvent]) { events += new }
 
+    /// Tells what another engine over the same outbox has not told, before everything else.
+    func emitFirst(_ earlier: [EngineEvent]) { events = earlier + events }
+
     func takeEvents() -> [EngineEvent] {
         defer { events = [] }
         return events

@@ -168,6 +168,57 @@ import Testing
         #expect(try world.account("p").balances)
     }
 
+    @Test(
+        arguments: [false, true]
+    ) func `what the vendor has said is stored before another configuration takes over`(isRefused: Bool) throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        let operation = try world.capture(.event("a"))
+        fail(world, .begin(.normal), times: .max)
+        pass(world, seconds: 1)
+        #expect(world.outcome(of: operation.id, on: "p") == nil)
+        // Another vendor under the name of one that was not left is refused.
+        let next = isRefused ? RoutingPlan.probe() : .pool { $0.batch = 2 }
+        // As long as it can't be stored, the old configuration goes on.
+        #expect(throws: OutboxError.self) { try world.reconfigure(next) }
+        world.onStorage(nil)
+        if isRefused {
+            #expect(throws: SwitchRefusal.self) { try world.reconfigure(next) }
+        } else {
+            try world.reconfigure(next)
+        }
+        #expect(try world.account("p").pending == 0)
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+        #expect(try world.account("p").balances)
+        try world.capture(.event("b"))
+        #expect(try world.drain())
+        #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
+        #expect(world.sent.last?.request[header: "Requests"] == "1")
+    }
+
+    @Test func `what the vendor has said is stored when the process ends, if it can be`() throws {
+        let world = try VirtualWorld()
+        let plan = RoutingPlan.pool()
+        try world.start(plan)
+        world.end()
+        let engine = try Engine(store: world.store, plan: plan, host: world.host) { _, _ in nil }
+        #expect(try engine.start())
+        let operation = EngagementOperation(
+            id: world.host.makeID(),
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .event("a")
+        )
+        try engine.commit([Engine.Capture(operation, uptime: world.host.uptime())])
+        var sent: [Dispatch] = []
+        try engine.advance { sent.append($0) }
+        fail(world, .begin(.normal))
+        #expect(throws: OutboxError.self) { try engine.finish(sent[0], .replied(WireResponse(200))) }
+        try engine.stop()
+        #expect(try world.store.history(provider: "p", limit: 10).map(\.term) == ["accepted"])
+    }
+
     @Test func `a chore whose rate can't be stored has not left, and leaves later`() throws {
         let world = try VirtualWorld()
         world.network = { .says($0.endpoint == "token" ? ["token": "t"] : [:]) }

@@ -255,7 +255,8 @@ final class EngineContext {
     }
 
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
-    /// does not allow, never leaves. The operation stays for its other routes: the caller discards it if it has none.
+    /// does not allow, never leaves. What is pending of a person who has left was allowed by that person. The operation stays
+    /// for its other routes: the caller discards it if it has none.
     func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -268,7 +269,7 @@ final class EngineContext {
         let place = runner.place(operation)
         var hold: String?
         var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
-        if end == nil {
+        if end == nil, !mirror.isOfAnother(operation, sequence) {
             switch gate.decision(for: operation, mirror) {
             case .pass: break
             case .deny where DeliberateFault.denialIgnored.isPresent: break

@@ -157,8 +157,9 @@ package final class Engine {
     ///
     /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
     package func suspend() throws {
-        // Where the storage fails, both are made up for by whoever opens the outbox next: letting go of it must not wait.
+        // Where the storage fails, all are made up for by whoever opens the outbox next: letting go of it must not wait.
         try? placeArrivals()
+        try? settleAnswers()
         try? store.carryOutEndingsNow()
         // Who keeps the file keeps the right to deliver, too, and what is in flight stays known.
         try store.suspend { restLease() }

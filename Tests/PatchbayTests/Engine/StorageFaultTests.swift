@@ -197,7 +197,9 @@ import Testing
         #expect(world.sent.last?.request[header: "Requests"] == "1")
     }
 
-    @Test func `what the vendor has said is stored when the process ends, if it can be`() throws {
+    @Test(
+        arguments: [false, true]
+    ) func `what the vendor has said is stored when the process ends or rests, if it can be`(isResting: Bool) throws {
         let world = try VirtualWorld()
         let plan = RoutingPlan.pool()
         try world.start(plan)
@@ -215,7 +217,7 @@ import Testing
         try engine.advance { sent.append($0) }
         fail(world, .begin(.normal))
         #expect(throws: OutboxError.self) { try engine.finish(sent[0], .replied(WireResponse(200))) }
-        try engine.stop()
+        if isResting { try engine.suspend() } else { try engine.stop() }
         #expect(try world.store.history(provider: "p", limit: 10).map(\.term) == ["accepted"])
     }
 

@@ -22,6 +22,9 @@ public struct SubjectMirror: ScannedValue {
     public var device: Device?
     /// The last change of person, if there was one.
     public var contactSwitch: ContactSwitch?
+    /// The number of the last operation in the outbox that was captured before the person who is there came; nil if nobody
+    /// else was there before. The engine notes it.
+    package var cameAfter: Int?
 
     /// Nothing known.
     public init() {}
@@ -93,7 +96,7 @@ public struct SubjectMirror: ScannedValue {
     }
 
     private static let known = [
-        "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "switch",
+        "contact", "identifiers", "attributes", "tags", "subscriptions", "consents", "device", "switch", "cameAfter",
     ]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
@@ -108,6 +111,7 @@ public struct SubjectMirror: ScannedValue {
         consents = try reader.list("consents")
         device = try reader.optional("device")
         contactSwitch = try reader.optional("switch")
+        cameAfter = try reader.optional("cameAfter")
     }
 
     package init(scanning scanner: inout JSONScanner) throws(NotPlain) {
@@ -122,6 +126,7 @@ public struct SubjectMirror: ScannedValue {
         consents = try scanner.list("consents")
         device = try scanner.optional("device")
         contactSwitch = try scanner.optional("switch")
+        cameAfter = try scanner.optional("cameAfter")
         try scanner.endObject()
     }
 
@@ -135,6 +140,7 @@ public struct SubjectMirror: ScannedValue {
         writer.member(known: "consents", ifNotEmpty: consents)
         writer.member(known: "device", ifPresent: device)
         writer.member(known: "switch", ifPresent: contactSwitch)
+        if let cameAfter { writer.member(known: "cameAfter", cameAfter) }
         writer.endObject()
     }
 }

@@ -20,6 +20,8 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case holdIgnored
     /// What a person forbade is sent.
     case denialIgnored
+    /// A person's no ends what another person did before.
+    case denialOfOthers
     /// After a reboot the timeline follows a wall clock that was put back.
     case timelineRunsBack
     /// A closed queue is not stored: the next process finds it open.

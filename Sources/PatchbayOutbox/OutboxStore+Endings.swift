@@ -178,6 +178,13 @@ extension OutboxStore {
         try deleteRoutes(range, provider: provider, count: run.count)
         guard try connection.number(Self.otherRoutes, start, end) == nil else {
             // Some are on their way to others still.
+            rest = run
+            while let first = rest.first?.ending {
+                let alike = rest.prefix { $0.ending.term == first.term }
+                let last = first.sequence + Int64(alike.count) - 1
+                try noteHearing(first.sequence...last, provider: provider, term: first.term)
+                rest = rest.dropFirst(alike.count)
+            }
             for sequence in range { try deleteOperation(sequence) }
             return
         }
@@ -212,6 +219,7 @@ extension OutboxStore {
             subject = statement.optionalText(2)
         }
         guard let subject else { return }
+        try removeHearings(range)
         let deleted = try connection.run(Self.deleteOperationsOfSubject, start, end, .text(subject))
         if deleted < count { try connection.run(Self.deleteOperations, start, end) }
     }

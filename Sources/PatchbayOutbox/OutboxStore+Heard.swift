@@ -1,11 +1,22 @@
 /// What became of an operation at a provider.
-package enum Hearing: Int64, Sendable {
+package enum Hearing: Int64, Sendable, Comparable {
     /// The provider never had it, or let it move away.
     case none
     /// It refused it.
     case refused
     /// It waits there, or ended otherwise.
     case taken
+
+    /// By the term of an ending.
+    init(ofTerm term: String) {
+        switch term {
+        case "moved", "shadowed": self = .none
+        case "rejected": self = .refused
+        default: self = .taken
+        }
+    }
+
+    package static func < (left: Hearing, right: Hearing) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Which operations were ever heard of, asked one by one: the ids are never all in memory.
@@ -22,7 +33,7 @@ extension OutboxStore {
         }
     }
 
-    /// What became of an operation at a provider, as far back as the history goes.
+    /// What became of an operation at a provider: whatever is pending, and otherwise as far back as the history goes.
     package func hearing(of id: String, provider: String) throws(OutboxError) -> Hearing {
         try guarded { () throws(OutboxError) in
             try carryOutEndingsNow()
@@ -38,9 +49,74 @@ extension OutboxStore {
                 .text(provider),
                 .integer(Hearing.taken.rawValue)
             )
-            return most.flatMap(Hearing.init) ?? .none
+            let noted = try notedHearing(of: id, provider: provider)
+            return max(noted, most.flatMap(Hearing.init) ?? .none)
         }
     }
+
+    // MARK: What is pending elsewhere
+
+    /// Notes that a provider is done with the operations of a range that are on their way to others still. The history may
+    /// forget that before they have all arrived.
+    ///
+    /// A row holds each provider and what became of the operation there, as a text and an integer of a row's image, one behind
+    /// the other. It goes with its operation, so there are never more of them than operations; with one provider there is none.
+    /// Where others are expected to follow, it does not matter that there are none yet.
+    func noteHearing(
+        _ range: ClosedRange<Int64>,
+        provider: String,
+        term: String,
+        othersAreExpected: Bool = false
+    ) throws(OutboxError) {
+        let hearing = Hearing(ofTerm: term)
+        guard hearing != .none else { return }
+        var image = StoredImage()
+        var name = provider
+        name.withUTF8 { image.append(text: UnsafeRawBufferPointer($0)) }
+        image.append(integer: hearing.rawValue)
+        try connection.run(
+            Self.addHearing,
+            .integer(range.lowerBound),
+            .integer(range.upperBound),
+            .blob(image.bytes),
+            .integer(othersAreExpected ? 1 : 0)
+        )
+    }
+
+    /// Forgets what is noted of operations that are gone.
+    func removeHearings(_ range: ClosedRange<Int64>) throws(OutboxError) {
+        try connection.run(Self.deleteHearings, .integer(range.lowerBound), .integer(range.upperBound))
+    }
+
+    private func notedHearing(of id: String, provider: String) throws(OutboxError) -> Hearing {
+        let noted = try soundRows(.hearing, Self.hearingsOfOperation, .text(id)) { row in row.blob(1) }
+        var most = Hearing.none
+        for bytes in noted {
+            var image = ImageReader(bytes)
+            while let name = image.text(), let hearing = image.integer() {
+                if name == provider { most = max(most, Hearing(rawValue: hearing) ?? .none) }
+            }
+        }
+        return most
+    }
+
+    private static let addHearing = Query(
+        """
+        INSERT INTO hearing (sequence, providers, checksum)
+        SELECT sequence, ?3, row_checksum('hearing', sequence, ?3) FROM operation
+        WHERE sequence BETWEEN ?1 AND ?2
+            AND (?4 OR EXISTS (SELECT 1 FROM route WHERE route.sequence = operation.sequence))
+        ON CONFLICT (sequence) DO UPDATE SET providers = CAST(providers || ?3 AS BLOB),
+            checksum = row_checksum('hearing', sequence, CAST(providers || ?3 AS BLOB))
+        WHERE \(Table.hearing.isSound("hearing."))
+        """
+    )
+    private static let deleteHearings = Query("DELETE FROM hearing WHERE sequence BETWEEN ?1 AND ?2")
+    private static let hearingsOfOperation = Query(
+        Table.hearing.select(where: "sequence = (SELECT sequence FROM operation WHERE id = ?1)", order: "sequence")
+    )
+
+    // MARK: The history by id
 
     /// Brings an index of the history by id up to date; it lies beside the file, on the disk, and goes with the connection.
     private func fillHeard() throws(OutboxError) {
@@ -64,7 +140,7 @@ extension OutboxStore {
                     Self.hear,
                     .text(ending.entry.id),
                     .text(ending.entry.provider),
-                    .integer((Self.hearings[ending.entry.term] ?? .taken).rawValue)
+                    .integer(Hearing(ofTerm: ending.entry.term).rawValue)
                 )
             }
             known = last.number
@@ -72,7 +148,5 @@ extension OutboxStore {
         heardEnd = end
     }
 
-    /// By the term of an ending.
-    private static let hearings: [String: Hearing] = ["moved": .none, "shadowed": .none, "rejected": .refused]
     private static let hear = Query("INSERT OR IGNORE INTO heard (id, provider, hearing) VALUES (?1, ?2, ?3)")
 }

@@ -109,9 +109,12 @@ extension OutboxStore {
         let statement = try connection.statement(evenRouted ? Self.delete : Self.deleteUnrouted)
         defer { statement.reset() }
         try statement.bind([.integer(sequence)])
+        var isGone = false
         while try statement.step() {
             usageChange += OutboxUsage(operations: -1, bytes: -statement.integer(0))
+            isGone = true
         }
+        if isGone { try removeHearings(sequence...sequence) }
     }
 
     /// Forgets the oldest rejected operations beyond `rejectLimit`, if this transaction added any.

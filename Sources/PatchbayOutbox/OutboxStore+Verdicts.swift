@@ -80,6 +80,12 @@ extension OutboxStore {
             if DeliberateFault.routeLeftBehind.isPresent { return true }
             try removeRoute(provider: provider, sequence: sequence)
             if !isIndexed { noteUpheaval() }
+            try noteHearing(
+                sequence...sequence,
+                provider: provider,
+                term: term,
+                othersAreExpected: keepingOperation
+            )
             if !keepingOperation { try discardIfUnrouted(sequence) }
             return true
         }

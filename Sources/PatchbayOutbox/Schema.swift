@@ -93,6 +93,12 @@ struct Migration {
                     term TEXT NOT NULL, code TEXT NOT NULL, endings BLOB NOT NULL, checksum INTEGER NOT NULL);
                 """
         ),
+        Migration(
+            name: "6 hearings",
+            script: """
+                CREATE TABLE hearing (sequence INTEGER PRIMARY KEY, providers BLOB NOT NULL, checksum INTEGER NOT NULL);
+                """
+        ),
     ]
 }
 
@@ -234,11 +240,13 @@ struct Table {
     )
     /// Endings that stand one behind the other in the history and are alike: `number` is the last one's.
     static let chapter = Table("chapter", rowid: "number", "number", "first", "provider", "term", "code", "endings")
+    /// Who is done with an operation that is on its way to others still.
+    static let hearing = Table("hearing", rowid: "sequence", key: 1, "sequence", "providers")
     static let usage = Table("usage", rowid: "number", key: 1, "number", "operations", "bytes", "rejects")
 
     /// Every table with checksums, what others refer to first.
     static let all = [
         operation, route, account, block, memory, journal, mirror, meta, provider, history, reject, quarantine, lease,
-        consent, usage, arrival, ending, chapter,
+        consent, usage, arrival, ending, chapter, hearing,
     ]
 }

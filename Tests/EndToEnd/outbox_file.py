@@ -9,7 +9,7 @@ import zlib
 
 TABLES = [
     "operation", "route", "account", "block", "memory", "journal", "mirror", "meta", "provider", "history", "reject",
-    "quarantine", "lease", "consent", "usage", "arrival", "ending", "chapter",
+    "quarantine", "lease", "consent", "usage", "arrival", "ending", "chapter", "hearing",
 ]
 SOURCES = ["captured", "created"]
 ENDINGS = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased", "quarantined", "moved", "shadowed"]

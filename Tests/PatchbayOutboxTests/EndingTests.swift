@@ -84,4 +84,82 @@ import Testing
         #expect(ids.count == count && Set(ids).count == count)
         #expect(try store.pendingCount(provider: "acoustic") == 0)
     }
+
+    private func hearings() throws -> Int64? {
+        try store.carryOutEndingsNow()
+        return try store.connection.number("SELECT count(*) FROM hearing")
+    }
+
+    @Test(
+        arguments: [2, 40]
+    ) func `who is done with an operation is known until nobody has it any more`(count: Int) throws {
+        store.historyLimit = 1
+        let sequences = try capture(count + 2, alsoFor: "des")
+        try store.transaction(.normal) {
+            for sequence in sequences {
+                try store.enter(sequence, provider: "crm", lane: "device", queue: "events", hold: nil)
+                try store.count(provider: "crm", term: "captured", code: "", by: 1)
+            }
+        }
+        try note(sequences.dropLast(2))
+        try store.end(provider: "acoustic", sequence: sequences[count], term: "rejected", code: "", at: 7)
+        try store.end(provider: "acoustic", sequence: sequences[count + 1], term: "moved", code: "", at: 7)
+        // The history has forgotten them.
+        try note([try store.capture("later", provider: "other")], provider: "other")
+        func heard(_ number: Int, _ provider: String) throws -> Hearing {
+            try store.hearing(of: "o-\(sequences[number])", provider: provider)
+        }
+        #expect(try store.history(provider: "acoustic", limit: .max).count < count + 2)
+        for number in 0..<count { #expect(try heard(number, "acoustic") == .taken) }
+        #expect(try heard(count, "acoustic") == .refused)
+        #expect(try heard(count + 1, "acoustic") == .none)
+        #expect(try heard(0, "des") == .taken)
+        #expect(try heard(0, "nobody") == .none)
+        #expect(try hearings() == Int64(count + 1))
+        // A second one is done with them, and then the last.
+        try note(sequences, provider: "des")
+        #expect(try hearings() == Int64(count + 2))
+        #expect(try heard(0, "des") == .taken)
+        #expect(try heard(count, "acoustic") == .refused)
+        #expect(try store.verify().faults == [])
+        try note(sequences.reversed(), provider: "crm")
+        #expect(try hearings() == 0)
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `with one provider nothing is noted of who is done with it`() throws {
+        let sequences = try capture(40)
+        try note(sequences.prefix(20))
+        for sequence in sequences.suffix(20) {
+            try store.end(provider: "acoustic", sequence: sequence, term: "rejected", code: "", at: 7, reject: [1])
+        }
+        #expect(try hearings() == 0)
+        #expect(try store.usage().operations == 0)
+    }
+
+    @Test func `what ends as it enters is known when it goes on its way to another`() throws {
+        store.historyLimit = 1
+        let sequence = try store.capture("o")
+        let (term, at) = ("rejected", Int64(7))
+        try store.end(provider: "acoustic", sequence: sequence, term: term, code: "", at: at, keepingOperation: true)
+        try store.enter(sequence, provider: "des", lane: "device", queue: "events", hold: nil)
+        try store.count(provider: "des", term: "captured", code: "", by: 1)
+        for number in 0..<60 { try note([try store.capture("\(number)")]) }
+        #expect(try store.hearing(of: "o", provider: "acoustic") == .refused)
+        try store.end(provider: "des", sequence: sequence, term: "accepted", code: "", at: 8)
+        #expect(try store.pendingCount(provider: "des") == 0)
+        #expect(try hearings() == 0)
+    }
+
+    @Test func `a damaged note of who is done with an operation is set aside, and none is put on top of it`() throws {
+        let sequences = try capture(3, alsoFor: "des")
+        try note(sequences)
+        try store.carryOutEndingsNow()
+        try store.connection.run("UPDATE hearing SET providers = x'00' WHERE sequence = ?1", .integer(sequences[1]))
+        #expect(try store.verify().faults.map(\.kind) == [.checksum])
+        #expect(try store.hearing(of: "o-\(sequences[1])", provider: "acoustic") == .taken)
+        #expect(try store.quarantineCount() == 1)
+        #expect(try hearings() == 2)
+        #expect(try store.verify().faults == [])
+    }
 }

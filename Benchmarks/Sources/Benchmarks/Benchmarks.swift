@@ -4,8 +4,8 @@ import Foundation
 /// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
 ///
 /// `fill VENDOR COUNT FILE`, `capture VENDOR COUNT FILE GROUP`, `drain VENDOR FILE`, `map VENDOR COUNT`, `begin VENDOR FILE COUNT`,
-/// `contacts COUNT FILE` (rows where the file's name ends with `.csv`) and `migrate WORKERS IN OUT [REJECTS]` do one part alone,
-/// for a profiler.
+/// `gather COUNT FILE`, `await FILE COUNT` (a crowd of subjects), `contacts COUNT FILE` (rows where the file's name ends with `.csv`)
+/// and `migrate WORKERS IN OUT [REJECTS]` do one part alone, for a profiler.
 @main struct Benchmarks {
     /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
     static func main() {
@@ -26,6 +26,12 @@ import Foundation
         let arguments = CommandLine.arguments
         if arguments.count == 4, arguments[1] == "contacts", let count = Int(arguments[2]) {
             return try MigrationData.write(count, asRows: arguments[3].hasSuffix(".csv"), to: arguments[3])
+        }
+        if arguments.count == 4, arguments[1] == "gather", let count = Int(arguments[2]) {
+            return try await Crowd(path: arguments[3]).gather(count)
+        }
+        if arguments.count == 4, arguments[1] == "await", let count = Int(arguments[3]) {
+            return print(try await Crowd(path: arguments[2]).wait(count), Child.peakMemory)
         }
         if arguments.count > 4, ["migrate", "mapped"].contains(arguments[1]) {
             return try MigrationChild.run(arguments)
@@ -60,6 +66,7 @@ import Foundation
         if isChosen("capture") { try await scenes.capture() }
         if isChosen("delivery") { try await scenes.delivery() }
         if isChosen("opening") { try await scenes.opening() }
+        if isChosen("crowd") { try scenes.crowd() }
         if isChosen("start") { try await scenes.start() }
         if isChosen("mapping") { try await scenes.mapping() }
         if isChosen("migration") { try scenes.migration() }

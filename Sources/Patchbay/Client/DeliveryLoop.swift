@@ -190,8 +190,10 @@ actor DeliveryLoop {
         store(&captured, captured.indices)
     }
 
-    private func store(_ entries: inout [CaptureBuffer.Entry], _ places: Range<Int>) {
-        guard let engine, !places.isEmpty else { return }
+    /// - Returns: why they wait for the file, if they do.
+    @discardableResult
+    private func store(_ entries: inout [CaptureBuffer.Entry], _ places: Range<Int>) -> OutboxError? {
+        guard let engine, !places.isEmpty else { return nil }
         do {
             try engine.takeIn(places.map { entries[$0].capture })
             for place in places where !entries[place].isForgotten {
@@ -201,14 +203,21 @@ actor DeliveryLoop {
             lastCommit = .now()
         } catch let error as OutboxError where error.code == .busy {
             wait(Array(entries[places]), for: error)
+            return error
         } catch {
             guard places.count == 1 || isOfTheFile(error) else {
                 // One bad or large capture must not take the others with it.
-                for place in places { store(&entries, place..<place + 1) }
-                return
+                for place in places {
+                    guard let error = store(&entries, place..<place + 1) else { continue }
+                    // Nothing overtakes what has to wait.
+                    if place + 1 < places.upperBound { wait(Array(entries[place + 1..<places.upperBound]), for: error) }
+                    return error
+                }
+                return nil
             }
             refuse(Array(entries[places]), error)
         }
+        return nil
     }
 
     /// Another process holds the file: captures wait in memory, and are stored when it is free.

@@ -65,7 +65,8 @@ extension CaptureBatch {
 
     /// Holds again, or ends, what was pending under another answer; also what is in flight.
     ///
-    /// Providers that the configuration no longer names hold work of the subject too. What this release can't read stays.
+    /// Providers that the configuration no longer names hold work of the subject too. What this release can't read stays, and
+    /// so does what another person did who was there before.
     private func holdOrEnd(
         _ subject: Subject,
         _ changes: ConsentChanges,
@@ -78,7 +79,8 @@ extension CaptureBatch {
             try context.store.forEachRow(provider: name, subject: subject.rawValue) { row in
                 guard let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                     let scope = context.gate.scope(of: operation.action),
-                    let change = changes.reaching(scope, before, mirror)
+                    let change = changes.reaching(scope, before, mirror),
+                    !mirror.isOfAnother(operation, row.operation.sequence)
                 else { return }
                 switch context.gate.decision(for: operation, mirror) {
                 case .pass:

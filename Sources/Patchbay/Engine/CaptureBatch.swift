@@ -47,6 +47,9 @@ struct CaptureBatch {
         }
         let before = mirror
         mirror.apply(operation)
+        if case .switchContact(let change) = operation.action, before.isAnotherPerson(change) {
+            mirror.cameAfter = Int(try context.store.newestSequence())
+        }
         mirrors[operation.subject] = mirror
         switch operation.action {
         case .erase: try erase(operation, before, mirror)

@@ -1,5 +1,6 @@
 import PatchbayAdapterKit
 import PatchbayModel
+import PatchbayOutbox
 
 /// Decides by the subject's consents whether an operation may be sent.
 ///
@@ -76,6 +77,21 @@ struct ConsentGate {
 
     private static func unescaped(_ name: String) -> String {
         name.replacing("%2E", with: ".").replacing("%25", with: "%")
+    }
+}
+
+extension SubjectMirror {
+    /// Whether somebody else did it, who was there before: that person's words were about it, and the words of whoever is
+    /// there now are not.
+    ///
+    /// What nobody known did goes with whoever came next. A registration is the installation's, and on behalf of whoever is
+    /// there. Who comes back finds what the same person did.
+    func isOfAnother(_ operation: EngagementOperation, _ sequence: Int64) -> Bool {
+        guard let cameAfter, sequence <= cameAfter, operation.action.kind != .registerDevice,
+            !DeliberateFault.denialOfOthers.isPresent
+        else { return false }
+        guard let author = operation.contact else { return true }
+        return !author.isSame(as: contact) && !identifiers.contains { author.isSame(as: $0.value) }
     }
 }
 

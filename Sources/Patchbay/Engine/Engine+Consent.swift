@@ -16,10 +16,15 @@ extension Engine {
     }
 
     /// Where the configuration requires other consents than at the last start, what is pending is judged anew: what needs a
-    /// yes from now on waits for it, what needs none any more goes on.
+    /// yes from now on waits for it, what needs none any more goes on. What needs one from a person who has left ends: nobody
+    /// can give it.
     func reviewConsent() throws {
         let required = context.gate.required.sorted().map(ConsentGate.hold).joined(separator: " ")
-        guard try context.store.meta("consentRequired") ?? "" != required else { return }
+        let known = try context.store.meta("consentRequired") ?? ""
+        guard known != required else { return }
+        let before = ConsentGate(
+            required: Set(known.split(separator: " ").compactMap { ConsentGate.scope(ofHold: String($0)) })
+        )
         try context.transaction(.full) {
             for name in Set(try context.store.providers().map(\.name)).union(runners.map(\.name)).sorted() {
                 let runner = runners.first { $0.name == name }
@@ -28,6 +33,10 @@ extension Engine {
                     guard let operation = try? EngagementOperation(jsonBytes: row.operation.body) else { return }
                     let mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
                     if mirrors.count < 10_000 { mirrors[operation.subject] = mirror }
+                    if mirror.isOfAnother(operation, row.operation.sequence) {
+                        if isNewlyRequired(operation, before) { try endUnanswered(row, name) }
+                        return
+                    }
                     let isForConsent = row.hold.map { ConsentGate.scope(ofHold: $0) != nil } ?? true
                     guard isForConsent, runner?.place(operation).waitsForConsent ?? true else { return }
                     // A no was carried out when it was said.
@@ -42,5 +51,23 @@ extension Engine {
             }
             try context.store.setMeta("consentRequired", required)
         }
+    }
+
+    /// Whether an operation needs a yes that it did not need before.
+    private func isNewlyRequired(_ operation: EngagementOperation, _ before: ConsentGate) -> Bool {
+        guard let scope = context.gate.scope(of: operation.action) else { return false }
+        return before.decision(on: scope, .unknown) == .pass && context.gate.decision(on: scope, .unknown) != .pass
+    }
+
+    private func endUnanswered(_ row: OutboxRow, _ provider: String) throws {
+        let outcome = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnanswered.at())
+        try context.store.end(
+            provider: provider,
+            sequence: row.operation.sequence,
+            term: outcome.term.rawValue,
+            code: outcome.finding?.code ?? "",
+            at: context.date.milliseconds
+        )
+        context.emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
     }
 }

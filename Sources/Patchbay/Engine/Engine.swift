@@ -157,8 +157,9 @@ package final class Engine {
     ///
     /// What is in flight is not forgotten: its outcome may be brought after ``wakeUp()``.
     package func suspend() throws {
-        // Where the storage fails, both are made up for by whoever opens the outbox next: letting go of it must not wait.
+        // Where the storage fails, all are made up for by whoever opens the outbox next: letting go of it must not wait.
         try? placeArrivals()
+        try? settleAnswers()
         try? store.carryOutEndingsNow()
         // Who keeps the file keeps the right to deliver, too, and what is in flight stays known.
         try store.suspend { restLease() }
@@ -205,6 +206,8 @@ package final class Engine {
 
     /// Gives the right to deliver back, so that the next process need not wait.
     package func stop() throws {
+        // What can't be stored even now is asked for again.
+        try? settleAnswers()
         guard let epoch = context.epoch else { return }
         try? store.carryOutEndingsNow()
         loseLease()
@@ -350,10 +353,21 @@ package final class Engine {
     /// Whether nothing new is sent, because the configuration is about to change.
     package var isQuiet = false
 
+    /// Stores what vendors have said where that has failed so far.
+    private func settleAnswers() throws {
+        for runner in runners where delivers { try fenced { try runner.settleAnswers() } }
+    }
+
     /// Gives everything to another engine over the same outbox, with the configuration that it has: call it when nothing is in
-    /// flight. If that engine refuses, this one goes on.
+    /// flight. If that engine refuses, or what vendors have said can't be stored, this one goes on.
     package func handOver(to next: Engine) throws {
-        try placeArrivals()
+        do {
+            try placeArrivals()
+            try settleAnswers()
+        } catch {
+            takeStore()
+            throw error
+        }
         let questions = runners.flatMap { $0.takeQuestions() }
         do {
             try stop()
@@ -364,6 +378,7 @@ package final class Engine {
             _ = try start()
             throw error
         }
+        next.context.emitFirst(takeEvents())
         next.ask(questions)
     }
 

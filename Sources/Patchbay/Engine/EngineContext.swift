@@ -93,6 +93,9 @@ final class EngineContext {
     /// Tells the app, as soon as the transaction at hand has committed.
     func emit(_ new: [EngineEvent]) { events += new }
 
+    /// Tells what another engine over the same outbox has not told, before everything else.
+    func emitFirst(_ earlier: [EngineEvent]) { events = earlier + events }
+
     func takeEvents() -> [EngineEvent] {
         defer { events = [] }
         return events
@@ -252,7 +255,8 @@ final class EngineContext {
     }
 
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
-    /// does not allow, never leaves. The operation stays for its other routes: the caller discards it if it has none.
+    /// does not allow, never leaves. What is pending of a person who has left was allowed by that person. The operation stays
+    /// for its other routes: the caller discards it if it has none.
     func enter(
         _ operation: EngagementOperation,
         _ sequence: Int64,
@@ -265,7 +269,7 @@ final class EngineContext {
         let place = runner.place(operation)
         var hold: String?
         var end = findings.first { $0.severity == .error }.map { OperationOutcome(.rejected, finding: $0) }
-        if end == nil {
+        if end == nil, !mirror.isOfAnother(operation, sequence) {
             switch gate.decision(for: operation, mirror) {
             case .pass: break
             case .deny where DeliberateFault.denialIgnored.isPresent: break

@@ -42,12 +42,26 @@ extension Runner {
         return working.merging(resting.reasons) { held, _ in held }
     }
 
-    /// A request leaves; where the rate is slow, that is stored before its bytes go.
-    func spendRate(_ now: Instant) throws {
-        guard rateGate != nil else { return }
+    /// A request leaves once `body` has stored what must be stored before its bytes go. If that fails, nothing has left and
+    /// nothing is spent.
+    func spendingRate(_ now: Instant, _ body: () throws -> Void) throws {
+        let before = rateGate
         rateGate?.take(at: now)
-        guard let rateGate, rateGate.rate.interval >= .seconds(1) else { return }
-        try store { try context.store.setMeta("rate.\(name)", String(rateGate.fullAt.milliseconds)) }
+        do {
+            try body()
+        } catch {
+            rateGate = before
+            throw error
+        }
+    }
+
+    /// Whether what is spent must be stored.
+    var hasSlowRate: Bool { rateGate.map { $0.rate.interval >= .seconds(1) } ?? false }
+
+    /// Stores what is spent of a slow rate, in the transaction at hand.
+    func storeRate() throws {
+        guard let rateGate, hasSlowRate else { return }
+        try context.store.setMeta("rate.\(name)", String(rateGate.fullAt.milliseconds))
     }
 
     /// Goes on with the rate and the outage that an earlier process left.

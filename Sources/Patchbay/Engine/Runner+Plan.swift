@@ -102,25 +102,27 @@ extension Runner {
             (lane.awaitsChore, lane.due) = (true, lane.wakeAt)
             return nil
         }
-        if endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
-            try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
-                try context.requireLease()
-                try context.store.setJournal(
-                    provider: name,
-                    JournalEntry(
-                        lane: lane.key,
-                        endpoint: endpoint.name,
-                        operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
-                        request: request.journal,
-                        startedAt: now.milliseconds
-                    )
+        try spendingRate(now) {
+            if endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
+                let entry = JournalEntry(
+                    lane: lane.key,
+                    endpoint: endpoint.name,
+                    operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
+                    request: request.journal,
+                    startedAt: now.milliseconds
                 )
+                try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
+                    try context.requireLease()
+                    try context.store.setJournal(provider: name, entry)
+                    try storeRate()
+                }
+            } else if hasSlowRate {
+                try store(storeRate)
+            } else {
+                try context.markIfDue()
             }
-        } else {
-            try context.markIfDue()
         }
         if isChore { choresInFlight.insert(endpoint) }
-        try spendRate(now)
         let ticket = context.makeTicket()
         flights[ticket] = lane
         lane.flight = Flight(

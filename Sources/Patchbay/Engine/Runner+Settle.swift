@@ -22,6 +22,20 @@ extension Runner {
         }
     }
 
+    /// Stores the outcomes that could not be stored so far: whoever goes on would ask the vendor again.
+    func settleAnswers() throws {
+        var failure: (any Error)?
+        for lane in lanes.values.sorted(by: { $0.key < $1.key }) {
+            guard let ended = lane.unsettled else { continue }
+            do {
+                try context.store.look { try settle(ended, in: lane) }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Lets the adapter say what an exchange means, and stores that; once more where its memory changed meanwhile.
     func settle(_ ended: Ended, in lane: Lane) throws {
         do {

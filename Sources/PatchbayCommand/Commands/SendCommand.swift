@@ -12,7 +12,9 @@ extension Command {
             delivered; what is not, the next run goes on with. Ctrl-C stops at once and loses nothing. Without a file it
             reads standard input; with - as well.
             An operation may leave out id and capturedAt, and with --subject its subject. One whose id the outbox knows,
-            pending or ended, is passed over, so the same file can be sent again after a crash.
+            pending or ended, is passed over, so the same file can be sent again after a crash. What has ended is known as
+            far back as outbox.history goes: 100,000 endings unless the configuration says otherwise, and each provider's
+            count. Let it be longer than the file.
             What vendors refuse is told with their own code and request id. With --log LEVEL each step is told, without a
             value of a person or a secret.
             """,

@@ -116,6 +116,7 @@ extension FaultSimulation {
         for seizure in world.seizures { expect(false, seizure) }
         hear()
         try checkAcknowledged(endings)
+        checkRefusals(endings)
         try checkPlaces(endings)
         for provider in plan.providers {
             let own = endings.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
@@ -173,6 +174,17 @@ extension FaultSimulation {
                     "request \(sent.number) carries \(id.rawValue.suffix(4)), whose verdict was known"
                 )
             }
+        }
+    }
+
+    /// A person's no ends what that person did, and nothing that another one was allowed.
+    private func checkRefusals(_ endings: [Ending]) {
+        for ending in endings where ["engine.consent.denied", "engine.consent.withdrawn"].contains(ending.entry.code) {
+            let id = OperationID(rawValue: ending.entry.id)
+            expect(
+                known[id] == nil || refused.contains(id),
+                "\(ending.entry.provider): a no ended \(ending.entry.id.suffix(4)), and it was another person's"
+            )
         }
     }
 

@@ -97,6 +97,10 @@ public final class FaultSimulation {
     var mirrors: [Subject: SubjectMirror] = [:]
     /// What was said and stored of the person who was there before, by subject.
     private var left: [Subject: SubjectMirror] = [:]
+    /// What was done before the last change of person: the words of who came then are not about it.
+    private var past: Set<OperationID> = []
+    /// What a person's word has reached that may end it: a no, or a yes that was taken back.
+    private(set) var refused: Set<OperationID> = []
     /// Everything that was ever on its way, by id, with the providers that heard it at capture.
     var known: [OperationID: EngagementOperation] = [:]
     var heardBy: [OperationID: Set<String>] = [:]
@@ -433,7 +437,7 @@ public final class FaultSimulation {
             return operation
         }
         noteWake()
-        let before = (mirrors, permitted, forgotten, unanswered, left)
+        let before = (mirrors, permitted, forgotten, unanswered, left, past, refused)
         grantedNow = []
         for operation in operations { enroll(operation) }
         do {
@@ -444,7 +448,7 @@ public final class FaultSimulation {
             if try isStored(operations) {
                 acknowledged += operations
             } else {
-                (mirrors, permitted, forgotten, unanswered, left) = before
+                (mirrors, permitted, forgotten, unanswered, left, past, refused) = before
             }
             throw error
         }
@@ -465,14 +469,18 @@ public final class FaultSimulation {
             forgotten.formUnion(before.map(\.id))
         case .switchContact(let change) where before.isAnotherPerson(change):
             left[subject] = before
+            past.formUnion(known.values.filter { $0.subject == subject }.map(\.id))
             // The next person's yes is not the word of the one who left.
             unanswered = unanswered.filter {
                 known[$0]?.subject != subject || known[$0]?.action.kind == .registerDevice
             }
         case .setConsent(let consent):
             grantedNow.formUnion(setup.requiredConsent.filter { mirror.consent(for: $0) == .granted })
-            for (id, other) in known where other.subject == subject && Self.purpose(of: other.action) == consent.purpose
+            for (id, other) in known
+            where other.subject == subject && Self.purpose(of: other.action) == consent.purpose
+                && !isOfAnother(other, mirror)
             {
+                if consent.state != .granted { refused.insert(id) }
                 switch consent.state {
                 case .granted where unanswered.remove(id) != nil: permitted.insert(id)
                 case .granted: break
@@ -495,6 +503,13 @@ public final class FaultSimulation {
         note(operation)
     }
 
+    /// Whether somebody else did it than the person who is there now: written down apart from the engine.
+    private func isOfAnother(_ operation: EngagementOperation, _ mirror: SubjectMirror) -> Bool {
+        guard past.contains(operation.id), operation.action.kind != .registerDevice else { return false }
+        let names = mirror.identifiers.map(\.value) + [mirror.contact].compactMap(\.self)
+        return operation.contact.map { !names.contains($0) } ?? true
+    }
+
     /// Notes an operation that is new.
     private func note(_ operation: EngagementOperation) {
         known[operation.id] = operation
@@ -505,8 +520,12 @@ public final class FaultSimulation {
         let before = left[operation.subject].flatMap { $0.contact == operation.contact ? $0 : nil }
         let person = now?.contact == operation.contact ? now : before ?? now
         let state = purpose.map { person?.consent(for: $0) ?? .unknown } ?? .granted
+        let words = person?.consents.filter { $0.purpose == Self.purpose(of: operation.action) } ?? []
+        if words.contains(where: { $0.state == .denied }) { refused.insert(operation.id) }
         // What the engine makes at a yes is allowed, whoever comes after it in the same breath.
         let isMade = heardBy[operation.id] == nil && purpose.map(grantedNow.contains) ?? false
+        // What was made for a person who has left since is as old as what that person did.
+        if heardBy[operation.id] == nil, before != nil, now?.contact != operation.contact { past.insert(operation.id) }
         let isOptOut = state == .denied && Self.isOptOut(operation.action)
         if state == .granted || isMade || isOptOut {
             permitted.insert(operation.id)

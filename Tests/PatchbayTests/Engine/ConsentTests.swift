@@ -183,6 +183,125 @@ import Testing
         #expect(heard(world, "/changeSubscription") == 1)
     }
 
+    // MARK: Several people
+
+    private func logIn(_ names: String..., in world: VirtualWorld) throws {
+        let identifiers = names.map { Identifier(IdentifierKind(rawValue: "kind-\($0)"), $0) }
+        try world.capture(.switchContact(ContactSwitch(.logIn, identifiers: identifiers)), contact: names[0])
+    }
+
+    private func logOut(_ world: VirtualWorld) throws { try world.capture(.switchContact(ContactSwitch(.logOut))) }
+
+    private func answer(_ purpose: Purpose, _ state: Consent.State, by contact: String?, _ world: VirtualWorld) throws {
+        try world.capture(.setConsent(Consent(purpose: purpose, state: state)), contact: contact)
+    }
+
+    @Test(
+        arguments: [false, true]
+    ) func `one person's no ends nothing that another one was allowed (E14)`(isRequired: Bool) throws {
+        let world = try world(isRequired ? [.tracking] : [], courtesy: 10_000)
+        // Nobody is known: whoever logs in then is taken as the one who was there.
+        if isRequired { try answer(.tracking, .granted, by: nil, world) }
+        let early = try world.capture(.event("before aino"))
+        try logIn("aino", in: world)
+        let hers = try world.capture(.event("hers"), contact: "aino")
+        try logIn("eero", in: world)
+        let his = try world.capture(.event("his"), contact: "eero")
+        try answer(.tracking, .denied, by: "eero", world)
+        #expect(code(his, world) == "engine.consent.denied" || code(his, world) == "engine.consent.withdrawn")
+        try world.restart()
+        #expect(try world.drain())
+        #expect(world.outcome(of: early.id, on: "p")?.term == .accepted)
+        #expect(world.outcome(of: hers.id, on: "p")?.term == .accepted)
+        #expect(heard(world, "/track") == 2)
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `what a person did who has logged out is not the installation's to refuse (E14)`() throws {
+        let world = try world([], courtesy: 10_000)
+        try logIn("aino", in: world)
+        let hers = try world.capture(.event("hers"), contact: "aino")
+        try logOut(world)
+        let nobodys = try world.capture(.event("nobody's"))
+        try answer(.tracking, .denied, by: nil, world)
+        try logIn("eero", in: world)
+        try answer(.tracking, .denied, by: "eero", world)
+        #expect(try world.drain())
+        #expect(world.outcome(of: hers.id, on: "p")?.term == .accepted)
+        #expect(code(nobodys, world) == "engine.consent.denied")
+        #expect(heard(world, "/track") == 1)
+    }
+
+    @Test func `a no ends what nobody known did, whoever says it while no other person came between`() throws {
+        let world = try world([], courtesy: 10_000)
+        let event = try world.capture(.event("early"))
+        try logIn("aino", in: world)
+        try answer(.tracking, .denied, by: "aino", world)
+        #expect(code(event, world) == "engine.consent.denied")
+        // A back end's door knows no log-in: a word of the subject is about everything of the subject.
+        let back = try self.world([], courtesy: 10_000)
+        let order = try back.capture(.event("order"), contact: "c-17")
+        try answer(.tracking, .denied, by: nil, back)
+        #expect(code(order, back) == "engine.consent.denied")
+    }
+
+    @Test func `a person who comes back takes back what the same person did, under whatever name`() throws {
+        let world = try world([], courtesy: 10_000)
+        try logIn("aino", in: world)
+        let first = try world.capture(.event("first"), contact: "aino")
+        try logOut(world)
+        try logIn("aino", in: world)
+        try answer(.tracking, .denied, by: "aino", world)
+        #expect(code(first, world) == "engine.consent.denied")
+        let other = try self.world([], courtesy: 10_000)
+        try logIn("aino@example.org", "aino", in: other)
+        let renamed = try other.capture(.event("renamed"), contact: "aino@example.org")
+        try logIn("aino", in: other)
+        try answer(.tracking, .denied, by: "aino", other)
+        #expect(code(renamed, other) == "engine.consent.denied")
+    }
+
+    @Test func `an installation is registered on behalf of whoever is there now`() throws {
+        let world = try world([], courtesy: 10_000)
+        try logIn("aino", in: world)
+        let device = try world.capture(.registerDevice(Device(pushToken: PushToken("7c1f"))), contact: "aino")
+        try logIn("eero", in: world)
+        try answer(.profile, .denied, by: "eero", world)
+        #expect(code(device, world) == "engine.consent.denied")
+    }
+
+    @Test func `what one person was allowed goes to the next vendor, whatever the next person says (E14)`() throws {
+        let world = try VirtualWorld()
+        try world.start(.routes(.retarget, .route("old", .live, courtesy: 100_000)))
+        try logIn("aino", in: world)
+        let hers = try world.capture(.event("hers"), contact: "aino")
+        try logIn("eero", in: world)
+        let his = try world.capture(.event("his"), contact: "eero")
+        try answer(.tracking, .denied, by: "eero", world)
+        #expect(world.outcome(of: his.id, on: "old")?.term == .dropped)
+        try world.restart(.routes(.retarget, .route("old", nil, courtesy: 1), .route("new", .live)))
+        #expect(try world.drain())
+        #expect(world.outcome(of: hers.id, on: "new")?.term == .accepted)
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+
+    @Test func `a new requirement ends what a person did who can't answer any more; what was allowed goes`() throws {
+        for wasRequired in [false, true] {
+            let world = try world(wasRequired ? [.tracking] : [], courtesy: 10_000)
+            try logIn("aino", in: world)
+            if wasRequired { try answer(.tracking, .granted, by: "aino", world) }
+            let hers = try world.capture(.event("hers"), contact: "aino")
+            try logIn("eero", in: world)
+            try answer(.tracking, .granted, by: "eero", world)
+            try world.restart(.probe(requiredConsent: [.tracking, .messaging]) { $0.courtesy = 10_000 })
+            #expect(try world.drain())
+            let outcome = world.outcome(of: hers.id, on: "p")
+            #expect(outcome?.term == (wasRequired ? .accepted : .dropped))
+            #expect(outcome?.finding?.code == (wasRequired ? nil : "engine.consent.unanswered"))
+            #expect(try world.account("p").balances)
+        }
+    }
+
     // MARK: The trail
 
     @Test func `every change stands in the trail, with what it did, and nobody's name (E14)`() throws {

@@ -222,4 +222,45 @@ import Testing
         try world.drain()
         try agrees(world, "b", "seed \(seed)")
     }
+
+    @Test(
+        arguments: [false, true]
+    ) func `who heard an operation does not hear it again, however short the history is`(isAskedFor: Bool) throws {
+        let world = try VirtualWorld()
+        world.store.historyLimit = 4
+        let dead = provider("a", .live, courtesy: 1_000_000)
+        try world.start(plan(.drain, dead, provider("b", .live)))
+        world.network = {
+            String(decoding: $0.request.body, as: UTF8.self).contains("refuse") ? .status(422) : .status(200)
+        }
+        for number in 0..<40 { try world.capture(.event("\(number)")) }
+        let refused = try world.capture(.event("refuse this"))
+        for number in 40..<80 { try world.capture(.event("\(number)")) }
+        try world.advance(by: .seconds(60))
+        #expect(try world.account("b").total("accepted") == 80)
+        #expect(try world.store.history(provider: nil, limit: .max).count < 60)
+        let next = plan(.retarget, provider("a", nil, courtesy: 1_000_000), provider("b", .live))
+        // Who refused it is nobody to take it over.
+        let refusal: SwitchRefusal?
+        if isAskedFor {
+            world.end()
+            let same = plan(.drain, dead, provider("b", .live))
+            let engine = try Engine(store: world.store, plan: same, host: world.host) { _, _ in nil }
+            #expect(try engine.start())
+            refusal = #expect(throws: SwitchRefusal.self) { try engine.retarget(from: "a") }
+            try engine.stop()
+        } else {
+            refusal = #expect(throws: SwitchRefusal.self) { try world.restart(next) }
+        }
+        #expect(refusal?.operations.map(\.id) == [refused.id])
+        try world.restart(
+            plan(.retarget, provider("a", nil, courtesy: 1_000_000), provider("b", .live), onLoss: .reject)
+        )
+        #expect(try world.drain())
+        #expect(world.sent.filter { $0.provider == "b" }.count == 81)
+        #expect(try world.account("a").total("moved") == 81)
+        #expect(try world.account("a").pending == 0)
+        for account in try world.accounts() { #expect(account.balances) }
+        #expect(try world.store.verify().isSound)
+    }
 }

@@ -3,6 +3,7 @@ import PatchbayAdapterKit
 import PatchbayModel
 import PatchbayOutbox
 import PatchbaySimulation
+import Synchronization
 import Testing
 
 @testable import Patchbay
@@ -127,6 +128,58 @@ import Testing
         room.isFree()
         #expect(room.enter([entry(1)], now: start + .seconds(60)).isEmpty)
         #expect(room.complaint(now: start + .seconds(61)) == nil)
+    }
+
+    @Test func `whoever was captured behind one that has to wait waits, too`() async throws {
+        let host = SystemHost()
+        let transport = ScriptedTransport()
+        let tries = Mutex<Int?>(nil)
+        let buffer = CaptureBuffer()
+        let loop = DeliveryLoop(
+            buffer: buffer,
+            receipts: ReceiptBook(),
+            transport: transport,
+            host: host,
+            log: Log(handler: nil),
+            observer: { _ in },
+            observerOfOthers: { _ in },
+            makeEngine: {
+                let store = try OutboxStore.open(.memory)
+                store.faultPoint = { point in
+                    guard point == .begin(.full) else { return }
+                    switch tries.withLock({ tries in
+                        tries? += 1
+                        return tries
+                    }) {
+                    // What is stored together has no room; of what is stored alone, the first meets another process.
+                    case 1: throw OutboxError(.full, "No room.")
+                    case 2: throw OutboxError(.busy, "Another process writes.")
+                    default: return
+                    }
+                }
+                return try Engine(store: store, plan: .probe(), host: host) { _, _ in nil }
+            }
+        )
+        try await loop.start()
+        tries.withLock { $0 = 0 }
+        var receipts: [Receipt] = []
+        for name in ["a", "b", "c"] {
+            let operation = EngagementOperation(
+                id: host.makeID(),
+                subject: "installation-1",
+                capturedAt: host.date(),
+                action: .event(name)
+            )
+            let receipt = Receipt(id: operation.id, providers: ["p"])
+            receipts.append(receipt)
+            let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: true)
+            _ = try buffer.append(CaptureBuffer.Entry(capture: capture, receipt: receipt))
+        }
+        await loop.commitCaptures()
+        for receipt in receipts { try await receipt.durable() }
+        while transport.sent.count < 3 { await loop.idle() }
+        #expect(transport.sent.compactMap { $0[header: "Operation"] } == receipts.map(\.id.rawValue))
+        await loop.close()
     }
 }
 

@@ -167,4 +167,98 @@ import Testing
         #expect(world.sent.count == 1)
         #expect(try world.account("p").balances)
     }
+
+    @Test(
+        arguments: [false, true]
+    ) func `what the vendor has said is stored before another configuration takes over`(isRefused: Bool) throws {
+        let world = try VirtualWorld()
+        try world.start(.pool())
+        let operation = try world.capture(.event("a"))
+        fail(world, .begin(.normal), times: .max)
+        pass(world, seconds: 1)
+        #expect(world.outcome(of: operation.id, on: "p") == nil)
+        // Another vendor under the name of one that was not left is refused.
+        let next = isRefused ? RoutingPlan.probe() : .pool { $0.batch = 2 }
+        // As long as it can't be stored, the old configuration goes on.
+        #expect(throws: OutboxError.self) { try world.reconfigure(next) }
+        world.onStorage(nil)
+        if isRefused {
+            #expect(throws: SwitchRefusal.self) { try world.reconfigure(next) }
+        } else {
+            try world.reconfigure(next)
+        }
+        #expect(try world.account("p").pending == 0)
+        #expect(try world.drain())
+        #expect(world.sent.count == 1)
+        #expect(try world.account("p").balances)
+        try world.capture(.event("b"))
+        #expect(try world.drain())
+        #expect(world.outcome(of: operation.id, on: "p")?.term == .accepted)
+        #expect(world.sent.last?.request[header: "Requests"] == "1")
+    }
+
+    @Test(
+        arguments: [false, true]
+    ) func `what the vendor has said is stored when the process ends or rests, if it can be`(isResting: Bool) throws {
+        let world = try VirtualWorld()
+        let plan = RoutingPlan.pool()
+        try world.start(plan)
+        world.end()
+        let engine = try Engine(store: world.store, plan: plan, host: world.host) { _, _ in nil }
+        #expect(try engine.start())
+        let operation = EngagementOperation(
+            id: world.host.makeID(),
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: .event("a")
+        )
+        try engine.commit([Engine.Capture(operation, uptime: world.host.uptime())])
+        var sent: [Dispatch] = []
+        try engine.advance { sent.append($0) }
+        fail(world, .begin(.normal))
+        #expect(throws: OutboxError.self) { try engine.finish(sent[0], .replied(WireResponse(200))) }
+        if isResting { try engine.suspend() } else { try engine.stop() }
+        #expect(try world.store.history(provider: "p", limit: 10).map(\.term) == ["accepted"])
+    }
+
+    @Test func `a chore whose rate can't be stored has not left, and leaves later`() throws {
+        let world = try VirtualWorld()
+        world.network = { .says($0.endpoint == "token" ? ["token": "t"] : [:]) }
+        var plan = RoutingPlan.pool { $0.needsToken = true }
+        plan.providers[0].rate = Rate(1, per: .seconds(1))
+        try world.start(plan)
+        var left = 1
+        world.onStorage { [unowned world] point in
+            guard point == .begin(.normal), !world.storesNoVerdict, left > 0 else { return }
+            left -= 1
+            throw Self.full
+        }
+        #expect(throws: OutboxError.self) { try world.capture(.event("a")) }
+        #expect(world.sent.isEmpty)
+        pass(world, seconds: 30)
+        #expect(world.sent.map(\.endpoint) == ["token", "plain"])
+        #expect(try world.account("p").pending == 0)
+    }
+
+    @Test(
+        arguments: [StoragePoint.begin(.normal), .begin(.full), .beforeCommit(.normal), .beforeCommit(.full)]
+    ) func `the journal holds a request if it left, and its rate is spent then`(point: StoragePoint) throws {
+        let world = try VirtualWorld()
+        var plan = RoutingPlan.pool { $0.isJournaled = true }
+        plan.providers[0].rate = Rate(1, per: .seconds(3600))
+        try world.start(plan)
+        var isTaken = false
+        world.onStorage { [unowned world] reached in
+            if reached == .afterCommit(.full) { isTaken = true }
+            guard reached == point, isTaken, !world.storesNoVerdict, world.sent.isEmpty else { return }
+            throw Self.full
+        }
+        _ = try? world.capture(.event("a"))
+        #expect(try world.store.journal(provider: "p").isEmpty == world.sent.isEmpty)
+        world.onStorage(nil)
+        // Nothing was spent for what did not leave.
+        try world.advance(by: .seconds(60))
+        #expect(world.sent.count == 1)
+        #expect(try world.account("p").pending == 0)
+    }
 }

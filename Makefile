@@ -7,7 +7,7 @@ PYTHON := .venv/bin/python
 SWIFT_FOLDERS := Package.swift Sources Adapters Tests Examples $(wildcard Benchmarks)
 COMMAND := .build/debug/patchbay
 EVIDENCE := $(CURDIR)/.build/evidence
-ROUNDS ?= 100
+ROUNDS ?= 1000
 SEED ?= 1
 SEEDS ?= 1-10000
 SUITES ?= .
@@ -91,7 +91,7 @@ simulate: tools ## random days of crashes, outages and lies, on all cores: SEEDS
 	swift build -c release --product patchbay
 	@.build/release/patchbay faults $(SEEDS)
 
-soak: tools ## kills, full disks, read-only files and damage, in turn, ROUNDS=n in all, and a table: SEED=n, KIND=migration
+soak: tools ## kills, full disks, read-only files and damage, in turn, a thousand rounds in all, and a table: ROUNDS=n, SEED=n, KIND=migration
 	swift build -c release --product patchbay
 	swift build -c release --product patchbay-network
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED) $(if $(KIND),--kind '$(KIND)')

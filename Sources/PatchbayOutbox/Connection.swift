@@ -44,13 +44,21 @@ final class Connection {
         guard let opened, result == SQLITE_OK else {
             let system = opened.map { sqlite3_system_errno($0) } ?? 0
             sqlite3_close_v2(opened)
-            throw OutboxError(.cannotOpen, "\(name) cannot be opened (SQLite \(result), system error \(system)).")
+            throw Self.openingError(name, result, system)
         }
         handle = opened
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, 5_000)
         registerRowFunctions(handle)
         watchLog()
+    }
+
+    /// Why a file can't be opened: what to mend differs where it is there and not for this user.
+    static func openingError(_ name: String, _ result: Int32, _ system: Int32) -> OutboxError {
+        let remedy = "Give this user the right to read and write the file and to enter its folder, or run as its owner."
+        let isForbidden = [EACCES, EPERM].contains(system)
+        let why = isForbidden ? "this user may not read it" : "SQLite \(result), system error \(system)"
+        return OutboxError(.cannotOpen, "\(name) cannot be opened (\(why)).", remedy: isForbidden ? remedy : nil)
     }
 
     /// The path as a SQLite address; the three characters that mean something there are escaped.
@@ -166,6 +174,9 @@ final class Connection {
     /// True between BEGIN and the end of the transaction, also when SQLite itself rolled back.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+    /// Whether SQLite would refuse every change: by the file's rights, or by a word in its header.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
     /// The number of statements that were left running; zero after every call of the store.
     var runningStatements: Int {
         var count = 0
@@ -240,12 +251,27 @@ final class Connection {
 
     /// Lends the file of the write-ahead log, as SQLite holds it open.
     private func withLog<Output>(_ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?) -> Output?
-    {
-        var log: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK, let log,
-            let methods = log.pointee.pMethods
+    { lend(SQLITE_FCNTL_JOURNAL_POINTER, body) }
+
+    /// Lends the file itself, as SQLite holds it open.
+    func withFile<Output>(_ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?) -> Output? {
+        lend(SQLITE_FCNTL_FILE_POINTER, body)
+    }
+
+    private func lend<Output>(
+        _ which: Int32,
+        _ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?
+    ) -> Output? {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK, let file,
+            let methods = file.pointee.pMethods
         else { return nil }
-        return body(methods.pointee, log)
+        return body(methods.pointee, file)
+    }
+
+    /// What to say of a lock that could not be had.
+    func lockingError(_ result: Int32) -> OutboxError {
+        OutboxError(outboxCode(result), "\(name) cannot be locked for its recovery (SQLite \(result)).")
     }
 
     /// Copies WAL frames into the file as far as readers allow, without waiting for anyone.
@@ -263,7 +289,8 @@ final class Connection {
 }
 
 extension sqlite3_io_methods {
-    fileprivate func size(_ file: UnsafeMutablePointer<sqlite3_file>) -> Int64? {
+    /// How many bytes there are.
+    func size(_ file: UnsafeMutablePointer<sqlite3_file>) -> Int64? {
         var size: sqlite3_int64 = 0
         return xFileSize(file, &size) == SQLITE_OK ? size : nil
     }

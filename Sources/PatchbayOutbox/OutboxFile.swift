@@ -15,6 +15,11 @@ final class OutboxFile {
     struct Identity: Equatable {
         let device: UInt64
         let number: UInt64
+
+        init(_ status: stat) {
+            device = UInt64(truncatingIfNeeded: status.st_dev)
+            number = UInt64(truncatingIfNeeded: status.st_ino)
+        }
     }
 
     init(_ path: String) {
@@ -24,11 +29,12 @@ final class OutboxFile {
 
     static func identity(of path: String) -> Identity? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return Identity(
-            device: UInt64(truncatingIfNeeded: status.st_dev),
-            number: UInt64(truncatingIfNeeded: status.st_ino)
-        )
+        return stat(path, &status) == 0 ? Identity(status) : nil
+    }
+
+    static func identity(of descriptor: Int32) -> Identity? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Identity(status) : nil
     }
 
     static func exists(_ path: String) -> Bool { identity(of: path) != nil }
@@ -44,16 +50,16 @@ final class OutboxFile {
         return Int(status.st_size)
     }
 
-    /// Makes the file if there is none, readable by this user only; SQLite gives the files beside it the same rights.
-    func createIfMissing() throws(OutboxError) {
+    /// Makes the file, readable by this user only; SQLite gives the files beside it the same rights.
+    func make() throws(OutboxError) {
         let made = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_EXCL, 0o600)
-        if made >= 0 {
-            close(made)
-        } else if errno != EEXIST {
-            throw OutboxError(.cannotOpen, "\(path) cannot be made: \(Self.systemText()).")
-        } else {
-            for name in [path, path + "-wal", path + "-shm"] { Self.tighten(name) }
-        }
+        guard made >= 0 else { throw OutboxError(.cannotOpen, "\(path) cannot be made: \(Self.systemText()).") }
+        close(made)
+    }
+
+    /// Takes the file that stands at the path now for the right one, and the rights to it from everybody else.
+    func adopt() {
+        for name in [path, path + "-wal", path + "-shm"] { Self.tighten(name) }
         identity = Self.identity(of: path)
     }
 
@@ -71,9 +77,6 @@ final class OutboxFile {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         return access(path, W_OK) == 0 && access(folder, W_OK) == 0
     }
-
-    /// Takes the file that stands at the path now for the right one.
-    func forgetIdentity() { identity = Self.identity(of: path) }
 
     /// False once another process has moved the file away, as a recovery does.
     var isUnmoved: Bool { Self.identity(of: path) == identity }

@@ -56,7 +56,7 @@ extension OutboxStore {
             }
         }
         try carryOutEndingsNow()
-        if connection.isInTransaction { try writeCounts() }
+        if connection.isInTransaction, !isInSnapshot { try writeCounts() }
         let before = damagedSoFar
         let found = try lines()
         if isReadOnly { return try found.adding(notedLines()) }

@@ -116,8 +116,10 @@ extension OutboxStore {
 
     /// Proves the file: structure, every checksum, no orphans, every provider's balance, the counts that the bounds rest on.
     ///
-    /// Changes nothing.
-    package func verify() throws(OutboxError) -> VerifyReport {
+    /// All of it is one state of the file, whoever writes meanwhile. Changes nothing.
+    package func verify() throws -> VerifyReport { try snapshot(proof) }
+
+    private func proof() throws(OutboxError) -> VerifyReport {
         var report = VerifyReport()
         try checkStructure(&report)
         for table in Table.all {

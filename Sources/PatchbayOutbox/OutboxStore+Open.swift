@@ -61,21 +61,22 @@ extension OutboxStore {
 
     private static func openForWriting(_ file: OutboxFile) throws(OutboxError) -> OutboxStore {
         var report = OpenReport()
-        try Recovery.finishInterrupted(file)
+        try Recovery.provide(file)
         try file.requireNoStranger()
-        try file.createIfMissing()
+        file.adopt()
         do {
             let connection = try Connection(.file(file.path), .readWrite)
-            try prepare(connection, &report)
+            try prepare(connection, &report, file)
             if !report.created { try requireSound(connection, file) }
             return OutboxStore(connection, file: file, isReadOnly: false, report: report)
-        } catch  where isDamage(error, file) {
+        } catch  where isDamage(error, file) || !file.isUnmoved {
+            // Where it was moved away, another process recovers it: this waits for that.
             report = OpenReport()
             report.recovery = try Recovery.run(on: file, reason: error.detail)
         }
-        file.forgetIdentity()
+        file.adopt()
         let connection = try Connection(.file(file.path), .readWrite)
-        try prepare(connection, &report)
+        try prepare(connection, &report, file)
         return OutboxStore(connection, file: file, isReadOnly: false, report: report)
     }
 
@@ -104,6 +105,10 @@ extension OutboxStore {
         try migrate(reference, &ignored)
         guard try schemaImage(connection) == schemaImage(reference) else {
             throw OutboxError(.corrupt, "\(file.path): the schema is damaged.")
+        }
+        // A header that lets nobody write, where this user may.
+        guard !connection.isReadOnly || !file.isWritable else {
+            throw OutboxError(.corrupt, "\(file.path): the header is damaged.")
         }
         let pages = try connection.number("PRAGMA page_count") ?? 0
         guard file.isSuspect || pages <= pagesScannedAtStart else { return }
@@ -177,7 +182,11 @@ extension OutboxStore {
     }
 
     /// Brings a connection and its file into working order.
-    static func prepare(_ connection: Connection, _ report: inout OpenReport) throws(OutboxError) {
+    static func prepare(
+        _ connection: Connection,
+        _ report: inout OpenReport,
+        _ file: OutboxFile? = nil
+    ) throws(OutboxError) {
         if case .empty = try examine(connection) { try connection.script("PRAGMA page_size = 4096") }
         let mode = try connection.text("PRAGMA journal_mode = WAL")
         guard mode == "wal" || mode == "memory" else {
@@ -192,7 +201,7 @@ extension OutboxStore {
         try connection.script("PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON")
         switch try examine(connection) {
         case .outbox(let missing) where missing.isEmpty: return
-        default: try migrate(connection, &report)
+        default: try migrate(connection, &report, of: file)
         }
     }
 
@@ -200,10 +209,12 @@ extension OutboxStore {
     static func migrate(
         _ connection: Connection,
         _ report: inout OpenReport,
-        _ migrations: ArraySlice<Migration> = Migration.all[...]
+        _ migrations: ArraySlice<Migration> = Migration.all[...],
+        of file: OutboxFile? = nil
     ) throws(OutboxError) {
         try connection.script("BEGIN IMMEDIATE")
         do {
+            try file?.requireUnmoved()
             let missing: [Migration]
             switch try examine(connection) {
             case .empty:

@@ -20,7 +20,7 @@ extension OutboxStore {
     ///
     /// A read-only store leaves them where they are; its readers skip them, and `verify` lists them.
     func setDamagedRowsAside() throws(OutboxError) {
-        guard !damaged.isEmpty, !isReadOnly else { return }
+        guard !damaged.isEmpty, !isReadOnly, !isInSnapshot else { return }
         try atomically { () throws(OutboxError) in try quarantineDamagedRows() }
     }
 
@@ -209,7 +209,7 @@ extension OutboxStore {
     ///
     /// Zero when the balance holds, above it when rows are missing.
     func balances() throws(OutboxError) -> [String: Int64] {
-        if connection.isInTransaction { try writeCounts() }
+        if connection.isInTransaction, !isInSnapshot { try writeCounts() }
         let sources = AccountTerm.sources.map { "'\($0)'" }.joined(separator: ", ")
         let endings = AccountTerm.endings.map { "'\($0)'" }.joined(separator: ", ")
         let statement = try connection.statement(

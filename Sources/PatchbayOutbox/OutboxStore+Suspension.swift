@@ -25,7 +25,7 @@ extension OutboxStore {
         try file.requireUnmoved()
         let opened = try Connection(.file(file.path), .readWrite)
         var report = OpenReport()
-        try Self.prepare(opened, &report)
+        try Self.prepare(opened, &report, file)
         opened.setPatience(patience)
         (connection, synchronous, heardEnd, isSuspended) = (opened, nil, nil, false)
         noteForeignCommit()

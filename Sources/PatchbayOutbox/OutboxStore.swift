@@ -61,6 +61,8 @@ package final class OutboxStore {
     /// What others had committed when the transaction or the look at hand began, once it was asked for.
     var versionAtHand: Int64?
     var isLooking = false
+    /// Whether several looks rest on one state of the file: nothing is written meanwhile.
+    var isInSnapshot = false
     /// The end of the history up to which `heard` is filled.
     var heardEnd: Int64?
     /// How long a transaction waits for another process, in milliseconds.
@@ -96,7 +98,6 @@ package final class OutboxStore {
         try requireWritable()
         try requireAwake()
         try faultPoint?(.begin(durability))
-        try file?.requireUnmoved()
         if synchronous != durability {
             try connection.script("PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
             synchronous = durability
@@ -109,6 +110,8 @@ package final class OutboxStore {
         defer { if !isLooking { versionAtHand = nil } }
         let result: T
         do {
+            // Under the lock: whoever recovers the file has it from the first look until the file has been moved away.
+            try file?.requireUnmoved()
             try quarantineDamagedRows()
             if !appends { try guarded(carryOutEndings) }
             result = try body()
@@ -153,7 +156,7 @@ package final class OutboxStore {
         do {
             return try body()
         } catch {
-            if error.code == .corrupt, !isReadOnly { file?.markSuspect() }
+            if error.code == .corrupt, !isReadOnly, let file, file.isUnmoved { file.markSuspect() }
             throw error
         }
     }

@@ -9,9 +9,11 @@ import Musl
 /// Rebuilds a damaged outbox from every row that can still be read and whose checksum holds.
 ///
 /// The new file is made beside the damaged one and committed before anything is renamed, so that a crash at any moment leaves
-/// either the damaged file in place or a finished rebuild that the next start adopts.
+/// either the damaged file in place or a finished rebuild that the next start adopts. From before the first look until after
+/// the last rename nobody else can commit to the damaged file: what was stored there would be in no file that anybody opens.
 struct Recovery {
     private let file: OutboxFile
+    private let held: HeldFile
     private let reason: String
     private var report: RecoveryReport
     private var seen: Set<DamagedRow> = []
@@ -22,28 +24,34 @@ struct Recovery {
     /// Sequences go on this far behind the last one seen: what the damaged pages held is never used again.
     private static let sequenceGap: Int64 = 1_000_000
 
-    private init(_ file: OutboxFile, reason: String) {
+    private init(_ file: OutboxFile, _ held: HeldFile, reason: String) {
         self.file = file
+        self.held = held
         self.reason = reason
         report = RecoveryReport(movedAside: "", reason: reason)
     }
 
     /// Recovers the file; nil when another process did so in the meantime.
     static func run(on file: OutboxFile, reason: String) throws(OutboxError) -> RecoveryReport? {
-        let lock = try FileLock(file.path + ".recovering")
+        let lock = try FileLock(beside: file)
         defer { lock.release() }
         guard file.isUnmoved else { return nil }
-        var recovery = Recovery(file, reason: reason)
+        let held = try HeldFile(file.path)
+        defer { held.release() }
+        var recovery = Recovery(file, held, reason: reason)
         try recovery.rebuild()
         return recovery.report
     }
 
-    /// Puts a finished rebuild in place whose last rename was cut short.
-    static func finishInterrupted(_ file: OutboxFile) throws(OutboxError) {
-        guard !OutboxFile.exists(file.path), OutboxFile.exists(file.path + rebuilding) else { return }
-        let lock = try FileLock(file.path + ".recovering")
+    /// Sees to it that there is a file: a finished rebuild whose last rename was cut short, or an empty one.
+    ///
+    /// While another process recovers there is none for a moment: that one is waited for.
+    static func provide(_ file: OutboxFile) throws(OutboxError) {
+        guard !OutboxFile.exists(file.path) else { return }
+        let lock = try FileLock(beside: file)
         defer { lock.release() }
         guard !OutboxFile.exists(file.path) else { return }
+        guard OutboxFile.exists(file.path + rebuilding) else { return try file.make() }
         let number = max(1, file.nextDamagedNumber() - 1)
         try file.moveCompanionsAside(to: file.damagedPath(number))
         try OutboxFile.move(file.path + rebuilding, to: file.path)
@@ -52,7 +60,7 @@ struct Recovery {
     private mutating func rebuild() throws(OutboxError) {
         let target = OutboxFile(file.path + Self.rebuilding)
         for path in [target.path, target.path + "-journal"] { OutboxFile.delete(path) }
-        try target.createIfMissing()
+        try target.make()
         do {
             let connection = try Connection(.file(target.path), .readWrite)
             try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = FULL")
@@ -71,7 +79,7 @@ struct Recovery {
     }
 
     private mutating func fill(_ store: OutboxStore) throws(OutboxError) {
-        let readable = try copyRows(from: file.path, to: store)
+        let readable = try copyRows(from: held.source, to: store)
         if !readable {
             // Where the tables begin depends on the release that made the file, and nothing says any more which that was.
             for count in Migration.all.indices.reversed() { try copyGrafted(migrations: count + 1, to: store) }
@@ -98,27 +106,25 @@ struct Recovery {
         let template = OutboxFile(file.path + Self.template)
         defer { for end in ["", "-journal"] { OutboxFile.delete(template.path + end) } }
         OutboxFile.delete(template.path)
-        try template.createIfMissing()
+        try template.make()
         do {
             let connection = try Connection(.file(template.path), .readWrite)
             try connection.script("PRAGMA page_size = 4096; PRAGMA synchronous = OFF")
             var ignored = OpenReport()
             try OutboxStore.migrate(connection, &ignored, Migration.all.prefix(count))
         }
-        let graft = try SchemaGraft(damaged: file.path, template: template.path, copy: file.path + Self.grafted)
+        let graft = try SchemaGraft(damaged: held.source, template: template.path, copy: file.path + Self.grafted)
         defer { graft.remove() }
-        _ = try copyRows(from: graft.path, to: store)
+        guard let source = try? Connection(.file(graft.path), .readOnly) else { return }
+        try? source.script("PRAGMA writable_schema = ON; BEGIN")
+        _ = try copyRows(from: source, to: store)
     }
 
     /// The last sequence that the damaged file says it gave out, if that is believable.
     private var lastSequence: Int64 = 0
 
     /// Copies what can be read; false when the schema itself, or a whole table, could not be read.
-    private mutating func copyRows(from path: String, to store: OutboxStore) throws(OutboxError) -> Bool {
-        guard let source = try? Connection(.file(path), .readOnly) else { return false }
-        try? source.script("PRAGMA writable_schema = ON")
-        // One read transaction: every look sees the same file, and none has to lock it anew.
-        try? source.script("BEGIN")
+    private mutating func copyRows(from source: Connection, to store: OutboxStore) throws(OutboxError) -> Bool {
         var isComplete = true
         for table in Table.all where !table.isDerived {
             guard let scan = try? TableScan(table, source) else {
@@ -184,18 +190,26 @@ extension String {
     }
 }
 
-/// Keeps other processes from recovering the same file at the same time.
+/// Keeps others from recovering or making the same file at the same time.
 private struct FileLock {
     private let path: String
     private let descriptor: Int32
 
-    init(_ path: String) throws(OutboxError) {
-        self.path = path
-        descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw OutboxError(.cannotOpen, "\(path) cannot be made: \(OutboxFile.systemText()).")
+    init(beside file: OutboxFile) throws(OutboxError) {
+        path = file.path + ".recovering"
+        while true {
+            let opened = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+            guard opened >= 0 else {
+                throw OutboxError(.cannotOpen, "Beside \(file.path) no file can be made: \(OutboxFile.systemText()).")
+            }
+            while flock(opened, LOCK_EX) != 0, errno == EINTR {}
+            // Who had the lock before took its file away: a lock on that one keeps nobody off.
+            if let mine = OutboxFile.identity(of: opened), mine == OutboxFile.identity(of: path) {
+                descriptor = opened
+                return
+            }
+            close(opened)
         }
-        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     }
 
     func release() {

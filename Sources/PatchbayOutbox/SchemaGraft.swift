@@ -15,12 +15,14 @@ struct SchemaGraft {
     let path: String
     private static let pageSize = 4096
 
-    init(damaged: String, template: String, copy: String) throws(OutboxError) {
+    init(damaged: Connection, template: String, copy: String) throws(OutboxError) {
         path = copy
         remove()
-        try OutboxFile.copy(damaged, to: copy)
-        let hasLog = (OutboxFile.size(damaged + "-wal") ?? 0) > 0
-        if hasLog { try OutboxFile.copy(damaged + "-wal", to: copy + "-wal") }
+        // The file before its log: what is copied from the log into the file meanwhile stands in the log still.
+        try damaged.copyBytes(to: copy)
+        let log = damaged.name + "-wal"
+        let hasLog = (OutboxFile.size(log) ?? 0) > 0
+        if hasLog { try OutboxFile.copy(log, to: copy + "-wal") }
         var first = try OutboxFile.read(template, at: 0, count: Self.pageSize)
         guard first.count == Self.pageSize else { return }
         for page in Self.schemaPages(first) {

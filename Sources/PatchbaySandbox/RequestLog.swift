@@ -18,6 +18,7 @@ final class RequestLog: Sendable {
 
     private let file: Int32
     private let name: String
+    private let isPlain: Bool
     private let firstNumber: Int
     private let state: Mutex<State>
 
@@ -42,10 +43,13 @@ final class RequestLog: Sendable {
                 remedy: "Name a file in a folder that exists and may be written."
             )
         }
+        var status = stat()
+        // A device or a pipe has nothing to read back, or no end.
+        isPlain = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         var size = 0
         var linesBefore = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = pread(file, &buffer, buffer.count, off_t(size)), count > 0 {
+        while isPlain, case let count = pread(file, &buffer, buffer.count, off_t(size)), count > 0 {
             linesBefore += buffer[..<count].count { $0 == 0x0A }
             size += count
         }
@@ -88,6 +92,14 @@ final class RequestLog: Sendable {
 
     /// The lines of this run after number `after`, of one vendor or of all, each with its end.
     func lines(vendor: String?, after: Int) throws(SandboxError) -> [UInt8] {
+        guard isPlain else {
+            throw SandboxError(
+                .logFailed,
+                at: name,
+                "is no plain file, so nothing can be read back from it",
+                remedy: "Name a plain file, or none."
+            )
+        }
         let lines = state.withLock { $0.lines.dropFirst(max(0, after - firstNumber + 1)) }
         var text: [UInt8] = []
         for line in lines where vendor == nil || vendor == line.vendor {

@@ -12,12 +12,19 @@ write-ahead log, or both. Whatever the damage, the sender must open it and
 
 A log whose end is gone takes its commits along, and nothing in the file can tell: there the stranger, who reads the
 same bytes, must miss the same promises.
+
+In some rounds the outbox is in use: one process captures while a page is damaged and another process recovers the file. What
+the first has promised since is in the new file.
 """
 
 import collections
+import contextlib
 import json
 import pathlib
 import shutil
+import subprocess
+import threading
+import time
 
 import processes
 import scene
@@ -61,6 +68,8 @@ WAYS = {
     "bits of the file": (flip, None), "file cut": (cut, None), "pages zeroed": (zero, None), "pages garbled": (garble, None),
     "bits of the log": (None, flip), "log cut": (None, cut), "log gone": (None, remove), "bits of both": (flip, flip),
 }
+IN_USE = "a page, in use"
+ORDER = [*list(WAYS)[:3], IN_USE, *list(WAYS)[3:]]
 
 
 class Before:
@@ -93,7 +102,10 @@ def play(folder, rounds, seed):
         with scene.Scene(part, seed + start) as stage:
             crashed, closed = make(stage)
             for number in range(start, min(start + FRESH, rounds)):
-                way = list(WAYS)[number % len(WAYS)]
+                way = ORDER[number % len(ORDER)]
+                if way == IN_USE:
+                    InUse(stage, f"round {number}, {way}").run()
+                    continue
                 before = closed if WAYS[way][1] is None else crashed
                 Round(stage, before, f"round {number}, {way}", way).run()
             stage.tally.promised += len(crashed.promised)
@@ -219,6 +231,113 @@ class Round:
             # A log that ends early takes captures and their bookings along; the stranger misses the same.
             if booked != lost and WAYS[self.way][1] is None:
                 self.problem(f"{provider}: {lost} pending rows are gone, {booked} are booked")
+
+
+class InUse:
+    """One process captures, a page is damaged under it, and another process opens the file."""
+
+    def __init__(self, stage, name):
+        self.stage, self.name = stage, name
+
+    def run(self):
+        self.home = self.stage.folder / "in-use"
+        self.home.mkdir()
+        self.outbox, self.ledger = self.home / "outbox.sqlite", self.home / "ledger.txt"
+        self.ledger.touch()
+        configuration = json.loads(self.stage.configuration.read_text())
+        configuration["outbox"]["path"] = str(self.outbox)
+        self.configuration = self.home / "patchbay.json"
+        self.configuration.write_text(json.dumps(configuration))
+        self.stage.sandbox.set_faults({"effect": "reset"})
+        self.fill()
+        before, moved = self.meet()
+        self.stage.tally.rounds += 1
+        self.stage.tally.met += 1 if moved else 0
+        self.check(set(before))
+        shutil.rmtree(self.home)
+
+    def promises(self):
+        return self.ledger.read_text().split()
+
+    def operations(self, count):
+        """Lines of operations with some weight, so that to recover them takes a while."""
+        for _ in range(count):
+            action = {"kind": "track", "event": {"kind": "custom", "name": "Order Placed", "attributes": {"note": "y" * 300}}}
+            yield json.dumps(self.stage.shop.operation(self.stage.chance.choice(scene.CONTACTS), action)).encode() + b"\n"
+
+    def fill(self):
+        """A file of a mebibyte or two, without a log."""
+        processes.run(
+            "send", "--config", self.configuration, "--until-idle", 0, "-", environment=self.stage.environment,
+            input=b"".join(self.operations(1200)),
+        )
+
+    def meet(self):
+        """What had been promised when the page was damaged, and whether the file was recovered."""
+        sender = processes.Sender(
+            self.configuration, self.ledger, "--until-idle", 60, "-", environment=self.stage.environment,
+            talk=self.home / "talk.txt", stdin=subprocess.PIPE,
+        )
+        is_over = threading.Event()
+
+        def capture():
+            for line in self.operations(100_000):
+                try:
+                    sender.process.stdin.write(line)
+                    sender.process.stdin.flush()
+                except BrokenPipeError:
+                    return
+                if is_over.wait(0.002):
+                    return
+
+        captures = threading.Thread(target=capture)
+        captures.start()
+        patience = time.monotonic() + 30
+        while not self.promises() and time.monotonic() < patience:
+            time.sleep(0.005)
+        self.damage()
+        before = self.promises()
+        other = processes.run(
+            "send", "--config", self.configuration, "--until-idle", 0, "-", environment=self.stage.environment, input=b""
+        )
+        if other.returncode not in (0, 1):
+            self.problem(f"the second sender ended with {other.returncode}: {other.stderr.decode(errors='replace')[-300:]}")
+        time.sleep(0.2)
+        is_over.set()
+        captures.join()
+        sender.process.terminate()
+        with contextlib.suppress(BrokenPipeError):
+            sender.process.stdin.close()
+        sender.wait(60)
+        return before, list(self.home.glob("outbox.sqlite.damaged-*"))
+
+    def damage(self):
+        """Garbles the head of one page behind the list of tables."""
+        with open(self.outbox, "r+b") as file:
+            size = file.seek(0, 2)
+            file.seek(self.stage.chance.randrange(40, size // PAGE) * PAGE)
+            file.write(self.stage.chance.randbytes(64))
+
+    def check(self, before):
+        promised = set(self.promises())
+        self.stage.tally.promised += len(promised)
+        # Whoever opens it next sets aside what a checksum alone shows.
+        processes.run(
+            "send", "--config", self.configuration, "--until-idle", 0, "-", environment=self.stage.environment, input=b""
+        )
+        with OutboxFile(self.outbox) as outbox:
+            known = set(outbox.arrivals()) | {identifier for _, identifier, *_ in outbox.history() + outbox.pending()}
+            set_aside = b"".join(image for (image,) in outbox.rows("SELECT image FROM quarantine"))
+        lost = [name for name in promised - before if name not in known and name.encode() not in set_aside]
+        if lost:
+            self.stage.tally.lost += len(lost)
+            self.problem(f"{len(lost)} promises of {len(promised - before)} since the damage are lost, the first is {lost[0]}")
+        verified = processes.run("outbox", "verify", self.outbox)
+        if verified.returncode != 0:
+            self.problem(f"it is not sound: {verified.stdout.decode()[-300:]}")
+
+    def problem(self, text):
+        self.stage.problem(f"{self.name}: {text}")
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ import Testing
     /// `accounts.<scenario>.<provider>.json` is what the end of that scenario says; the scenario's own test plays it.
     @Test(arguments: [
         ("story.altcraft", ["news"]), ("story.everything-waits", ["alerts", "crm"]),
-        ("story.switch-retarget", ["crm", "news"]),
+        ("story.switch-retarget", ["crm", "news"]), ("step.kill", ["crm"]),
     ])
     func `accounts at the end of a scenario`(_ scenario: String, _ providers: [String]) throws {
         let file = Workbench.house.appending(path: "Schemas/scenario/examples/\(scenario).expected.ndjson")

@@ -102,6 +102,14 @@ import Testing
         #expect(asked.output.contains("--help"))
     }
 
+    @Test(arguments: ["erase", "outbox consent"]) func `a subject that is asked about is no default for operations`(
+        _ command: String
+    ) async throws {
+        let result = try await Workbench().start(["help"] + command.split(separator: " ").map(String.init)).result()
+        #expect(result.output.contains("the subject that is meant"))
+        #expect(!result.output.contains("that name none"))
+    }
+
     @Test func `the reference has every command as Markdown`() async throws {
         let result = try await Workbench().run("help", "--markdown")
         for command in Self.commands { #expect(result.output.contains("### patchbay \(command)\n")) }

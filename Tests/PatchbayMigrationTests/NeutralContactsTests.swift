@@ -84,6 +84,7 @@ import Testing
             .run(&input, to: MemorySink(), rejects: Rejects(list: list, replay: MemorySink()))
         let reject = try JSONValue(parsing: list.text.trimmed)
         #expect(reject["code"] == "neutral.json")
+        #expect(reject["reason"]?.string?.hasSuffix("to read.") == true)
         #expect(reject["remedy"]?.string?.contains("zcat") == true)
     }
 

@@ -9,7 +9,7 @@ import Testing
 
     /// A closed file as the first release made and filled it: by the script of the first migration alone.
     private func makeFirstFile(rows: Int) throws {
-        try OutboxFile(folder.outbox).createIfMissing()
+        try OutboxFile(folder.outbox).make()
         let connection = try Connection(.file(folder.outbox), .readWrite)
         try connection.script("PRAGMA page_size = 4096; PRAGMA journal_mode = WAL")
         var ignored = OpenReport()

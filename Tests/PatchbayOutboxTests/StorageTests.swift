@@ -13,6 +13,14 @@ import Glibc
 
     init() throws { folder = try TemporaryFolder() }
 
+    @Test func `a file that this user may not read is no missing folder`() {
+        let error = Connection.openingError("outbox.sqlite", 14, 13)
+        #expect(error.code == .cannotOpen)
+        #expect(error.detail == "outbox.sqlite cannot be opened (this user may not read it).")
+        #expect(error.remedy.contains("right to read and write the file"))
+        #expect(Connection.openingError("outbox.sqlite", 14, 2).remedy.contains("folder exists"))
+    }
+
     @Test func `the file and what stands beside it are for this user only`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
@@ -58,7 +66,7 @@ import Glibc
 
     @Test func `a link at the path is followed, and the file behind it is for this user only`() throws {
         let target = folder.path + "/elsewhere.sqlite"
-        try OutboxFile(target).createIfMissing()
+        try OutboxFile(target).make()
         chmod(target, 0o644)
         try #require(symlink(target, folder.outbox) == 0)
         let store = try OutboxStore.open(.file(folder.outbox))
@@ -102,7 +110,7 @@ import Glibc
 
     @Test func `a database of another program is refused and left as it is`() throws {
         OutboxFile.delete(folder.outbox)
-        try OutboxFile(folder.outbox).createIfMissing()
+        try OutboxFile(folder.outbox).make()
         try Connection(.file(folder.outbox), .readWrite).script("CREATE TABLE note (text TEXT)")
         let before = try folder.bytes(folder.outbox)
         let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox)) }

@@ -297,7 +297,8 @@ actor DeliveryLoop {
     }
 
     private func finish(_ dispatch: Dispatch, _ outcome: Outcome, _ number: Int) {
-        exchanges[number] = nil
+        // What was given up at the closing is over: nothing came of it that is worth a word.
+        guard exchanges.removeValue(forKey: number) != nil else { return }
         guard !isSuspended else { return outcomes.append((dispatch, outcome)) }
         let isYes = outcome.reply?.isSuccess ?? false
         log(

@@ -18,9 +18,10 @@ public struct ProviderAccounts: Hashable, Sendable {
     public var held: [String: Int]
     /// Why it is stopped, if it is.
     public var parked: Finding?
-    /// Why its lanes wait, of a few lanes: the first by name.
+    /// Why its lanes wait, of a few lanes: the first by name. From a file alone: its outage, what
+    /// is open, and its closed queues, the first to open first.
     public var waits: [Finding]
-    /// How many more lanes wait.
+    /// How many more lanes wait, or groups of queues that open together.
     public var otherWaits = 0
     /// What a rehearsal found, the most frequent first; empty for a provider that was never a shadow.
     public var rehearsal: [RehearsalLine] = []
@@ -61,8 +62,14 @@ public struct ProviderAccounts: Hashable, Sendable {
         }
     }
 
-    /// The accounts of every provider in an outbox.
+    /// The accounts of every provider in an outbox, and why things wait as far as the file tells: all at one moment, whoever
+    /// writes meanwhile.
     package static func read(_ store: OutboxStore) throws -> [ProviderAccounts] {
+        try store.carryOutEndingsNow()
+        return try store.snapshot { try readAll(store) }
+    }
+
+    private static func readAll(_ store: OutboxStore) throws -> [ProviderAccounts] {
         var lines: [String: [String: [String: Int]]] = [:]
         var rehearsals: [String: [RehearsalLine]] = [:]
         for line in try store.accounts() {
@@ -78,6 +85,7 @@ public struct ProviderAccounts: Hashable, Sendable {
         let unnamed = try Engine.unnamed(in: store)
         return try names.map { name in
             let held = Dictionary(try store.holds(provider: name).map { ($0.hold, $0.count) }) { $0 + $1 }
+            let waits = try storedWaits(of: name, in: store)
             let parked = try store.providers().first { $0.name == name }?.parked
             return ProviderAccounts(
                 provider: name,
@@ -85,7 +93,8 @@ public struct ProviderAccounts: Hashable, Sendable {
                 pending: try store.pendingCount(provider: name),
                 held: held,
                 parked: parked.flatMap { try? Finding(jsonBytes: $0) },
-                waits: [],
+                waits: Array(waits.prefix(namedWaits)),
+                otherWaits: max(0, waits.count - namedWaits),
                 rehearsal: rehearsals[name, default: []].sorted(),
                 isUnnamed: unnamed.contains(name)
             )

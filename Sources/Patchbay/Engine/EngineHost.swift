@@ -44,8 +44,11 @@ extension EngineHost {
 public struct SystemHost: EngineHost {
     /// Names the boot.
     public let boot: String
-    /// Names this process: its number, the boot, and a part that no other process has.
+    /// Names this process: its number, the boot, a part that no other process has, and where its number holds.
     public let process: String
+
+    /// Names the space in which process numbers hold: each container has one of its own, and all share the boot.
+    private let numbers: String
 
     /// The names that this process has given itself.
     private static let ours = Mutex<Set<String>>([])
@@ -53,8 +56,9 @@ public struct SystemHost: EngineHost {
     /// This machine, this process.
     public init() {
         boot = SystemHost.readBoot()
+        numbers = SystemHost.readNumbers()
         let nonce = UInt32.random(in: .min ... .max)
-        let name = "\(getpid())/\(boot)/\(String(nonce, radix: 16))"
+        let name = "\(getpid())/\(boot)/\(String(nonce, radix: 16))/\(numbers)"
         process = name
         SystemHost.ours.withLock { _ = $0.insert(name) }
     }
@@ -71,9 +75,11 @@ public struct SystemHost: EngineHost {
 
     public func isDead(_ process: String) -> Bool {
         let parts = process.split(separator: "/")
-        guard parts.count == 3, let number = pid_t(parts[0]), parts[1] == boot, process != self.process else {
-            return parts.count == 3 && parts[1] != boot
-        }
+        // Of a process whose number means another one here, or none, nothing can be known: its lease has to run out. Earlier
+        // releases gave names of three parts, and told nothing of that.
+        guard parts.count == 3 || parts.count == 4 && parts[3] == numbers, process != self.process else { return false }
+        guard parts[1] == boot else { return true }
+        guard let number = pid_t(parts[0]) else { return false }
         // Our number with a name that we never gave is a predecessor's; with one that we gave, another client's of ours.
         if number == getpid() { return !SystemHost.ours.withLock { $0.contains(process) } }
         return kill(number, 0) == -1 && errno == ESRCH
@@ -124,6 +130,18 @@ public struct SystemHost: EngineHost {
         var time = timespec()
         clock_gettime(clock, &time)
         return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    private static func readNumbers() -> String {
+        #if os(Linux)
+        // "pid:[4026531836]"; what can't be read is nobody else's.
+        var name = [CChar](repeating: 0, count: 64)
+        let count = readlink("/proc/self/ns/pid", &name, name.count)
+        let digits = name.prefix(max(0, count)).map(UInt8.init(bitPattern:)).filter { (0x30...0x39).contains($0) }
+        return digits.isEmpty ? "unknown-\(UInt32.random(in: .min ... .max))" : String(decoding: digits, as: UTF8.self)
+        #else
+        return "all"
+        #endif
     }
 
     private static func readBoot() -> String {

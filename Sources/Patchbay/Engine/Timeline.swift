@@ -40,6 +40,12 @@ package struct Timeline: Sendable {
         return Mark(now: now(at: uptime), uptime: uptime, date: host.date(), boot: host.boot).text
     }
 
+    /// What the wall clock shows at an instant of the timeline, as far as a stored mark tells.
+    static func dates(after mark: String?) -> (Instant) -> Instant? {
+        let mark = mark.flatMap(Mark.init(text:))
+        return { instant in mark.map { $0.date + (instant - $0.now) } }
+    }
+
     private struct Mark {
         var now, uptime, date: Instant
         var boot: String

@@ -9,7 +9,7 @@ public enum PackedFile: Sendable {
     /// The same finding about a file that is packed.
     public static func finding(_ finding: Finding) -> Finding {
         var finding = finding
-        finding.reason = "The file is compressed (gzip or ZIP), so there are no rows in it to read"
+        finding.reason = "The file is compressed (gzip or ZIP), so there are no rows in it to read."
         finding.remedy = "Unpack it on the way: zcat FILE | patchbay migrate …, or unzip -p FILE | patchbay migrate …"
         return finding
     }

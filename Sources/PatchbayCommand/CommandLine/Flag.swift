@@ -97,6 +97,7 @@ struct Flag: Hashable, Sendable {
     )
     static let settings = Flag("settings", .text("FILE"), "settings, a JSON object")
     static let subject = Flag("subject", .text("NAME"), "the subject of operations that name none")
+    static let whose = Flag("subject", .text("NAME"), "the subject that is meant")
     static let to = Flag("to", .text("FORMAT"), "the format that is written, or a vendor's server door")
     static let untilIdle = Flag(
         "until-idle",

@@ -128,8 +128,8 @@ struct OutboxFilter: Equatable {
     /// Whether an operation is meant; `kind` is nil for one that this release can't read.
     func fits(_ operation: OutboxOperation, _ kind: Action.Kind?, code: String?) -> Bool {
         let isMeant = self.kind.map { $0 == kind } ?? (kind != .setConsent && kind != .erase)
-        return isMeant && subject.map { $0 == operation.subject } ?? true && id.map { $0 == operation.id } ?? true
-            && self.code.map { $0 == code } ?? true
+        func fits(_ wanted: String?, _ found: String) -> Bool { wanted.map { ScalarString.equal($0, found) } ?? true }
+        return isMeant && fits(subject, operation.subject) && fits(id, operation.id) && fits(self.code, code ?? "")
             && before.map { Instant(milliseconds: operation.capturedAt) < $0 } ?? true
     }
 }

@@ -12,11 +12,11 @@ extension Command {
             finds its changes with --subject, and nobody reads who it is.
             """,
         arguments: [.required("FILE")],
-        optional: [.subject, .json]
+        optional: [.whose, .json]
     ) { session in
         let store = try OutboxStore.open(.file(session.invocation.argument(0) ?? ""), readOnly: true)
         var digest: String?
-        if let subject = session.invocation.text(.subject) {
+        if let subject = session.invocation.text(.whose) {
             // Without a trail there is nobody in it.
             digest = try ConsentTrail.digest(of: Subject(rawValue: subject), in: store) ?? ""
         }

@@ -11,11 +11,11 @@ extension Command {
             step that a person has to take is printed, and the status is 1. Nothing printed names the person.
             """,
         required: [.config],
-        optional: [.contact, .subject, .untilIdle, .json],
+        optional: [.contact, .whose, .untilIdle, .json],
         usesNetwork: { _ in true }
     ) { session in
         let configuration = try session.configuration()
-        let (contact, subject) = (session.invocation.text(.contact), session.invocation.text(.subject))
+        let (contact, subject) = (session.invocation.text(.contact), session.invocation.text(.whose))
         guard (contact == nil) != (subject == nil) else {
             throw UsageError("erase: give either --contact or --subject.")
         }

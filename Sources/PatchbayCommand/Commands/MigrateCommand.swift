@@ -125,7 +125,9 @@ extension Command {
             isCancelled: { session.interruption.signalNumber != nil }
         )
         guard session.interruption.signalNumber == nil else {
-            let why = input.size == nil ? " Standard input can't be gone on with: begin anew." : ""
+            let file = session.invocation.text(.input).flatMap { $0 == "-" ? nil : $0 }
+            let pipe = file.map { "\($0) is no plain file and" } ?? "Standard input"
+            let why = input.size == nil ? " \(pipe) can't be gone on with: begin anew." : ""
             session.console.say("Stopped after \(report.read) records; no file was written.\(why)")
             return .findings
         }

@@ -15,8 +15,10 @@ extension Command {
         optional: [.json]
     ) { session in
         let store = try session.outbox()
-        let accounts = try ProviderAccounts.read(store)
-        let (rejects, quarantined) = (try store.rejectCount(), try store.quarantineCount())
+        let (accounts, arrived, rejects, quarantined) = try store.snapshot {
+            let accounts = try ProviderAccounts.read(store)
+            return (accounts, try store.arrivalCount(), try store.rejectCount(), try store.quarantineCount())
+        }
         for account in accounts {
             if session.isJSON {
                 try session.console.data(account.json)
@@ -25,7 +27,6 @@ extension Command {
             }
         }
         if !session.isJSON {
-            let arrived = try store.arrivalCount()
             if arrived > 0 {
                 try session.console.data("arrived: \(arrived) captures that get their places at the next start")
             }

@@ -119,7 +119,7 @@ extension Session {
     /// A line for each, the most frequent first; ten at most.
     var lines: [String] {
         let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        let more = sorted.count > 10 ? ["  and \(sorted.count - 10) more; see patchbay outbox list"] : []
+        let more = sorted.count > 10 ? ["  and \(sorted.count - 10) more; see `patchbay outbox rejects list`"] : []
         return sorted.prefix(10).map { $0.value == 1 ? "  \($0.key)" : "  \($0.value) × \($0.key)" } + more
     }
 }
@@ -266,6 +266,7 @@ extension ProviderAccounts {
         lines += lanes.sorted { $0.key < $1.key }.map { reason, lanes in
             lanes.count == 1 ? "  waits: \(reason)" : "  \(lanes.count) lanes wait: \(reason)"
         }
+        if otherWaits > 0 { lines.append("  waits: \(otherWaits) more") }
         return lines.joined(separator: "\n")
     }
 }

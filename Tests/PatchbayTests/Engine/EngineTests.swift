@@ -536,15 +536,39 @@ struct TolerantProbe: VendorAdapter {
 }
 
 @Suite("The machine") struct SystemHostTests {
-    @Test func `clients of one process are alive to each other, and a predecessor with our number is dead`() {
+    @Test func `clients of one process are alive to each other, and a predecessor with our number is dead`() throws {
         let (one, other) = (SystemHost(), SystemHost())
         #expect(one.process != other.process)
         #expect(!one.isDead(other.process))
         #expect(!one.isDead(one.process))
         let parts = one.process.split(separator: "/")
-        #expect(one.isDead("\(parts[0])/\(parts[1])/none"))
-        #expect(one.isDead("\(parts[0])/another-boot/\(parts[2])"))
-        #expect(!one.isDead("1/\(parts[1])/init"))
+        let numbers = try #require(parts.count == 4 ? parts[3] : nil)
+        #expect(one.isDead("\(parts[0])/\(parts[1])/none/\(numbers)"))
+        #expect(one.isDead("\(parts[0])/another-boot/\(parts[2])/\(numbers)"))
+        #expect(one.isDead("\(Self.nobody)/\(parts[1])/gone/\(numbers)"))
+        #expect(!one.isDead("1/\(parts[1])/init/\(numbers)"))
+        #expect(!one.isDead("x/\(parts[1])/init/\(numbers)"))
+    }
+
+    /// A process number that no system gives.
+    private static let nobody = Int32.max
+
+    @Test func `nobody of another container is surely dead, whatever its number means here`() throws {
+        let host = SystemHost()
+        let boot = host.boot
+        for number in ["1", "\(host.process.prefix { $0 != "/" })", "\(Self.nobody)"] {
+            #expect(!host.isDead("\(number)/\(boot)/none/another"))
+            #expect(!host.isDead("\(number)/another-boot/none/another"))
+        }
+    }
+
+    @Test func `a name of an earlier release, which tells of no container, is understood`() throws {
+        let host = SystemHost()
+        #expect(host.isDead("\(host.process.prefix { $0 != "/" })/\(host.boot)/none"))
+        #expect(host.isDead("\(Self.nobody)/\(host.boot)/none"))
+        #expect(host.isDead("1/another-boot/none"))
+        #expect(!host.isDead("1/\(host.boot)/init"))
+        #expect(!host.isDead("") && !host.isDead("a/b"))
     }
 
     @Test func `ids are ordered by time and never repeat`() {

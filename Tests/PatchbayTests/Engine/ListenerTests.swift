@@ -33,6 +33,24 @@ private final class MemoryLog: LogHandler {
         )
     }
 
+    @Test func `what is given up at the closing is no failed request`() async throws {
+        let log = MemoryLog()
+        let client = try await EngagementClient(
+            outbox: .memory,
+            subject: "installation-1",
+            plan: .probe(),
+            transport: SilentTransport(),
+            log: log
+        )
+        try await client.track("e").durable()
+        while !log.lines.contains(where: { $0.contains("request") }) { await Task.yield() }
+        await client.close()
+        // Time to say more; without it there is as little to hear.
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(log.lines.last?.contains("closed") == true)
+        #expect(!log.lines.contains { $0.contains("request failed") })
+    }
+
     // MARK: Outcomes
 
     @Test func `every listener hears every ending until the client is closed`() async throws {

@@ -1,0 +1,66 @@
+import Foundation
+import PatchbayJSON
+import Testing
+
+/// What the commands that look into an outbox say of a file that nobody has open.
+@Suite("Looking into an outbox") struct StoredWaitsTests {
+    private let bench: Workbench
+
+    init() throws { bench = try Workbench() }
+
+    private static func track(_ id: String) -> String {
+        #"{"id":"\#(id)","subject":"s","action":{"kind":"changeTags","tags":{"add":["vip"]}}}"#
+    }
+
+    @Test func `stats tells what waits, and how much of it`() async throws {
+        // Nobody answers there, so that what is sent waits for its repeat.
+        let configuration = try bench.configuration()
+        let input = try Workbench.example("first-steps.ndjson")
+        _ = try await bench.run("send", "--config", configuration, "--until-idle", "1", input: input)
+        let text = try await bench.run("outbox", "stats", "outbox.sqlite").output
+        #expect(text.contains("  waits: engine.queue.failed: "), "\(text)")
+        let json = try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines
+        let account = try #require(json.first)
+        let waits = try #require(account["waits"]?.array)
+        #expect(waits.map { $0["code"] } == ["engine.queue.failed", "engine.queue.open"])
+        let counts = waits.compactMap { $0["reason"]?.string?.split(separator: "(").last?.split(separator: " ").first }
+        #expect(counts.compactMap { Int64($0) }.reduce(0, +) == account["pending"]?.integer)
+    }
+
+    @Test func `an id is compared scalar by scalar, whatever it looks like`() async throws {
+        let configuration = try bench.configuration()
+        let (one, other) = ("caf\u{E9}", "cafe\u{301}")
+        let input = Self.track(one) + "\n" + Self.track(other)
+        _ = try await bench.run("send", "--config", configuration, "--until-idle", "0", input: input)
+        for id in [one, other] {
+            let asked = try await bench.run("outbox", "clear", "outbox.sqlite", "--where", "id=\(id)")
+            #expect(asked.talk.contains("1 would go"), "\(asked.talk)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `a log without an end is written to and not read back`() async throws {
+        let run = try bench.start(["sandbox", "--log", "/dev/zero"])
+        #expect(try await run.firstLine().contains("http://"))
+        run.send(SIGTERM)
+        #expect(try await run.result().status == 128 + SIGTERM)
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `a pipe with a name is called by it where it can't be gone on with`() async throws {
+        let result = try await bench.shell(
+            """
+            mkfifo in
+            "$PATCHBAY" migrate apply --from neutral.contacts --to neutral.contacts --in in --out out 2> talk &
+            exec 3> in
+            sleep 1
+            kill -TERM $!
+            printf '{}\\n' >&3
+            exec 3>&-
+            wait $!
+            cat talk
+            """
+        )
+        #expect(result.output.contains("in is no plain file and can't be gone on with: begin anew."))
+        #expect(!result.output.contains("Standard input"))
+    }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import PatchbayOutbox
+
+@Suite("Looks at one state of the file") struct SnapshotTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(arguments: [true, false]) func `what others commit meanwhile is seen by the next look, and not by this one`(
+        readOnly: Bool
+    ) throws {
+        let writer = try OutboxStore.open(.file(folder.outbox))
+        try writer.capture("o-1")
+        let store = try OutboxStore.open(.file(folder.outbox), readOnly: readOnly)
+        func sum() throws -> (incoming: Int64, pending: Int) {
+            (try store.accounts().reduce(0) { $0 + $1.count }, try store.pendingCount(provider: "acoustic"))
+        }
+        try store.snapshot {
+            #expect(try sum() == (1, 1))
+            try writer.capture("o-2")
+            #expect(try sum() == (1, 1))
+            // A look in a look is a part of it.
+            #expect(try store.snapshot(sum) == (1, 1))
+        }
+        #expect(try sum() == (2, 2))
+        #expect(try store.snapshot(sum) == (2, 2))
+    }
+
+    @Test func `a damaged row that a snapshot meets is set aside behind it, and the look is taken again`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for number in 0..<3 { try store.capture("o-\(number)") }
+        try store.connection.run("UPDATE account SET count = 1000")
+        var looks = 0
+        let lines = try store.snapshot {
+            looks += 1
+            return try store.accounts()
+        }
+        #expect(looks == 2)
+        #expect(lines == [AccountLine(provider: "acoustic", term: "captured", code: "recovery", count: 3)])
+        #expect(try store.verify().faults == [])
+    }
+
+    @Test func `a store writes again after a snapshot, also after one that threw`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        try store.snapshot { _ = try store.verify() }
+        let error = outboxError { try store.snapshot { throw OutboxError(.io, "no") } }
+        #expect(error?.detail == "no")
+        try store.capture("o-1")
+        #expect(try store.windowIDs() == ["o-1"])
+    }
+
+    @Test func `closed queues are counted by when they open, with what waits in them`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        for (number, queue) in ["a", "a", "b", "c", "c", "d", "e"].enumerated() {
+            try store.capture("o-\(number)", lane: "l-\(number % 2)", queue: queue)
+        }
+        try store.capture("held", lane: "l-0", queue: "a", hold: "consent.tracking")
+        for (lane, queue, until, orWoken) in [
+            ("l-0", "a", 5_000 as Int64?, false), ("l-1", "a", 4_001, false), ("l-0", "b", 7_001, true),
+            ("l-1", "c", nil, true), ("l-0", "c", 5_000, true), ("l-0", "nothing", 5_000, false),
+        ] {
+            try store.setBlock(provider: "acoustic", lane: lane, queue: queue, until: until, orWoken: orWoken)
+        }
+        let expected = [
+            ClosedQueues(until: 5_000, orWoken: false, queues: 2, operations: 2),
+            ClosedQueues(until: 5_000, orWoken: true, queues: 1, operations: 1),
+            ClosedQueues(until: 8_000, orWoken: true, queues: 1, operations: 1),
+            ClosedQueues(until: nil, orWoken: true, queues: 1, operations: 1),
+        ]
+        #expect(try store.closedQueues(provider: "acoustic") == expected)
+        try store.progress(provider: "acoustic", sequence: 7, step: nil, failures: 2, refusals: 0)
+        #expect(try store.openOperations(provider: "acoustic") == (1, 1))
+        #expect(try store.openOperations(provider: "other") == (0, 0))
+        #expect(try store.closedQueues(provider: "other").isEmpty)
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Synchronization
+import Testing
+
+@Suite("Accounts of a file alone") struct StoredAccountsTests {
+    private static let start = Instant(milliseconds: 1_900_000_000_000)
+    private let folder = TemporaryFolder()
+
+    /// Writes on a thread of its own until it is told to end.
+    private final class Writer: Sendable {
+        private let state = Mutex((written: 0, isOver: false, hasEnded: false))
+
+        init(_ path: String) {
+            Thread.detachNewThread { [self] in
+                do {
+                    let store = try OutboxStore.open(.file(path))
+                    // The file stays small, and every look short.
+                    store.historyLimit = 64
+                    while let next { try write(next, to: store) }
+                } catch {
+                    Issue.record(error)
+                }
+                state.withLock { $0.hasEnded = true }
+            }
+        }
+
+        private var next: Int? {
+            state.withLock { state in
+                state.written += 1
+                return state.isOver ? nil : state.written
+            }
+        }
+
+        func waitForFirst() {
+            while state.withLock({ $0.written < 10 && !$0.hasEnded }) { Thread.sleep(forTimeInterval: 0.001) }
+        }
+
+        func end() {
+            state.withLock { $0.isOver = true }
+            while !state.withLock({ $0.hasEnded }) { Thread.sleep(forTimeInterval: 0.001) }
+        }
+    }
+
+    @Test func `accounts of a file that others write to balance at every look`() throws {
+        let writer = Writer(folder.outbox)
+        defer { writer.end() }
+        writer.waitForFirst()
+        let reader = try OutboxStore.open(.file(folder.outbox), readOnly: true)
+        for _ in 0..<100 {
+            let accounts = try #require(try ProviderAccounts.read(reader).first)
+            #expect(accounts.balances, "\(accounts.incoming) = \(accounts.ended) + \(accounts.pending)")
+            #expect(try reader.verify().faults == [])
+        }
+    }
+
+    private func world(_ word: JSONValue) throws -> VirtualWorld {
+        let world = try VirtualWorld(start: Self.start)
+        world.network = { _ in .says(word) }
+        try world.start(.pool())
+        for lane in 0..<3 { try world.capture(.event("e"), subject: Subject(rawValue: "s-\(lane)")) }
+        try world.advance(by: .seconds(5))
+        return world
+    }
+
+    @Test func `what waits until an instant is counted with the instant`() throws {
+        let world = try world(["otherwise": "retry 3600000"])
+        let waits = try #require(try ProviderAccounts.read(world.store).first).waits
+        #expect(Set(waits.map(\.code)) == ["engine.queue.closed"])
+        #expect(waits.allSatisfy { $0.reason.contains(", until 2030-03-17T18:46:4") })
+        let counts = waits.compactMap { $0.reason.split(separator: "(").last.flatMap { Int($0.prefix { $0 != " " }) } }
+        #expect(counts.reduce(0, +) == 3)
+        // A day later the file says the same: it tells of instants, not of spans.
+        world.kill()
+        #expect(try ProviderAccounts.read(world.store).first?.waits == waits)
+    }
+
+    @Test func `what waits for a wake is counted as that`() throws {
+        let world = try world(["otherwise": "woken"])
+        let waits = try #require(try ProviderAccounts.read(world.store).first).waits
+        #expect(waits.map(\.code) == ["engine.queue.unwoken"])
+        #expect(waits.first?.reason.contains("3 operations in 3 queues") == true)
+    }
+
+    @Test func `an outage stands in the file, with its cause and the next request`() throws {
+        let world = try VirtualWorld(start: Self.start)
+        world.host.fix(chance: 0.5)
+        world.network = { _ in .outcome(.failed(TransportFailure(.lost, "timedOut")), after: .milliseconds(10)) }
+        try world.start(.pool())
+        for lane in 0..<8 { try world.capture(.event("e"), subject: Subject(rawValue: "s-\(lane)")) }
+        try world.advance(by: .seconds(60))
+        let told = try world.waits(of: "p").first { $0.code == "engine.provider.outage" }
+        world.kill()
+        let accounts = try #require(try ProviderAccounts.read(world.store).first)
+        let outage = try #require(accounts.waits.first)
+        #expect(outage.code == "engine.provider.outage")
+        #expect(outage.error == .unreachable)
+        #expect(outage.reason.contains("since 2030-03-17T17:46:40"))
+        // The engine's own words end with the same instant.
+        let next = try #require(told?.reason.split(separator: " ").last)
+        #expect(outage.reason.hasSuffix("the next request at \(next)"))
+        #expect(accounts.waits.count + accounts.otherWaits > 1)
+        #expect(accounts.json["waits"]?.array?.count == accounts.waits.count)
+    }
+}
+
+/// Captures an operation, or ends the one that was captured last, in turn: now one is pending, now none.
+private func write(_ number: Int, to store: OutboxStore) throws {
+    guard number % 2 == 1 else {
+        try store.end(provider: "p", sequence: Int64(number / 2), term: "accepted", code: "", at: 1)
+        return
+    }
+    try store.transaction(.normal) {
+        let operation = OutboxOperation(
+            id: "o-\(number)",
+            subject: "s",
+            group: nil,
+            capturedAt: 1,
+            since: 1,
+            body: Array("{}".utf8)
+        )
+        try store.enter(try store.insert(operation), provider: "p", lane: "l", queue: "q", hold: nil)
+        try store.count(provider: "p", term: "captured", code: "", by: 1)
+    }
+}

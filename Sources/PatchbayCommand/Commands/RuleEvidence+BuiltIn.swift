@@ -71,10 +71,13 @@ extension RuleEvidence {
         {"rule":"acoustic/F7","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.MapFileTests/`a file of opt-outs, or of people who get nothing, is a no in each row`(_:_:)"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.MapFileTests/`what a person wants is read, even where an import leaves it out`()"}
+        {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`a date of opt-out is a no, whatever stands beside it`(_:_:_:)"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`a row is what the vendor's import takes`()"}
         {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`an export tells who opted out`()"}
+        {"rule":"acoustic/F8","test":"PatchbayAcousticTests.RecordTests/`that an F is taken for a yes is said once`()"}
         {"rule":"acoustic/F9","test":"PatchbayAcousticTests.MapFileTests/`a file of opt-outs, or of people who get nothing, is a no in each row`(_:_:)"}
         {"rule":"acoustic/F9","test":"PatchbayAcousticTests.RecordTests/`who opted out goes into a file of opt-outs alone`()"}
+        {"rule":"acoustic/F9","test":"PatchbayAcousticTests.RecordTests/`whom nobody asked is not added as one who wants mail`(_:_:)"}
         {"rule":"acoustic/F10","test":"PatchbayAcousticTests.MapFileTests/`what a person wants is read, even where an import leaves it out`()"}
         {"rule":"acoustic/F10","test":"PatchbayAcousticTests.RecordTests/`the map file names every column by its place`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`a map file is read as it was written, and its file as one with a header`()"}
@@ -84,6 +87,7 @@ extension RuleEvidence {
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.MapFileTests/`what settings say counts more, and types come from columns that are made`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}
         {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`the map file names every column by its place`()"}
+        {"rule":"acoustic/F11","test":"PatchbayAcousticTests.RecordTests/`who has no customer's number is known by the address, unless a setting names the key`()"}
         {"rule":"acoustic/F12","test":"PatchbayAcousticTests.RecordTests/`settings that no import takes are refused all at once`()"}
         {"rule":"acoustic/F13","test":"PatchbayAcousticTests.RecordTests/`an export tells who opted out`()"}
         {"rule":"acoustic/G1","test":"PatchbayAcousticTests.ValueTests/`every problem of a group is told at once, and nothing of it goes`()"}
@@ -367,8 +371,10 @@ extension RuleEvidence {
         {"rule":"adobe/B7","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
         {"rule":"adobe/B7","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) pages"}
+        {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`a list of subscriptions that can't be had whole is no answer`()"}
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`pages are followed only behind the API's own address, and not for ever`()"}
         {"rule":"adobe/B8","test":"PatchbayAdobeTests.ServerTests/`subscriptions come in pages, too`()"}
+        {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`a list of subscriptions that can't be had whole is no answer`()"}
         {"rule":"adobe/B9","test":"PatchbayAdobeTests.ServerTests/`of two profiles with one key nobody knows which is meant`()"}
         {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) first-hour"}
         {"rule":"adobe/B10","test":"PatchbayAdobeTests.ServerTests/`a profile is found as the settings say, and made where it is not`(_:)"}
@@ -421,6 +427,8 @@ extension RuleEvidence {
         {"rule":"adobe/B36","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
         {"rule":"adobe/B37","test":"PatchbayAdobeTests.ServerTests/`what has no place is refused with its reason`()"}
         {"rule":"adobe/B38","test":"PatchbayAdobeTests.ServerTests/`an answer means what its table says`()"}
+        {"rule":"adobe/B39","test":"PatchbayAdobeTests.ServerTests/`a profile is told in neutral terms, with a flag's no, and without what nobody said`()"}
+        {"rule":"adobe/B40","test":"PatchbayAdobeTests.ServerTests/`what a profile is not subscribed to is told behind the last page of its subscriptions`()"}
         {"rule":"adobe/C1","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
         {"rule":"adobe/C2","test":"PatchbayAdobeTests.ClassicTests/`one request tells of a message, in other numbers`()"}
         {"rule":"adobe/C3","test":"PatchbayAdobeTests.ClassicConformanceTests/converses(_:) asked-once"}
@@ -460,9 +468,13 @@ extension RuleEvidence {
         {"rule":"adobe/F2","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
         {"rule":"adobe/F3","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
         {"rule":"adobe/F4","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
+        {"rule":"adobe/F5","test":"PatchbayAdobeTests.RecordTests/`a flag for a channel is a no to it, and stands in the same field again`(_:)"}
         {"rule":"adobe/F5","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
+        {"rule":"adobe/F5","test":"PatchbayAdobeTests.RecordTests/`a no to selling the person's data is a consent's no, and false is no yes`()"}
+        {"rule":"adobe/F5","test":"PatchbayAdobeTests.RecordTests/`whether a flag that refuses nothing is a yes the settings say`()"}
         {"rule":"adobe/F6","test":"PatchbayAdobeTests.RecordTests/`a flat file has the profile's fields, and a flag means do not contact`()"}
         {"rule":"adobe/F7","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
+        {"rule":"adobe/F7","test":"PatchbayAdobeTests.RecordTests/`who has no external id is found by the address, and the plan's note says so`()"}
         {"rule":"adobe/F8","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
         {"rule":"adobe/F9","test":"PatchbayAdobeTests.RecordTests/`what a flat file can't hold is named`()"}
         {"rule":"adobe/G1","test":"PatchbayAdobeTests.ConformanceTests/converses(_:) pushes-in-each-state"}
@@ -945,6 +957,8 @@ extension RuleEvidence {
         {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/V13","test":"PatchbayAltcraftTests.ServerTests/`what no subscription can be is refused`()"}
         {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) subscriptions"}
+        {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`a no in a channel without an address leaves nobody alone, and is told`(_:)"}
+        {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`a no is kept where the platform may reach the contact by what can't be written here`(_:_:)"}
         {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/V14","test":"PatchbayAltcraftTests.ServerTests/`addresses are asked for together, and a farewell suspends what is subscribed`()"}
         {"rule":"altcraft/V15","test":"PatchbayAltcraftTests.ServerConformanceTests/`a conversation at the server door goes as written`(_:) deletion"}
@@ -969,8 +983,13 @@ extension RuleEvidence {
         {"rule":"altcraft/X1","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
         {"rule":"altcraft/X2","test":"PatchbayAltcraftTests.RecordTests/`a line finds its profile by the chosen matching`()"}
         {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`a push token needs a provider and the person's word`()"}
+        {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`a resource without a name is not taken for the topic that is called like its number`()"}
+        {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`a resource's number may be a text, or written with a point`(_:_:)"}
+        {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`an entry without a resource says nothing of a whole channel`(_:)"}
         {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
+        {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.RecordTests/`settings by which two topics share a resource are refused`(_:_:)"}
         {"rule":"altcraft/X3","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
+        {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.RecordTests/`a status that is none of the vendor's words may be a no, so the profile is none`(_:)"}
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X4","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`a contact whose no has no resource is not written, unless the settings say so`()"}
@@ -978,8 +997,11 @@ extension RuleEvidence {
         {"rule":"altcraft/X5","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.RecordTests/`nobody is subscribed who did not say so`()"}
         {"rule":"altcraft/X6","test":"PatchbayAltcraftTests.ServerTests/`a subscription goes to the address that the platform knows`()"}
+        {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a number that no attribute can hold is named`(_:_:)"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
+        {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`what is null says nothing`()"}
         {"rule":"altcraft/X8","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
+        {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a deleted entry is no yes, and no device`()"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a profile whose subscriptions can't be read is none`(_:_:)"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a push token's own entry says whether its device may get pushes`()"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`of several entries for one channel the one that allows least counts`(_:_:)"}
@@ -1324,8 +1346,10 @@ extension RuleEvidence {
         {"rule":"salesforce/E15","test":"PatchbaySalesforceTests.EventTests/`other events are refused with a remedy`(_:)"}
         {"rule":"salesforce/F1","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
+        {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`a file of JSON rows is called that`(_:)"}
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`a header that can't be used is refused`(text:code:)"}
+        {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`an export without a header line is read by the names that the settings give`()"}
         {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F4","test":"PatchbaySalesforceTests.RecordTests/`a file without data is refused`(text:code:)"}
         {"rule":"salesforce/F5","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
@@ -1334,6 +1358,7 @@ extension RuleEvidence {
         {"rule":"salesforce/F7","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
         {"rule":"salesforce/F7","test":"PatchbaySalesforceTests.RecordTests/`types and columns are settings`()"}
         {"rule":"salesforce/F8","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
+        {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`a status that says unsubscribed is a no to all messages`(_:_:)"}
         {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`the newer of two dates decides`(_:)"}
         {"rule":"salesforce/F10","test":"PatchbaySalesforceTests.RecordTests/`push columns make a device`()"}
         {"rule":"salesforce/F11","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
@@ -1344,6 +1369,7 @@ extension RuleEvidence {
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.IdentityTests/`a blank contact key is refused and the old one stays`(_:)"}
         {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
+        {"rule":"salesforce/K1","test":"PatchbaySalesforceTests.RecordTests/`who has no contact key is known by the address, unless a setting names the key`()"}
         {"rule":"salesforce/K2","test":"PatchbaySalesforceTests.IdentityTests/`a contact key is trimmed`()"}
         {"rule":"salesforce/K3","test":"PatchbaySalesforceTests.ConformanceTests/`a conversation goes as written`(_:) reserved-words"}
         {"rule":"salesforce/K3","test":"PatchbaySalesforceTests.IdentityTests/`a log-out can't clear the contact key`()"}

@@ -26,7 +26,7 @@ struct NoesTable {
     }
 
     private let limit: Int
-    private var slots = Slots(1 << 13)
+    private var slots = Slots(1 << 12)
     private var count = 0
     /// Whether any no was about a consent; most sources have none.
     private var hasConsents = false

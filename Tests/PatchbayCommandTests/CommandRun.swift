@@ -124,7 +124,9 @@ final class CommandRun: Sendable {
     }
 
     /// What every program is told, and how it is watched where this one is.
-    private static let usual = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") }
+    private static let usual = ProcessInfo.processInfo.environment.filter {
+        $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD"
+    }
         .merging(["PATH": "/usr/bin:/bin"]) { _, new in new }
 
     deinit { for file in [output, talk] { try? FileManager.default.removeItem(at: file) } }

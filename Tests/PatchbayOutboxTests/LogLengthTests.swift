@@ -6,7 +6,7 @@ import Testing
 /// The write-ahead log is made longer ahead of time, with zeros that are no part of it.
 @Suite("The log's length") struct LogLengthTests {
     let folder: TemporaryFolder
-    private let chunk = 256 << 10
+    private let chunk = 1 << 20
 
     init() throws { folder = try TemporaryFolder() }
 

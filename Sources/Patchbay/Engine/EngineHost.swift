@@ -75,11 +75,10 @@ public struct SystemHost: EngineHost {
 
     public func isDead(_ process: String) -> Bool {
         let parts = process.split(separator: "/")
-        guard (3...4).contains(parts.count), process != self.process else { return false }
-        guard parts[1] == boot else { return true }
         // Of a process whose number means another one here, or none, nothing can be known: its lease has to run out. Earlier
         // releases gave names of three parts, and told nothing of that.
-        guard parts.count == 3 || parts[3] == numbers else { return false }
+        guard parts.count == 3 || parts.count == 4 && parts[3] == numbers, process != self.process else { return false }
+        guard parts[1] == boot else { return true }
         guard let number = pid_t(parts[0]) else { return false }
         // Our number with a name that we never gave is a predecessor's; with one that we gave, another client's of ours.
         if number == getpid() { return !SystemHost.ours.withLock { $0.contains(process) } }

@@ -127,7 +127,7 @@ final class CommandRun: Sendable {
     private static let usual = ProcessInfo.processInfo.environment.filter {
         $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD"
     }
-        .merging(["PATH": "/usr/bin:/bin"]) { _, new in new }
+    .merging(["PATH": "/usr/bin:/bin"]) { _, new in new }
 
     deinit { for file in [output, talk] { try? FileManager.default.removeItem(at: file) } }
 

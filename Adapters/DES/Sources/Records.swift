@@ -53,7 +53,7 @@ struct ContactFileSettings: AdapterSettings {
     }
 
     static let table = SettingsTable<ContactFileSettings>([
-        .fileKey(\.file.key, default: .email, rule: .des("F6")),
+        .fileKey(\.file, default: .email, rule: .des("F6")),
         .fileDelimiter(\.file.delimiter, of: [.comma, .semicolon, .tab], default: .comma, rule: .des("F1")),
         .flag(
             "quoted",

@@ -148,16 +148,8 @@ extension CaptureBatch {
         try end(row, provider, OperationOutcome(.dropped, finding: reason.at()))
     }
 
-    /// Ends a row by the person's word: what the vendor says of it later changes nothing.
     func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome) throws {
-        try context.store.end(
-            provider: provider,
-            sequence: row.operation.sequence,
-            term: outcome.term.rawValue,
-            code: outcome.finding?.code ?? "",
-            at: context.date.milliseconds
-        )
-        context.emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
+        try context.end(row, provider, outcome)
     }
 
     // MARK: The trail

@@ -34,7 +34,10 @@ extension Engine {
                     let mirror = try mirrors[operation.subject] ?? context.mirror(of: operation.subject)
                     if mirrors.count < 10_000 { mirrors[operation.subject] = mirror }
                     if mirror.isOfAnother(operation, row.operation.sequence) {
-                        if isNewlyRequired(operation, before) { try endUnanswered(row, name) }
+                        if isNewlyRequired(operation, before) {
+                            let reason = FindingRow.Engine.consentUnanswered.at()
+                            try context.end(row, name, OperationOutcome(.dropped, finding: reason))
+                        }
                         return
                     }
                     let isForConsent = row.hold.map { ConsentGate.scope(ofHold: $0) != nil } ?? true
@@ -57,17 +60,5 @@ extension Engine {
     private func isNewlyRequired(_ operation: EngagementOperation, _ before: ConsentGate) -> Bool {
         guard let scope = context.gate.scope(of: operation.action) else { return false }
         return before.decision(on: scope, .unknown) == .pass && context.gate.decision(on: scope, .unknown) != .pass
-    }
-
-    private func endUnanswered(_ row: OutboxRow, _ provider: String) throws {
-        let outcome = OperationOutcome(.dropped, finding: FindingRow.Engine.consentUnanswered.at())
-        try context.store.end(
-            provider: provider,
-            sequence: row.operation.sequence,
-            term: outcome.term.rawValue,
-            code: outcome.finding?.code ?? "",
-            at: context.date.milliseconds
-        )
-        context.emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
     }
 }

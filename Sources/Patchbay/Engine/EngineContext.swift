@@ -254,6 +254,18 @@ final class EngineContext {
         let ready: LaneEntry?
     }
 
+    /// Ends a row by the person's word: what the vendor says of it later changes nothing.
+    func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome) throws {
+        try store.end(
+            provider: provider,
+            sequence: row.operation.sequence,
+            term: outcome.term.rawValue,
+            code: outcome.finding?.code ?? "",
+            at: date.milliseconds
+        )
+        emit([.ended(OperationID(rawValue: row.operation.id), provider: provider, outcome)])
+    }
+
     /// Puts a stored operation on its way to a provider, or ends it there: what examination refuses, and what the person
     /// does not allow, never leaves. What is pending of a person who has left was allowed by that person. The operation stays
     /// for its other routes: the caller discards it if it has none.

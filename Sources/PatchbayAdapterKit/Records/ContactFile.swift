@@ -357,73 +357,34 @@ extension SettingRow {
         }
     }
 
-    /// The kind of identifier that finds a contact, and where nothing is said the one whose column finds who has none of it.
+    /// The kind of identifier that finds a contact; where nobody names it, those that stand in for it in its column, or the one
+    /// whose own column finds who has none of it.
     public static func fileKey(
         _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
         default kind: IdentifierKind,
-        elseFoundBy other: IdentifierKind,
+        else others: [IdentifierKind] = [],
+        elseFoundBy finder: IdentifierKind? = nil,
         rule: RuleID? = nil
     ) -> SettingRow {
-        SettingRow(
+        let names = others.map(\.rawValue).joined(separator: ", then ")
+        let standsIn =
+            " Where nothing is said here, a contact that has no \(kind.rawValue) one is written with another in the key's "
+            + "column: \(names)."
+        let finds = finder.map { " Where nothing is said, \($0.rawValue) finds a contact without \(kind.rawValue)." }
+        return SettingRow(
             "key",
             form: "text",
             schema: ["type": "string", "minLength": 1],
-            default: kind.rawValue,
+            default: others.isEmpty ? kind.rawValue : "\(kind.rawValue), else \(names)",
             rule: rule,
-            "The kind of identifier that finds a contact: without it a row is none. Where nothing is said, \(other.rawValue) finds a contact without \(kind.rawValue)."
+            "The kind of identifier that finds a contact: without it a row is none."
+                + (others.isEmpty ? "" : standsIn) + (finds ?? "")
         ) { value, settings in
             guard let text = value.string?.trimmed, !text.isEmpty else {
                 return Problem("It is no kind of identifier.", "Name one, such as external or email.")
             }
             settings[keyPath: path].key = IdentifierKind(rawValue: text)
-            settings[keyPath: path].finder = nil
-            return nil
-        }
-    }
-
-    /// The kind of identifier that finds a contact.
-    public static func fileKey(
-        _ path: any WritableKeyPath<Settings, IdentifierKind> & Sendable,
-        default kind: IdentifierKind,
-        rule: RuleID? = nil
-    ) -> SettingRow {
-        SettingRow(
-            "key",
-            form: "text",
-            schema: ["type": "string", "minLength": 1],
-            default: kind.rawValue,
-            rule: rule,
-            "The kind of identifier that finds a contact: without it a row is none."
-        ) { value, settings in
-            guard let text = value.string?.trimmed, !text.isEmpty else {
-                return Problem("It is no kind of identifier.", "Name one, such as external or email.")
-            }
-            settings[keyPath: path] = IdentifierKind(rawValue: text)
-            return nil
-        }
-    }
-
-    /// The kind of identifier that finds a contact, and those that stand in for it where nobody names it.
-    public static func fileKey(
-        _ path: any WritableKeyPath<Settings, ContactFile.Settings> & Sendable,
-        default kind: IdentifierKind,
-        else others: [IdentifierKind],
-        rule: RuleID? = nil
-    ) -> SettingRow {
-        let names = others.map(\.rawValue).joined(separator: ", then ")
-        return SettingRow(
-            "key",
-            form: "text",
-            schema: ["type": "string", "minLength": 1],
-            default: "\(kind.rawValue), else \(names)",
-            rule: rule,
-            "The kind of identifier that finds a contact: without it a row is none. Where nothing is said here, a contact that "
-                + "has no \(kind.rawValue) one is written with another in the key's column: \(names)."
-        ) { value, settings in
-            guard let text = value.string?.trimmed, !text.isEmpty else {
-                return Problem("It is no kind of identifier.", "Name one, such as external or email.")
-            }
-            (settings[keyPath: path].key, settings[keyPath: path].otherKeys) = (IdentifierKind(rawValue: text), [])
+            (settings[keyPath: path].otherKeys, settings[keyPath: path].finder) = ([], nil)
             return nil
         }
     }

@@ -54,7 +54,6 @@ struct BulkPlan: Sendable {
     /// takes every record the slow way.
     func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
-        let keyKinds = try makeWriter().keyKinds
         let rules = MappingCompiler(mapping, in: arena)
         func compile(_ names: [AttributeName] = []) -> CompiledPlan {
             let attributes = names + rules.names
@@ -62,7 +61,7 @@ struct BulkPlan: Sendable {
                 layout,
                 catalogue: catalogue,
                 attributes: attributes,
-                kinds: rules.kinds + keyKinds,
+                kinds: rules.kinds + slow.keyKinds,
                 counts: counts
             )
         }
@@ -76,7 +75,7 @@ struct BulkPlan: Sendable {
                 slow: slow,
                 goesSlow: goesSlow || noes != nil || steps == nil && !mapping.isEmpty,
                 counts: counts,
-                words: BulkWords(compiled, knownBy: keyKinds, in: arena)
+                words: BulkWords(compiled, knownBy: slow.keyKinds, in: arena)
             )
         }
         switch (source, try reader(behind: header)) {

@@ -161,7 +161,7 @@ struct ChunkMapper: ~Copyable {
             case .room: Self.grow(&result.output, used: result.used, by: 0)
             case .unusual:
                 // In the order of the records.
-                if let words { result.words += words.pointee.take() }
+                tellWords(&result)
                 guard let next = try moveSlowly(bytes, position..<range.upperBound, isHead, isLast, &result) else {
                     return result.leftover = Array(bytes[position..<range.upperBound])
                 }
@@ -173,6 +173,10 @@ struct ChunkMapper: ~Copyable {
 
     private func tellCounts(_ result: inout ChunkResult) {
         tellCounts()
+        tellWords(&result)
+    }
+
+    private func tellWords(_ result: inout ChunkResult) {
         if let words { result.words += words.pointee.take() }
     }
 

@@ -16,9 +16,9 @@ struct KeyTable: BitwiseCopyable {
 
     /// What the names are found by.
     private struct Body: BitwiseCopyable {
-        // `patterns` has `count + 1` elements, of which the last fits no text. `guesses` has one for each number of
-        // `64 - guessShift` bits, each at most `count`. `slots` has `slotMask + 1`, a power of two, each below `count` or
-        // -1; at least one is -1, so that every search ends.
+        // Of `count` names, whose indexes are their places: `patterns` has `count + 1` elements, of which the last fits no
+        // text. `guesses` has one for each number of `64 - guessShift` bits, each at most `count`. `slots` has
+        // `slotMask + 1`, a power of two, each below `count` or -1; at least one is -1, so that every search ends.
         var patterns: UnsafeMutablePointer<Pattern>
         var guesses: UnsafeMutablePointer<UInt16>
         var guessShift: UInt64
@@ -29,8 +29,6 @@ struct KeyTable: BitwiseCopyable {
         var slotMask: Int
         /// By a name's index and one: what stood behind it the last time, at most `count`. The first is of none.
         var successors: UnsafeMutablePointer<UInt16>
-        /// How many names were given; a name's index is its place among them.
-        var count: Int
         /// Whether all of them were entered.
         var isWhole: Bool
     }
@@ -61,7 +59,6 @@ struct KeyTable: BitwiseCopyable {
             slots: arena.make(size, of: -1),
             slotMask: size - 1,
             successors: arena.make(count + 1, of: UInt16(truncatingIfNeeded: count)),
-            count: count,
             isWhole: names.allSatisfy(Self.canEnter)
         )
         self.body = arena.keep(body)

@@ -14,12 +14,9 @@ struct NoesTable {
 
         deinit { start.deallocate() }
 
-        /// Where the search for a word begins.
-        @inline(__always) func home(of word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> 2) & mask }
-
         /// Where that word stands, or where it would.
         @inline(__always) func place(of word: UInt64) -> Int {
-            var place = home(of: word)
+            var place = Int(truncatingIfNeeded: word &>> 2) & mask
             while start[place] != 0, start[place] != word { place = (place &+ 1) & mask }
             return place
         }
@@ -34,8 +31,6 @@ struct NoesTable {
     private var filled: [Int] = []
     private var late: ShareStore?
     private var lateWords: [UInt64] = []
-    /// What stands at the homes of the words at hand.
-    private var seen: [UInt64] = []
 
     /// A table of so many at most.
     init(limit: Int) { self.limit = limit }
@@ -57,7 +52,6 @@ struct NoesTable {
 
     /// Notes the words of many records, in order; false, with none of them noted, if a yes stands behind a no.
     mutating func hear(_ words: [UInt64]) throws(FileError) -> Bool {
-        look(at: words)
         for word in words {
             if word & ConsentMark.no != 0 {
                 if let place = fill(word) { filled.append(place) }
@@ -71,14 +65,6 @@ struct NoesTable {
         filled.removeAll(keepingCapacity: true)
         try keepLate()
         return true
-    }
-
-    /// Looks once at the homes of all words, none of which waits for another: what is far away comes near together.
-    private mutating func look(at words: [UInt64]) {
-        seen.removeAll(keepingCapacity: true)
-        for word in words where word & ConsentMark.consent == 0 || hasConsents {
-            seen.append(slots.start[slots.home(of: word)])
-        }
     }
 
     /// Frees the places of the words at hand, the last first: so what was led behind one is freed before it.

@@ -10,7 +10,7 @@ struct SlowWay {
     /// What each rule of the mapping did so far.
     private(set) var effects: [MappingEffect]
     /// The kinds of identifiers by which the target knows contacts.
-    private let keyKinds: [IdentifierKind]
+    let keyKinds: [IdentifierKind]
     /// What earlier records said no to, where records come one by one.
     private let noes: EarlierNoes?
     /// What the records say of consent, as marks, where somebody else hears it.

@@ -17,7 +17,10 @@ struct TargetNoes {
     func hold(_ wish: Subscription.Key, of key: String) -> Bool { marks.contains(Self.mark(key, wish)) }
 
     private static func mark(_ key: String, _ wish: Subscription.Key) -> UInt64 {
-        KeyMark("\(key.lowercased())\u{0}\(wish.channel.rawValue)\u{0}\(wish.topic ?? "\u{0}")", opinion: 0).folded
+        ConsentMark.yes(
+            KeyMark(key.lowercased(), opinion: 0).folded,
+            ConsentMark.wish(wish.channel.rawValue, wish.topic)
+        )
     }
 }
 

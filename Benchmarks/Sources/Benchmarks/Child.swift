@@ -5,6 +5,13 @@ enum Child {
     /// This program with other words; what it says.
     static func ours(_ arguments: [String]) throws -> String { try output(of: [CommandLine.arguments[0]] + arguments) }
 
+    /// The two figures that this program with other words says.
+    static func twoFigures(_ arguments: [String]) throws -> [Double] {
+        let figures = try ours(arguments).split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+        guard figures.count == 2 else { throw WrongResult("The child says something else.") }
+        return figures
+    }
+
     /// What a program says that a small process starts: a child begins with the peak memory of the process that starts it.
     private static func output(of words: [String]) throws -> String {
         let script = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"

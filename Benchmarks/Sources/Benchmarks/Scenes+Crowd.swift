@@ -12,9 +12,7 @@ extension Scenes {
         for count in [10_000, 100_000] {
             let path = workplace.newFile()
             _ = try Child.ours(["gather", String(count), path])
-            let words = try Child.ours(["await", path, String(count)]).split(whereSeparator: \.isWhitespace)
-                .compactMap { Double($0) }
-            guard words.count == 2 else { throw WrongResult("The child says something else.") }
+            let words = try Child.twoFigures(["await", path, String(count)])
             let isGoal = count == 100_000
             report.add(
                 "D2",

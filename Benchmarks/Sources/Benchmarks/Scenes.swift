@@ -180,9 +180,7 @@ struct Scenes {
         for count in [10_000, 1_000_000] {
             let path = workplace.newFile()
             _ = try Child.ours(["fill", "acoustic", String(count), path])
-            let words = try Child.ours(["begin", "acoustic", path, "20000"]).split(whereSeparator: \.isWhitespace)
-                .compactMap { Double($0) }
-            guard words.count == 2 else { throw WrongResult("The child says something else.") }
+            let words = try Child.twoFigures(["begin", "acoustic", path, "20000"])
             let isGoal = count == 1_000_000
             report.add(
                 "D2",

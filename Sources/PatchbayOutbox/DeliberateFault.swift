@@ -24,7 +24,7 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case denialOfOthers
     /// After a reboot the timeline follows a wall clock that was put back.
     case timelineRunsBack
-    /// A closed queue is not stored: the next process finds it open.
+    /// What closes a queue is not stored.
     case blockNotStored
     /// An ending is booked twice.
     case endingCountedTwice

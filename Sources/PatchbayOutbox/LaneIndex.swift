@@ -3,14 +3,16 @@
 /// Kept from one window to the next, so that a row is looked for once and not at every plan. Whoever keeps it tells it what
 /// entered and what left; everything else that may happen to a lane's rows makes it stale, and it is then built anew.
 package struct LaneIndex: Sendable {
-    /// The known rows of one queue: all up to the last known.
+    /// The known rows of one queue.
     struct Queue {
         let name: String
         var known: ArraySlice<Int64>
-        /// The last row that was ever known.
-        var last: Int64
+        /// Every row of the queue up to this one is known, or has ended.
+        var end: Int64
+        /// Whether it is closed: then its rows are known, and not shown.
+        var isClosed: Bool
         /// Nothing stands in the queue behind what is known.
-        var isComplete: Bool
+        var isComplete: Bool { end == .max }
     }
 
     /// A queue with its first known row.
@@ -23,7 +25,7 @@ package struct LaneIndex: Sendable {
     enum Reach: Equatable {
         /// Too little to choose from.
         case nothing
-        /// Every row up to this one, and nothing of queues that begin behind it.
+        /// Every open queue that begins with this row or before it.
         case rows(upTo: Int64)
         /// Every queue that has a row.
         case everyQueue
@@ -43,6 +45,8 @@ package struct LaneIndex: Sendable {
     /// Whether the rows selected last come from one queue alone, or are all that is known of theirs: then what ends among
     /// them leaves no queue without its share of the places, and they may be used on for a while.
     package internal(set) var isEven = false
+    /// Whether any queue of the lane may be closed.
+    private var mayBeClosed = false
 
     /// So many queues, and rows of one queue, are kept at most: what stands behind is looked for when its turn comes.
     private static let capacity = 4096
@@ -57,12 +61,33 @@ package struct LaneIndex: Sendable {
             if queues[place].known.count < Self.capacity {
                 append([sequence], to: place)
             } else {
-                queues[place].isComplete = false
+                queues[place].end = sequence - 1
             }
         } else if reach == .everyQueue {
-            guard places.count < Self.capacity else { return reach = .nothing }
-            add(name, [sequence], isComplete: true)
+            // One that is not known may be closed: it is looked for in its turn.
+            guard places.count < Self.capacity, !mayBeClosed else { return reach = .rows(upTo: sequence - 1) }
+            add(name, [sequence], upTo: .max)
         }
+    }
+
+    /// A queue was closed.
+    package mutating func close(_ name: String) {
+        mayBeClosed = true
+        if let place = places[name] { queues[place].isClosed = true }
+    }
+
+    /// Closed queues were opened.
+    package mutating func open(_ names: [String]) {
+        for name in names {
+            if let place = places[name] {
+                queues[place].isClosed = false
+            } else if case .rows = reach {
+                add(name, [], upTo: 0)
+            }
+        }
+        guard places.count > Self.capacity else { return }
+        forgetClosed()
+        if places.count > Self.capacity { clear() }
     }
 
     /// A row ended.
@@ -82,10 +107,19 @@ package struct LaneIndex: Sendable {
         removeHead(sequence)
         if let next = queues[place].known.first {
             insert(Head(sequence: next, place: place))
-        } else if queues[place].isComplete || reach != .everyQueue {
-            forget(place)
-        } else {
+        } else if mayHaveMore(queues[place]) {
             unread.append(place)
+        } else {
+            forget(place)
+        }
+    }
+
+    /// Whether rows of a queue may be there that are neither known nor found when the lane is looked through further.
+    private func mayHaveMore(_ queue: Queue) -> Bool {
+        switch reach {
+        case .nothing: false
+        case .rows(let end): queue.end < end
+        case .everyQueue: !queue.isComplete
         }
     }
 
@@ -99,10 +133,44 @@ package struct LaneIndex: Sendable {
     /// The place of a queue.
     func place(of name: String) -> Int? { places[name] }
 
+    /// Rows of the lane that stand next behind what the index reaches, in order; whether they are all there are.
+    ///
+    /// - Returns: How many queues were not known before.
+    mutating func add(_ rows: [QueueReader.Row], isAll: Bool) -> Int {
+        let before: Int64 = if case .rows(let end) = reach { end } else { 0 }
+        let end = rows.last?.sequence ?? before
+        var found: [String: (rows: ArraySlice<Int64>, isClosed: Bool)] = [:]
+        for row in rows { found[row.queue, default: ([], row.isClosed)].rows.append(row.sequence) }
+        for (name, place) in places where queues[place].end < .max && queues[place].end >= before {
+            let more = found.removeValue(forKey: name)?.rows.drop { $0 <= queues[place].end } ?? []
+            append(Array(more), to: place)
+            queues[place].end = isAll ? .max : max(end, queues[place].end)
+        }
+        let count = places.count
+        for (name, rows) in found.sorted(by: { ($0.value.rows.first ?? 0) < ($1.value.rows.first ?? 0) })
+        where places[name] == nil {
+            add(name, rows.rows, upTo: isAll ? .max : end, isClosed: rows.isClosed)
+        }
+        let news = places.count - count
+        reach = isAll ? .everyQueue : .rows(upTo: end)
+        if places.count > Self.capacity / 8 { forgetClosed() }
+        return news
+    }
+
+    /// Forgets the closed queues, when there are too many; they are told of when they open.
+    private mutating func forgetClosed() {
+        guard mayBeClosed else { return }
+        if reach == .everyQueue { reach = .rows(upTo: queues.lazy.compactMap(\.known.last).max() ?? 0) }
+        heads = ArraySlice(heads.filter { !queues[$0.place].isClosed })
+        unread.removeAll { queues[$0].isClosed }
+        for place in Array(places.values) where queues[place].isClosed { forget(place) }
+    }
+
     /// A queue that was not known, with its first rows; its place.
     @discardableResult
-    mutating func add(_ name: String, _ known: ArraySlice<Int64>, isComplete: Bool) -> Int {
-        let queue = Queue(name: name, known: known, last: known.last ?? 0, isComplete: isComplete)
+    mutating func add(_ name: String, _ known: ArraySlice<Int64>, upTo end: Int64, isClosed: Bool = false) -> Int {
+        let queue = Queue(name: name, known: known, end: end, isClosed: isClosed)
+        mayBeClosed = mayBeClosed || isClosed
         let place = free.popLast() ?? queues.count
         if place < queues.count { queues[place] = queue } else { queues.append(queue) }
         places[name] = place
@@ -110,7 +178,7 @@ package struct LaneIndex: Sendable {
         return place
     }
 
-    /// More rows of a queue, behind those that are known.
+    /// More rows of a queue, which stand next behind those that are known.
     mutating func append(_ rows: [Int64], to place: Int) {
         guard let first = rows.first, let last = rows.last else { return }
         if queues[place].known.isEmpty {
@@ -118,12 +186,12 @@ package struct LaneIndex: Sendable {
             insert(Head(sequence: first, place: place))
         }
         queues[place].known.append(contentsOf: rows)
-        queues[place].last = last
+        queues[place].end = max(queues[place].end, last)
     }
 
     /// Nothing stands in a queue behind what is known.
     mutating func complete(_ place: Int) {
-        queues[place].isComplete = true
+        queues[place].end = .max
         guard queues[place].known.isEmpty else { return }
         unread.removeAll { $0 == place }
         forget(place)
@@ -168,7 +236,7 @@ package struct LaneIndex: Sendable {
     }
 
     /// Whether the open queues with the oldest heads, at most `limit`, are surely among the known ones.
-    func isEnough(for limit: Int, closed: Set<String>) -> Bool {
+    func isEnough(for limit: Int) -> Bool {
         switch reach {
         case .nothing: return false
         case .everyQueue: return true
@@ -176,7 +244,7 @@ package struct LaneIndex: Sendable {
             var count = 0
             for head in heads {
                 if head.sequence > end { return false }
-                if !closed.isEmpty, closed.contains(queues[head.place].name) { continue }
+                if queues[head.place].isClosed { continue }
                 count += 1
                 if count == limit { return true }
             }

@@ -61,15 +61,14 @@ extension OutboxStore {
     /// What may be planned next in a lane, in order of capture.
     ///
     /// At most `limit` queues take part, those whose heads are oldest. The places are shared fairly: a queue that wants less
-    /// than its share gives the rest to the others. Held rows and closed queues cost nothing and are never shown. Where the
+    /// than its share gives the rest to the others. Held rows and closed queues are never shown. Where the
     /// last row taken from a queue belongs to an explicit group, the rest of that group comes too, beyond `limit` if need be.
     ///
     /// - Returns: The rows, and whether more wait: behind them, or in a closed queue.
     package func window(
         provider: String,
         lane: String,
-        limit: Int,
-        closedQueues: Set<String>
+        limit: Int
     ) throws -> (rows: [OutboxRow], hasMore: Bool) {
         var index = LaneIndex()
         var rows: [Int64: OutboxRow] = [:]
@@ -77,7 +76,6 @@ extension OutboxStore {
             provider: provider,
             lane: lane,
             limit: limit,
-            closedQueues: closedQueues,
             index: &index,
             known: []
         ) { sequence in
@@ -97,14 +95,15 @@ extension OutboxStore {
     /// What may be planned next in a lane, for a caller that keeps the index of the lane and the rows from window to window.
     ///
     /// `index` is what is known of the lane; it is read on where it is not enough, and built anew where it is stale. `known`
-    /// are rows that the caller kept, in order, and that belong to no group. `prepare` is told, in order, which rows will be
+    /// are rows that the caller kept, in order, and that belong to no group. Where no queue of the lane is closed, `mayBeClosed`
+    /// may say so, which saves asking. `prepare` is told, in order, which rows will be
     /// asked for, so that they can be read together; `load` gets each, from what the caller kept or read, or with
     /// `row(_:provider:)`. Sequences come in order.
     package func window(
         provider: String,
         lane: String,
         limit: Int,
-        closedQueues: Set<String>,
+        mayBeClosed: Bool = true,
         index: inout LaneIndex,
         known: ArraySlice<Int64>,
         prepare: ([Int64]) throws -> Void = { _ in },
@@ -118,13 +117,17 @@ extension OutboxStore {
                 index = LaneIndex()
                 index.version = version
             }
-            let reader = QueueReader(connection: connection, provider: provider, lane: lane) { () throws(OutboxError) in
-                try self.carryOutEndingsNow()
-            }
+            let reader = QueueReader(
+                connection: connection,
+                provider: provider,
+                lane: lane,
+                mayBeClosed: mayBeClosed,
+                prepare: { () throws(OutboxError) in try self.carryOutEndingsNow() }
+            )
             var selection = QueueSelection(reader, limit: limit, index: index)
             index = LaneIndex()
             try guarded { () throws(OutboxError) in
-                try selection.findQueues(closed: closedQueues, resumingIn: &headSearch)
+                try selection.findQueues(resumingIn: &headSearch)
                 try selection.share()
             }
             try prepare(selection.taken(except: known))
@@ -134,11 +137,7 @@ extension OutboxStore {
             for number in selection.queues.indices {
                 try take(from: &selection, number, known, &next, into: &sequences, load)
             }
-            let hasMore = try guarded { () throws(OutboxError) in
-                if try selection.hasMore() { return true }
-                for queue in closedQueues where try !reader.rows(in: queue, behind: 0, limit: 1).isEmpty { return true }
-                return false
-            }
+            let hasMore = try guarded { () throws(OutboxError) in try selection.hasMore() }
             if damagedSoFar > before, !isReadOnly {
                 try guarded { () throws(OutboxError) in try setDamagedRowsAside() }
                 continue

@@ -11,6 +11,8 @@ struct QueueSelection {
     var index: LaneIndex
     /// The chosen queues, the oldest head first.
     private(set) var queues: [Queue] = []
+    /// Whether the lane was looked through to its end.
+    private var isAtEnd = false
     /// More open queues than places were seen, or could not all be looked for.
     private var mayHaveOtherQueues = false
 
@@ -22,68 +24,78 @@ struct QueueSelection {
 
     /// Finds the open queues with the oldest heads, at most `limit`.
     ///
-    /// Where the index does not tell, a bounded look along the order of capture is enough in most lanes. When closed or long
-    /// queues fill it, the heads are looked up queue by queue; in a lane of very many queues that goes on, the next time, where
-    /// it stopped.
-    mutating func findQueues(closed: Set<String>, resumingIn places: inout [[String]: String]) throws(OutboxError) {
-        if !index.isEnough(for: limit, closed: closed) {
-            index.clear()
-            try lookAlongOrder()
-            if !index.isEnough(for: limit, closed: closed) { try lookQueueByQueue(resumingIn: &places) }
+    /// Where the index does not tell, the lane is looked through on from where it ends, in the order of capture. When long
+    /// queues fill that, the heads are looked up queue by queue; in a lane of very many queues that goes on, the next time,
+    /// where it stopped.
+    mutating func findQueues(resumingIn places: inout [[String]: String]) throws(OutboxError) {
+        if !index.isEnough(for: limit) {
+            if index.reach == .nothing { index.clear() }
+            if try !lookAlongOrder() { try lookQueueByQueue(resumingIn: &places) }
         }
-        try choose(closed: closed)
+        try choose()
     }
 
-    private mutating func lookAlongOrder() throws(OutboxError) {
-        let budget = 4 * limit + 64
-        let rows = try reader.inOrder(limit: budget)
-        let isAll = rows.count < budget
-        var found: [String: ArraySlice<Int64>] = [:]
-        for (sequence, name) in rows { found[name, default: []].append(sequence) }
-        for (name, known) in found.sorted(by: { ($0.value.first ?? 0) < ($1.value.first ?? 0) }) {
-            index.add(name, known, isComplete: isAll)
+    /// Looks through the next rows, and on while there are new queues in them, closed or not; whether that was enough.
+    private mutating func lookAlongOrder() throws(OutboxError) -> Bool {
+        let budget = min(4 * limit + 64, 1_088)
+        while true {
+            let start: Int64 = if case .rows(let end) = index.reach { end } else { 0 }
+            let rows = try reader.inOrder(behind: start, limit: budget)
+            isAtEnd = rows.count < budget
+            let news = index.add(rows, isAll: isAtEnd)
+            if isAtEnd || index.isEnough(for: limit) { return true }
+            if news < budget / 32 { return false }
         }
-        index.reach = isAll ? .everyQueue : .rows(upTo: rows.last?.sequence ?? 0)
     }
 
     private mutating func lookQueueByQueue(resumingIn places: inout [[String]: String]) throws(OutboxError) {
         let lane = [reader.provider, reader.lane]
+        // Where every queue is closed, it takes a whole round to know that.
+        var hasOpen = index.heads.contains { !index.queues[$0.place].isClosed }
         var budget = max(1_024, 8 * limit)
         let start = places.removeValue(forKey: lane)
         var hasWrapped = start == nil
         index.reach = .everyQueue
         var next = try reader.head(start.map { (.behind, $0) } ?? (.from, ""))
         while true {
-            guard let (sequence, name) = next else {
+            guard let row = next else {
                 if hasWrapped { return }
                 hasWrapped = true
                 next = try reader.head((.from, ""))
                 continue
             }
-            if hasWrapped, let start, name > start { return }
-            guard budget > 0 else {
-                places[lane] = name
+            if hasWrapped, let start, row.queue > start { return }
+            guard budget > 0 || !hasOpen else {
+                places[lane] = row.queue
                 index.reach = .nothing
                 return
             }
             budget -= 1
-            if index.place(of: name) == nil { index.add(name, [sequence], isComplete: false) }
-            next = try reader.head((.behind, name))
+            hasOpen = hasOpen || !row.isClosed
+            if index.place(of: row.queue) == nil {
+                // What there is too much of is not kept, and looked for again.
+                if budget < 0, row.isClosed {
+                    index.reach = .nothing
+                } else {
+                    index.add(row.queue, [row.sequence], upTo: row.sequence, isClosed: row.isClosed)
+                }
+            }
+            next = try reader.head((.behind, row.queue))
         }
     }
 
-    private mutating func choose(closed: Set<String>) throws(OutboxError) {
-        for place in index.unread where !closed.contains(index.queues[place].name) { try know(place, atLeast: 1) }
+    private mutating func choose() throws(OutboxError) {
+        for place in index.unread where !index.queues[place].isClosed { try know(place, atLeast: 1) }
         var hasOthers = false
         for head in index.heads {
-            if !closed.isEmpty, closed.contains(index.queues[head.place].name) { continue }
+            if index.queues[head.place].isClosed { continue }
             guard queues.count < limit else {
                 hasOthers = true
                 break
             }
             queues.append(Queue(place: head.place))
         }
-        mayHaveOtherQueues = index.reach != .everyQueue || hasOthers
+        mayHaveOtherQueues = hasOthers || index.reach != .everyQueue && !isAtEnd
     }
 
     // MARK: How many of each
@@ -140,7 +152,7 @@ struct QueueSelection {
     mutating func hasMore() throws(OutboxError) -> Bool {
         if mayHaveOtherQueues { return true }
         for number in queues.indices where try peek(number) != nil { return true }
-        return false
+        return try reader.hasClosedRows()
     }
 
     /// Reads on in a queue until `count` of its rows are known, or all; returns how many are known.
@@ -151,7 +163,7 @@ struct QueueSelection {
         let known = index.queues[place].known.count
         if known >= count || index.queues[place].isComplete { return known }
         let wanted = max(count - known, min(limit, 256))
-        let found = try reader.rows(in: index.queues[place].name, behind: index.queues[place].last, limit: wanted)
+        let found = try reader.rows(in: index.queues[place].name, behind: index.queues[place].end, limit: wanted)
         index.append(found, to: place)
         if found.count < wanted { index.complete(place) }
         return known + found.count
@@ -163,19 +175,28 @@ struct QueueReader {
     let connection: Connection
     let provider: String
     let lane: String
+    /// Whether any queue of the lane may be closed; if not, that is not asked.
+    let mayBeClosed: Bool
     /// Brings the rows up to date before they are read.
     let prepare: () throws(OutboxError) -> Void
+
+    /// A ready row: where it stands, in which queue, and whether that is closed.
+    struct Row {
+        let sequence: Int64
+        let queue: String
+        let isClosed: Bool
+    }
 
     /// Where the search for a queue begins: at a name, or behind it.
     enum Start { case from, behind }
 
-    /// Ready rows of a lane, oldest first.
-    static let byOrder = Query(
+    /// Ready rows of a lane behind a sequence, oldest first.
+    static let byOrder = Variants { isClosed in
         """
-        SELECT sequence, queue FROM route INDEXED BY route_by_order
-        WHERE provider = ?1 AND lane = ?2 AND hold IS NULL ORDER BY sequence LIMIT ?3
+        SELECT sequence, queue, \(isClosed) FROM route INDEXED BY route_by_order
+        WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND sequence > ?3 ORDER BY sequence LIMIT ?4
         """
-    )
+    }
     /// The head of the first queue of a lane, by name.
     static let firstQueue = nextQueue(">=")
     /// The head of the queue behind another, by name.
@@ -187,34 +208,74 @@ struct QueueReader {
         WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND queue = ?3 AND sequence > ?4 ORDER BY sequence LIMIT ?5
         """
     )
+    /// Whether anything ready stands in a closed queue.
+    static let inClosedQueue = Query(
+        """
+        SELECT 1 FROM block WHERE provider = ?1 AND lane = ?2 AND EXISTS (
+            SELECT 1 FROM route INDEXED BY route_by_queue
+            WHERE route.provider = ?1 AND route.lane = ?2 AND hold IS NULL AND route.queue = block.queue)
+        LIMIT 1
+        """
+    )
 
-    private static func nextQueue(_ comparison: String) -> Query {
-        Query(
+    private static func nextQueue(_ comparison: String) -> Variants {
+        Variants { isClosed in
             """
-            SELECT sequence, queue FROM route INDEXED BY route_by_queue
+            SELECT sequence, queue, \(isClosed) FROM route INDEXED BY route_by_queue
             WHERE provider = ?1 AND lane = ?2 AND hold IS NULL AND queue \(comparison) ?3 ORDER BY queue, sequence LIMIT 1
             """
-        )
+        }
     }
 
-    /// The oldest ready rows of the lane.
-    func inOrder(limit: Int) throws(OutboxError) -> [(sequence: Int64, queue: String)] {
+    /// A query that says of each row whether its queue is closed, and one for a lane in which none is.
+    struct Variants: Sendable {
+        let all: Query
+        let open: Query
+
+        init(_ text: (_ isClosed: String) -> String) {
+            let isClosed = """
+                EXISTS (SELECT 1 FROM block
+                    WHERE block.provider = ?1 AND block.lane = ?2 AND block.queue = route.queue)
+                """
+            (all, open) = (Query(text(isClosed)), Query(text("0")))
+        }
+    }
+
+    private func row(_ statement: Statement) -> Row {
+        Row(sequence: statement.integer(0), queue: statement.text(1), isClosed: statement.bool(2))
+    }
+
+    private func statement(_ query: Variants) throws(OutboxError) -> Statement {
+        try connection.statement(mayBeClosed ? query.all : query.open)
+    }
+
+    /// The ready rows of the lane behind a sequence, in order.
+    func inOrder(behind last: Int64, limit: Int) throws(OutboxError) -> [Row] {
         try prepare()
-        let statement = try connection.statement(Self.byOrder)
+        let statement = try statement(Self.byOrder)
         defer { statement.reset() }
-        try statement.bind([.text(provider), .text(lane), .integer(limit)])
-        var rows: [(sequence: Int64, queue: String)] = []
-        while try statement.step() { rows.append((statement.integer(0), statement.text(1))) }
+        try statement.bind([.text(provider), .text(lane), .integer(last), .integer(limit)])
+        var rows: [Row] = []
+        while try statement.step() { rows.append(row(statement)) }
         return rows
     }
 
     /// The head of the next queue, by name.
-    func head(_ start: (Start, name: String)) throws(OutboxError) -> (sequence: Int64, name: String)? {
+    func head(_ start: (Start, name: String)) throws(OutboxError) -> Row? {
         try prepare()
-        let statement = try connection.statement(start.0 == .from ? Self.firstQueue : Self.followingQueue)
+        let statement = try statement(start.0 == .from ? Self.firstQueue : Self.followingQueue)
         defer { statement.reset() }
         try statement.bind([.text(provider), .text(lane), .text(start.name)])
-        return try statement.step() ? (statement.integer(0), statement.text(1)) : nil
+        return try statement.step() ? row(statement) : nil
+    }
+
+    /// Whether anything ready stands in a closed queue.
+    func hasClosedRows() throws(OutboxError) -> Bool {
+        guard mayBeClosed else { return false }
+        let statement = try connection.statement(Self.inClosedQueue)
+        defer { statement.reset() }
+        try statement.bind([.text(provider), .text(lane)])
+        return try statement.step()
     }
 
     /// Ready rows of a queue behind a sequence, in order.

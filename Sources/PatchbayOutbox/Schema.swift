@@ -99,6 +99,12 @@ struct Migration {
                 CREATE TABLE hearing (sequence INTEGER PRIMARY KEY, providers BLOB NOT NULL, checksum INTEGER NOT NULL);
                 """
         ),
+        Migration(
+            name: "7 ends of waits",
+            script: """
+                CREATE INDEX block_by_end ON block (provider, lane, until);
+                """
+        ),
     ]
 }
 

@@ -7,6 +7,7 @@ import Testing
     private final class Keeper {
         let store: OutboxStore
         var index = LaneIndex()
+        var closed: Set<String> = []
         var loads = 0
 
         init(_ store: OutboxStore) { self.store = store }
@@ -30,19 +31,26 @@ import Testing
             index.leave(row.operation.sequence, queue: row.queue)
         }
 
-        func look(limit: Int, closed: Set<String> = []) throws -> (kept: [Int64], fresh: [OutboxRow]) {
+        func close(_ now: Set<String>) throws {
+            try store.close(now)
+            for queue in now.subtracting(closed).sorted() { index.close(queue) }
+            index.open(closed.subtracting(now).sorted())
+            closed = now
+        }
+
+        func look(limit: Int) throws -> (kept: [Int64], fresh: [OutboxRow]) {
             let kept = try store.window(
                 provider: "acoustic",
                 lane: "device",
                 limit: limit,
-                closedQueues: closed,
+                mayBeClosed: !closed.isEmpty,
                 index: &index,
                 known: []
             ) { sequence in
                 loads += 1
                 return try store.row(sequence, provider: "acoustic").map { .row(group: $0.operation.group) } ?? .nothing
             }
-            let fresh = try store.window(provider: "acoustic", lane: "device", limit: limit, closedQueues: closed)
+            let fresh = try store.window(provider: "acoustic", lane: "device", limit: limit)
             #expect(kept.hasMore || !fresh.hasMore)
             return (kept.sequences, fresh.rows)
         }
@@ -55,7 +63,6 @@ import Testing
         let keeper = Keeper(try OutboxStore.open(.memory))
         let names = (0..<Int.random(in: 1...30, using: &random)).map { "q\($0)" }
         let limit = Int.random(in: 1...20, using: &random)
-        var closed: Set<String> = []
         var count = 0
         for _ in 0..<60 {
             switch Int.random(in: 0..<12, using: &random) {
@@ -76,19 +83,86 @@ import Testing
                     )
                 }
             case 5..<9:
-                let rows = try keeper.look(limit: limit, closed: closed).fresh
+                let rows = try keeper.look(limit: limit).fresh
                 for row in rows where Int.random(in: 0..<3, using: &random) > 0 { try keeper.end(row) }
-            case 9: closed = Set(names.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
+            case 9: try keeper.close(Set(names.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }))
             case 10: try keeper.store.release(provider: nil, subject: "installation-1", hold: "h")
             default:
-                guard let row = try keeper.look(limit: limit, closed: closed).fresh.first else { continue }
+                guard let row = try keeper.look(limit: limit).fresh.first else { continue }
                 // Ended by somebody who tells no index of it.
                 let sequence = row.operation.sequence
                 try keeper.store.end(provider: "acoustic", sequence: sequence, term: "dropped", code: "", at: 1)
             }
-            let (kept, fresh) = try keeper.look(limit: limit, closed: closed)
+            let (kept, fresh) = try keeper.look(limit: limit)
             #expect(kept == fresh.map(\.operation.sequence))
         }
+    }
+
+    @Test(arguments: 0..<4) func `a crowd of queues that close, open, grow and end`(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let keeper = Keeper(try OutboxStore.open(.memory))
+        let count = 6_000
+        let limit = 50
+        let longest = seed % 2 == 0 ? 1 : 40
+        try keeper.store.transaction(.normal) {
+            for number in 0..<count {
+                for part in 0..<(number % 50 == 0 ? longest : 1) {
+                    try keeper.store.capture("o-\(number)-\(part)", queue: "q\(number % count)")
+                }
+            }
+        }
+        var closed: Set<String> = []
+        for round in 0..<160 {
+            let (kept, fresh) = try keeper.look(limit: limit)
+            #expect(kept == fresh.map(\.operation.sequence))
+            for row in fresh {
+                if Int.random(in: 0..<20, using: &random) == 0 { try keeper.end(row) } else { closed.insert(row.queue) }
+            }
+            // Some open one by one, and once nearly all.
+            for queue in closed.sorted().prefix(Int.random(in: 0..<8, using: &random)) { closed.remove(queue) }
+            if round == 130 { closed = Set(closed.sorted().prefix(3)) }
+            try keeper.close(closed)
+            try keeper.capture("late-\(round)", queue: "q\(Int.random(in: 0..<count, using: &random))")
+            #expect(keeper.index.queues.count <= 4_096 + 4 * limit + 64)
+        }
+    }
+
+    @Test func `what stands behind a crowd of closed queues is looked for once`() throws {
+        func steps(_ count: Int) throws -> Int {
+            let keeper = Keeper(try OutboxStore.open(.memory))
+            try keeper.store.transaction(.normal) {
+                for number in 0..<count { try keeper.store.capture("o-\(number)", queue: "q\(number)") }
+            }
+            let queries = [QueueReader.byOrder.all, QueueReader.followingQueue.all, QueueReader.inQueue]
+            for query in queries { _ = try keeper.store.connection.statement(query).takeSteps() }
+            var closed = 0
+            while closed < count {
+                let window = try keeper.store.window(
+                    provider: "acoustic",
+                    lane: "device",
+                    limit: 100,
+                    index: &keeper.index,
+                    known: []
+                ) { _ in .row(group: nil) }
+                guard !window.sequences.isEmpty else { break }
+                for sequence in window.sequences {
+                    let queue = "q\(sequence - 1)"
+                    try keeper.store.setBlock(
+                        provider: "acoustic",
+                        lane: "device",
+                        queue: queue,
+                        until: 1,
+                        orWoken: false
+                    )
+                    keeper.index.close(queue)
+                    closed += 1
+                }
+            }
+            #expect(closed == count)
+            return try queries.map { try keeper.store.connection.statement($0).takeSteps() }.reduce(0, +)
+        }
+        let (few, many) = (try steps(2_000), try steps(16_000))
+        #expect(many < 10 * few, "\(few) and \(many)")
     }
 
     @Test func `rows that another process stores are seen, in their order`() throws {

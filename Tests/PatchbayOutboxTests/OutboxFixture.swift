@@ -92,7 +92,27 @@ extension OutboxStore {
         limit: Int = 100,
         closed: Set<String> = []
     ) throws -> [String] {
-        try window(provider: provider, lane: lane, limit: limit, closedQueues: closed).rows.map(\.operation.id)
+        try window(provider: provider, lane: lane, limit: limit, closed: closed).rows.map(\.operation.id)
+    }
+
+    /// A window while these queues of the lane are closed, and no other.
+    func window(
+        provider: String,
+        lane: String,
+        limit: Int,
+        closed: Set<String>
+    ) throws -> (rows: [OutboxRow], hasMore: Bool) {
+        try close(closed, provider: provider, lane: lane)
+        return try window(provider: provider, lane: lane, limit: limit)
+    }
+
+    /// Closes these queues of a lane, and opens the others.
+    func close(_ queues: Set<String>, provider: String = "acoustic", lane: String = "device") throws {
+        guard try Set(blocks(provider: provider, lane: lane).map(\.queue)) != queues else { return }
+        try openWokenQueues(provider: provider, lane: lane)
+        for queue in queues.sorted() {
+            try setBlock(provider: provider, lane: lane, queue: queue, until: nil, orWoken: true)
+        }
     }
 }
 

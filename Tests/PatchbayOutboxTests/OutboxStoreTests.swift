@@ -22,7 +22,7 @@ import Testing
             try store.enter(sequence, provider: "acoustic", lane: "device", queue: "", hold: nil)
             return sequence
         }
-        let window = try store.window(provider: "acoustic", lane: "device", limit: 10, closedQueues: [])
+        let window = try store.window(provider: "acoustic", lane: "device", limit: 10)
         #expect(window.rows == [OutboxRow(operation: operation, provider: "acoustic", lane: "device", queue: "")])
         #expect(!window.hasMore)
         #expect(try store.rows(provider: "acoustic", lane: "device", ids: ["o-1", "stranger"]) == window.rows)
@@ -179,10 +179,17 @@ import Testing
         }
         #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed, either, woken])
         #expect(try store.blocks(provider: "acoustic", lane: "b") == [woken])
-        try store.clearWokenBlocks(provider: "acoustic", lane: "a")
+        try store.openWokenQueues(provider: "acoustic", lane: "a")
         #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed, woken])
-        try store.clearWokenBlocks(provider: "acoustic", lane: nil)
-        try store.clearBlock(provider: "acoustic", lane: "a", queue: "events")
+        try store.openWokenQueues(provider: "acoustic")
+        #expect(try store.blocks(provider: "acoustic", lane: nil) == [timed])
+        let first = try #require(timed.until)
+        func open(at now: Int64, limit: Int = 9) throws -> [String] {
+            try store.openDueQueues(provider: "acoustic", lane: timed.lane, at: now, limit: limit)
+        }
+        #expect(try open(at: first - 1).isEmpty)
+        #expect(try open(at: first, limit: 0).isEmpty)
+        #expect(try open(at: first) == [timed.queue])
         #expect(try store.blocks(provider: "acoustic", lane: nil).isEmpty)
     }
 

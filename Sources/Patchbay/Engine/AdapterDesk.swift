@@ -182,10 +182,15 @@ enum Judgement: Sendable {
 /// The desk of one kind of adapter. Held by reference: a descriptor is large to copy.
 final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     private let adapter: Adapter
-    let descriptor = Adapter.descriptor
+    let descriptor: AdapterDescriptor
     private let lastStep = Mutex<(step: Adapter.Step, bytes: [UInt8])?>(nil)
 
-    init(_ adapter: Adapter) { self.adapter = adapter }
+    init(_ adapter: Adapter) {
+        self.adapter = adapter
+        var descriptor = Adapter.descriptor
+        descriptor.window = min(descriptor.window, adapter.window)
+        self.descriptor = descriptor
+    }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
     func place(_ operation: EngagementOperation) -> Place { adapter.place(operation) }

@@ -5,7 +5,7 @@ import PatchbayOutbox
 
 /// What is kept of one lane's window between plans.
 struct KeptWindow {
-    var index = LaneIndex()
+    var index: LaneIndex
     /// What was shown last and has not ended, by sequence; beside it the contacts and the operations, decoded.
     private(set) var sequences: ArraySlice<Int64> = []
     private var contacts: ArraySlice<ScalarString?> = []
@@ -16,15 +16,15 @@ struct KeptWindow {
     private var credentials: [ScalarString?: Secret?] = [:]
     /// Whether it was filled since.
     private var hasUnsigned = true
-    /// The queues that were closed when it was filled.
-    private var closed: Set<String> = []
-    /// Whether anything entered the lane since it was filled.
+    /// Whether anything entered the lane since it was filled, or a queue was closed or opened.
     private var hasNews = true
+
+    init(index: LaneIndex = LaneIndex()) { self.index = index }
 
     /// Whether what is left of it will do: nothing else would be shown, or the last quarter of its places alone. Small
     /// windows are always filled.
-    func isEnough(of limit: Int, closed now: Set<String>) -> Bool {
-        guard !hasNews, closed == now else { return false }
+    func isEnough(of limit: Int) -> Bool {
+        guard !hasNews else { return false }
         return !shown.hasMore || (index.isEven && limit >= 64 && sequences.count >= limit - limit / 4)
     }
 
@@ -32,6 +32,25 @@ struct KeptWindow {
     mutating func enter(_ entries: [LaneEntry]) {
         for entry in entries { index.enter(entry.sequence, queue: entry.queue) }
         hasNews = true
+    }
+
+    /// A queue was closed.
+    mutating func close(_ queue: String) {
+        index.close(queue)
+        hasNews = true
+    }
+
+    /// Queues were opened.
+    mutating func open(_ queues: [String]) {
+        index.open(queues)
+        hasNews = true
+    }
+
+    /// Keeps the index alone; how many operations that were.
+    mutating func forgetOperations() -> Int {
+        let count = count
+        self = KeptWindow(index: index)
+        return count
     }
 
     var count: Int { sequences.count + aside.count }
@@ -79,10 +98,9 @@ struct KeptWindow {
         _ rows: [Int64],
         reading news: [Int64: Waiting],
         limit: Int,
-        closed: Set<String>,
         hasMore: Bool
     ) {
-        (self.closed, shown.hasMore, hasNews, hasUnsigned) = (closed, hasMore, false, true)
+        (shown.hasMore, hasNews, hasUnsigned) = (hasMore, false, true)
         show(rows, reading: news, limit: limit)
         shown.kinds = ActionKinds(of: shown.operations.lazy.map(\.operation.action))
     }

@@ -6,10 +6,11 @@ import PatchbayOutbox
 final class Lane {
     let key: String
     var waits = Waits()
-    /// Whether the closed queues have been read from the outbox.
+    /// Whether it has been looked up in the outbox which queues are closed.
     var isRead = false
-    /// Queues that a wake opens are open here, and perhaps not yet in the outbox.
+    /// A wake came, and the queues that it opens are not open yet, except those that were closed since the captures it is for.
     var isWoken = false
+    var spared: [String: When] = [:]
     var flight: Flight?
     /// An exchange whose outcome could not be stored: it is settled before anything else is planned.
     var unsettled: Ended?
@@ -44,18 +45,18 @@ final class Lane {
     /// Wants to be planned at that instant, or earlier if it did already.
     func want(_ instant: Instant) { due = min(due ?? instant, instant) }
 
-    /// What opens at a wake is open.
-    func openWoken(but closed: Set<String> = []) {
+    /// What opens at a wake is to be opened.
+    func openWoken(but closed: [String: When] = [:]) {
+        spared = isWoken ? spared.filter { closed[$0.key] != nil } : closed
         isWoken = true
-        for (queue, when) in waits.closed where when.orWoken && !closed.contains(queue) { waits.closed[queue] = nil }
         for place in waits.reads.indices where waits.reads[place].block.orWoken {
             waits.reads[place].block = .now
         }
     }
 
-    func wake(_ now: Instant, but closed: Set<String> = []) {
+    func wake(_ now: Instant, but closed: [String: When] = [:]) {
         openWoken(but: closed)
-        (lastWake, wakeAt, waits.closedSince) = (now, nil, [])
+        (lastWake, wakeAt, waits.closedSince) = (now, nil, [:])
         want(now)
     }
 
@@ -68,10 +69,10 @@ final class Lane {
 extension Lane {
     /// Who waits in a lane and for what: changed as one, when the transaction that says so has committed.
     struct Waits {
-        /// Closed queues. One whose instant has passed is open; its row goes when something in it ends.
-        var closed: [String: When] = [:]
+        /// What is known of closed queues; which they are stands in the outbox alone.
+        var closings = QueueClosings()
         /// Queues that were closed after the captures whose wake was put off: they do not open them.
-        var closedSince: Set<String> = []
+        var closedSince: [String: When] = [:]
         /// What callers ask, and nothing stores.
         var reads: [Read] = []
     }

@@ -20,7 +20,7 @@ extension Runner {
 
     /// Lanes with something to do, now or later.
     private var wantingLanes: Int {
-        lanes.values.count { $0.due != nil || $0.flight != nil || !$0.waits.closed.isEmpty || !$0.waits.reads.isEmpty }
+        lanes.values.count { $0.due != nil || $0.flight != nil || $0.waits.closings.isAny || !$0.waits.reads.isEmpty }
     }
 
     /// The instant at which a due lane can be planned; nil is not before something happens.

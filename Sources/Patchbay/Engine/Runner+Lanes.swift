@@ -12,15 +12,62 @@ extension Runner {
         return lane
     }
 
-    /// Reads a lane's closed queues from the outbox, the first time.
+    /// Looks up what the outbox knows of a lane's closed queues, the first time.
     func readWaits(of lane: Lane) throws {
         guard !lane.isRead else { return }
-        for block in try context.store.blocks(provider: name, lane: lane.key) {
-            if lane.isWoken, block.orWoken { continue }
-            let until = block.until.map(Instant.init(milliseconds:))
-            lane.waits.closed[block.queue] = When(until: until, orWoken: block.orWoken)
-        }
+        lane.waits.closings = try context.store.closings(provider: name, lane: lane.key)
         lane.isRead = true
+    }
+
+    /// So many queues are opened at least, when their time has come: more than that, if more fit into a plan.
+    private static var portion: Int { 64 }
+
+    /// Opens queues of a lane whose time has come, as many as a plan can use, and behind a wake all that it opens.
+    func openQueues(of lane: Lane, now: Instant) throws {
+        try readWaits(of: lane)
+        let now = DeliberateFault.waitIgnored.isPresent ? Instant(milliseconds: .max) : now
+        let isDue = lane.waits.closings.first.map { $0 <= now.milliseconds } ?? false
+        guard isDue || lane.isWoken && lane.waits.closings.mayBeWoken else { return lane.isWoken = false }
+        var (waits, opened): (Lane.Waits, [String]) = (lane.waits, [])
+        try store {
+            try context.requireLease()
+            try openWoken(lane, &waits)
+            guard isDue else { return }
+            opened = try context.store.openDueQueues(
+                provider: name,
+                lane: lane.key,
+                at: now.milliseconds,
+                limit: max(descriptor.window, Self.portion)
+            )
+            try context.store.refresh(&waits.closings, provider: name, lane: lane.key)
+        }
+        (lane.waits, lane.isWoken) = (waits, false)
+        guard !opened.isEmpty else { return }
+        lane.window?.open(opened)
+        // To open the next ones is a step forward.
+        lane.spins = 0
+    }
+
+    /// Opens what a wake opens, if one came, inside the caller's transaction.
+    func openWoken(_ lane: Lane, _ waits: inout Lane.Waits) throws {
+        guard lane.isWoken, waits.closings.mayBeWoken else { return }
+        try context.store.openWokenQueues(provider: name, lane: lane.key)
+        for (queue, when) in lane.spared { try close(queue, when, in: lane, &waits) }
+        waits.closings.mayBeWoken = !lane.spared.isEmpty
+        try context.store.refresh(&waits.closings, provider: name, lane: lane.key)
+    }
+
+    /// Closes a queue, inside the caller's transaction.
+    func close(_ queue: String, _ when: When, in lane: Lane, _ waits: inout Lane.Waits) throws {
+        let until = when.until?.milliseconds
+        try context.store.setBlock(
+            provider: name,
+            lane: lane.key,
+            queue: queue,
+            until: until,
+            orWoken: when.orWoken
+        )
+        waits.closings.add(until: until, orWoken: when.orWoken)
     }
 
     /// Answers callers whose time is up, and all of them when nothing is sent.

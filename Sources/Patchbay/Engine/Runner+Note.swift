@@ -6,8 +6,8 @@ import PatchbayOutbox
 extension Runner {
     /// Stores verdicts that leave nothing behind but their endings, if they are such; false where the long way is needed.
     ///
-    /// Nothing but this process may have touched the lane since the plan, and none of its queues that are meant is closed:
-    /// then every row is where it was, and a short note of each ending will do.
+    /// Nothing but this process may have touched the lane since the plan: then every row is where it was, and a short note of
+    /// each ending will do.
     func settlePlainly(
         _ meaning: Meaning,
         _ verdicts: [(pending: Waiting, verdict: Judgement)],
@@ -56,10 +56,7 @@ extension Runner {
         var advanced: [Waiting] = []
         endings.reserveCapacity(verdicts.count)
         for (pending, verdict) in verdicts {
-            guard !pending.isImmediate, pending.operation.action != .erase, lane.waits.closed[pending.queue] == nil
-            else {
-                return nil
-            }
+            guard !pending.isImmediate, pending.operation.action != .erase else { return nil }
             if case .underway(let step, .now) = verdict {
                 advanced.append(pending.advanced(to: step, failures: 0, refusals: 0, by: desk))
             } else if let outcome = verdict.outcome, outcome.term != .rejected {

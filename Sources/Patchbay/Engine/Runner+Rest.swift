@@ -79,10 +79,9 @@ extension Runner {
         do {
             try store {
                 for lane in woken {
-                    for block in try context.store.blocks(provider: name, lane: lane.key)
-                    where block.orWoken && lane.waits.closed[block.queue] == nil {
-                        try context.store.clearBlock(provider: name, lane: lane.key, queue: block.queue)
-                    }
+                    try readWaits(of: lane)
+                    var waits = lane.waits
+                    try openWoken(lane, &waits)
                 }
             }
             return true

@@ -128,14 +128,16 @@ extension Runner {
         var advanced: [Waiting] = []
         // Changed with the transaction, or not at all.
         var waits = lane.waits
+        var closed: [String: When] = [:]
         try context.transaction(.normal) {
             try context.requireLease()
             if try forgetOutdated() { throw MemoryOutdated() }
+            // A wake that came before opens nothing that closes now.
+            try openWoken(lane, &waits)
             for (pending, _) in erased {
                 try context.store.removeRejects(provider: name, subject: pending.operation.subject.rawValue)
                 try context.store.requireSweep()
             }
-            // An ending opens its queue before any verdict closes it: what is to wait waits, whoever else got through.
             for (pending, verdict) in verdicts {
                 guard let outcome = verdict.outcome else { continue }
                 if let event = try end(pending, outcome, in: lane, &waits) {
@@ -144,7 +146,6 @@ extension Runner {
                     withdrawn.insert(pending.id)
                 }
             }
-            var closed: [String: When] = [:]
             for (pending, verdict) in verdicts where verdict.outcome == nil {
                 let (now, when) = try progress(
                     verdict,
@@ -159,15 +160,8 @@ extension Runner {
                 }
             }
             for (queue, when) in closed {
-                waits.closed[queue] = when
-                if lane.wakeAt != nil { waits.closedSince.insert(queue) }
-                try context.store.setBlock(
-                    provider: name,
-                    lane: lane.key,
-                    queue: queue,
-                    until: when.until?.milliseconds,
-                    orWoken: when.orWoken
-                )
+                try close(queue, when, in: lane, &waits)
+                if lane.wakeAt != nil { waits.closedSince[queue] = when }
             }
             for followUp in meaning.followUps where !withdrawn.contains(followUp.cause) {
                 guard let cause = operations.first(where: { $0.id == followUp.cause })?.operation else { continue }
@@ -189,6 +183,8 @@ extension Runner {
         }
         if verdicts.contains(where: { $0.verdict.isFinal }) { lane.spins = 0 }
         (lane.waits, lane.wokenInFlight) = (waits, false)
+        lane.isWoken = false
+        for queue in closed.keys { lane.window?.close(queue) }
         for (pending, verdict) in verdicts where verdict.outcome != nil { lane.window?.leave(pending) }
         for pending in advanced where !pending.isImmediate { lane.window?.replace(pending) }
         if let park = meaning.park {
@@ -229,9 +225,6 @@ extension Runner {
         // A refused erasure names the person, and is not kept.
         let keepsReject = pending.operation.action != .erase
         guard try end(pending.sequence, outcome, isIndexed: true, keepsReject: keepsReject) else { return nil }
-        if waits.closed.removeValue(forKey: pending.queue) != nil {
-            try context.store.clearBlock(provider: name, lane: lane.key, queue: pending.queue)
-        }
         return .ended(pending.id, provider: name, booked(outcome))
     }
 

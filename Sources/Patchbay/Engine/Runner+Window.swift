@@ -6,20 +6,13 @@ import PatchbayOutbox
 /// What a plan is shown.
 extension Runner {
     /// So many decoded operations are kept, over all lanes.
-    private static var capacity: Int { 10_000 }
+    private static var capacity: Int { 4_096 }
 
     /// The operations that may be planned in a lane, and when the next closed queue opens; nil if there is nothing to plan.
     func window(of lane: Lane, now: Instant) throws -> (Window, nextUnblock: Instant?)? {
-        try readWaits(of: lane)
-        var closed: Set<String> = []
-        var nextUnblock = lane.wakeAt
-        for (queue, when) in lane.waits.closed {
-            if let until = when.until {
-                guard until > now, !DeliberateFault.waitIgnored.isPresent else { continue }
-                nextUnblock = min(nextUnblock ?? until, until)
-            }
-            closed.insert(queue)
-        }
+        try openQueues(of: lane, now: now)
+        let firstEnd = lane.waits.closings.first.map(Instant.init(milliseconds:))
+        var nextUnblock = [lane.wakeAt, firstEnd].compactMap { $0 }.min()
         var questions: [Waiting] = []
         for read in lane.waits.reads {
             if let until = read.block.until, until > now {
@@ -28,25 +21,25 @@ extension Runner {
                 questions.append(pending(read))
             }
         }
-        guard let window = try stored(behind: questions, in: lane, closed: closed) else {
+        guard let window = try stored(behind: questions, in: lane) else {
             return parked == nil ? try self.window(of: lane, now: now) : nil
         }
         lane.due = nextUnblock
         guard window.operations.isEmpty else { return (window, nextUnblock) }
         lane.because = nil
-        if closed.isEmpty { (lane.flush, lane.failure) = (false, nil) }
+        if !lane.waits.closings.isAny { (lane.flush, lane.failure) = (false, nil) }
         return nil
     }
 
     /// Questions, and behind them what the outbox holds.
     ///
     /// Nil if something could not be read: then it was rejected, or the provider is parked.
-    private func stored(behind questions: [Waiting], in lane: Lane, closed: Set<String>) throws -> Window? {
+    private func stored(behind questions: [Waiting], in lane: Lane) throws -> Window? {
         let credentials = CredentialDesk(context: context, provider: name)
-        let isEnough = lane.window?.isEnough(of: descriptor.window, closed: closed) ?? false
+        let isEnough = lane.window?.isEnough(of: descriptor.window) ?? false
         // If so, what was shown last is shown on.
         if try !isEnough || !context.store.isCurrent(lane.window?.index.version) {
-            guard try fillWindow(of: lane, closed: closed, credentials) else { return nil }
+            guard try fillWindow(of: lane, credentials) else { return nil }
         }
         if descriptor.usesCredentials { lane.window?.sign(credentials, desk) }
         guard var window = lane.window?.shown else { return nil }
@@ -58,7 +51,7 @@ extension Runner {
     }
 
     /// Fills a lane's window; false if something could not be read: then it was rejected, or the provider is parked.
-    private func fillWindow(of lane: Lane, closed: Set<String>, _ credentials: CredentialDesk) throws -> Bool {
+    private func fillWindow(of lane: Lane, _ credentials: CredentialDesk) throws -> Bool {
         // Taken out while it changes: if reading fails, nothing half known is kept.
         var window = lane.window.take() ?? KeptWindow()
         var news: [Int64: Waiting] = [:]
@@ -77,7 +70,7 @@ extension Runner {
             provider: name,
             lane: lane.key,
             limit: descriptor.window,
-            closedQueues: closed,
+            mayBeClosed: lane.waits.closings.isAny,
             index: &index,
             known: window.hasGroups ? [] : window.sequences,
             prepare: { wanted in
@@ -102,12 +95,12 @@ extension Runner {
             return false
         }
         window.index = index
-        window.fill(sequences, reading: news, limit: descriptor.window, closed: closed, hasMore: hasMore)
+        window.fill(sequences, reading: news, limit: descriptor.window, hasMore: hasMore)
         keep(window, of: lane)
         return true
     }
 
-    /// Keeps a lane's window; when all lanes together hold too much, others are forgotten.
+    /// Keeps a lane's window; when all lanes together hold too much, others keep no more than where their rows stand.
     private func keep(_ window: KeptWindow, of lane: Lane) {
         lane.window = window
         guard lanes.count > 1 else { return }
@@ -115,7 +108,7 @@ extension Runner {
         guard count > Self.capacity else { return }
         let byAge = lanes.values.filter { $0 !== lane && $0.window != nil }
             .sorted { ($0.lastPlan ?? context.now, $0.key) < ($1.lastPlan ?? context.now, $1.key) }
-        for other in byAge where count > Self.capacity { count -= other.window.take()?.count ?? 0 }
+        for other in byAge where count > Self.capacity { count -= other.window?.forgetOperations() ?? 0 }
     }
 
     func reject(_ unreadable: [OutboxRow]) throws {

@@ -72,7 +72,7 @@ final class Runner {
         lane.window?.enter(entries)
         let now = context.now
         guard lane.lastExchangeFailed, let last = lane.lastWake, last + .seconds(1) > now else { return lane.wake(now) }
-        (lane.wakeAt, lane.waits.closedSince) = (last + .seconds(1), [])
+        (lane.wakeAt, lane.waits.closedSince) = (last + .seconds(1), [:])
         lane.want(last + .seconds(1))
     }
 
@@ -86,7 +86,7 @@ final class Runner {
 
     func wake(lane: String?) throws {
         if lane == nil { breaker.probe(at: context.now) }
-        try context.store.clearWokenBlocks(provider: name, lane: lane)
+        if lane == nil { try context.store.openWokenQueues(provider: name) }
         let now = context.now
         for key in try lane.map({ [$0] }) ?? everyLane() {
             let lane = self.lane(key)

@@ -19,6 +19,10 @@ public protocol VendorAdapter: Sendable {
     /// What it is, can do and knows: id, capabilities, limits, tables.
     static var descriptor: AdapterDescriptor { get }
 
+    /// Most operations that one plan looks at, where the settings want fewer than the descriptor says: what no request can
+    /// carry would be read in vain.
+    var window: Int { get }
+
     /// An adapter with these settings.
     ///
     /// - Throws: ``SettingsError`` with every problem that shows only when settings are seen together.
@@ -43,6 +47,7 @@ public protocol VendorAdapter: Sendable {
 }
 
 extension VendorAdapter {
+    public var window: Int { Self.descriptor.window }
     public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
     public func place(_ operation: EngagementOperation) -> Place { Place(lane: operation.subject.rawValue) }
     public static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue { state }

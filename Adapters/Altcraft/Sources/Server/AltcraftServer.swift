@@ -107,6 +107,8 @@ public struct AltcraftServer: VendorAdapter {
         return findings
     }
 
+    public var window: Int { max(256, settings.profilesPerRequest) }
+
     public func place(_ operation: EngagementOperation) -> Place {
         Place(of: operation.subject, inPoolOf: settings.lanes)
     }

@@ -1,0 +1,120 @@
+/// What is known of the closed queues of one lane, but not which they are: that may be very many.
+package struct QueueClosings: Sendable, Equatable {
+    /// Whether any queue is closed.
+    package var isAny = false
+    /// When the first of them opens by itself, in milliseconds on the engine's timeline; nil if none does.
+    package var first: Int64?
+    /// Whether a wake may open any.
+    package var mayBeWoken = false
+
+    package init() {}
+
+    /// One more queue is closed.
+    package mutating func add(until: Int64?, orWoken: Bool) {
+        isAny = true
+        mayBeWoken = mayBeWoken || orWoken
+        if let until { first = min(first ?? until, until) }
+    }
+}
+
+/// Closed queues: a queue is closed as long as its row is there.
+extension OutboxStore {
+    /// Closes a queue; the newest word replaces the one before.
+    package func setBlock(
+        provider: String,
+        lane: String,
+        queue: String,
+        until: Int64?,
+        orWoken: Bool
+    ) throws(OutboxError) {
+        if DeliberateFault.blockNotStored.isPresent { return }
+        try put(.block, .text(provider), .text(lane), .text(queue), .optional(until), .integer(orWoken ? 1 : 0))
+    }
+
+    /// Opens queues of a lane whose time has come, those that have waited longest first; their names.
+    package func openDueQueues(
+        provider: String,
+        lane: String,
+        at now: Int64,
+        limit: Int
+    ) throws(OutboxError) -> [String] {
+        try atomically { () throws(OutboxError) in
+            let due: [SQLValue] = [.text(provider), .text(lane), .integer(now), .integer(limit)]
+            var names: [String] = []
+            do {
+                let statement = try connection.statement(Self.dueQueues)
+                defer { statement.reset() }
+                try statement.bind(due)
+                while try statement.step() { names.append(statement.text(0)) }
+            }
+            if !names.isEmpty { try connection.run(Self.openDue, due) }
+            return names
+        }
+    }
+
+    /// Opens every queue of a provider, or of one of its lanes, that a wake opens.
+    package func openWokenQueues(provider: String, lane: String? = nil) throws(OutboxError) {
+        let opened = try change(
+            "DELETE FROM block WHERE provider = ?1 AND or_woken = 1 AND \(lane == nil ? "?2 IS NULL" : "lane = ?2")",
+            .text(provider),
+            .optional(lane)
+        )
+        if opened > 0 { noteUpheaval() }
+    }
+
+    static let dueQueues = Query("SELECT queue \(due)")
+    static let openDue = Query("DELETE FROM block WHERE rowid IN (SELECT rowid \(due))")
+    private static let due = """
+        FROM block INDEXED BY block_by_end
+        WHERE provider = ?1 AND lane = ?2 AND until <= ?3 ORDER BY until, rowid LIMIT ?4
+        """
+
+    /// What is known of the closed queues of a lane; every row is read, and damaged ones are set aside.
+    package func closings(provider: String, lane: String) throws(OutboxError) -> QueueClosings {
+        var closings = QueueClosings()
+        _ = try soundRows(
+            .block,
+            where: "provider = ?1 AND lane = ?2",
+            order: "queue",
+            .text(provider),
+            .text(lane)
+        ) { row in
+            closings.add(until: row.optionalInteger(3), orWoken: row.bool(4))
+        }
+        return closings
+    }
+
+    /// The same behind an opening, from keys alone.
+    package func refresh(_ closings: inout QueueClosings, provider: String, lane: String) throws(OutboxError) {
+        let isAny = try connection.number(Self.anyBlock, .text(provider), .text(lane))
+        closings.isAny = isAny != nil
+        closings.first = try connection.number(Self.firstEnd, .text(provider), .text(lane))
+        closings.mayBeWoken = closings.mayBeWoken && closings.isAny
+    }
+
+    private static let anyBlock = Query("SELECT 1 FROM block WHERE provider = ?1 AND lane = ?2 LIMIT 1")
+    static let firstEnd = Query(
+        """
+        SELECT until FROM block INDEXED BY block_by_end
+        WHERE provider = ?1 AND lane = ?2 AND until IS NOT NULL ORDER BY until LIMIT 1
+        """
+    )
+
+    /// The closed queues of one lane, or of the whole provider.
+    package func blocks(provider: String, lane: String?) throws(OutboxError) -> [QueueBlock] {
+        try soundRows(
+            .block,
+            where: lane == nil ? "provider = ?1 AND ?2 IS NULL" : "provider = ?1 AND lane = ?2",
+            order: "lane, queue",
+            .text(provider),
+            .optional(lane)
+        ) { row in
+            QueueBlock(
+                lane: row.text(1),
+                queue: row.text(2),
+                until: row.optionalInteger(3),
+                orWoken: row.bool(4)
+            )
+        }
+    }
+}

@@ -200,7 +200,8 @@ package final class OutboxStore {
         connection.setPatience(0)
         defer { connection.setPatience(patience) }
         guard (try? connection.run(Self.begin)) != nil else { return }
-        lengthensLog = connection.lengthenLog(by: Self.moreRoom)
+        // Half of the time that it takes is the same however many bytes they are, so a long log grows by more at once.
+        lengthensLog = connection.lengthenLog(by: Int(min(max(Self.leastGrowth, size), Self.mostGrowth)))
         try? connection.script("ROLLBACK")
         #endif
     }
@@ -209,8 +210,8 @@ package final class OutboxStore {
     private static let frame = 4096 + 24
     /// Where fewer bytes are left …
     private static let leastRoom: Int64 = 256 << 10
-    /// … so many more are added: half of the time that it takes is the same however many they are.
-    private static let moreRoom = 1 << 20
+    /// … as many more are added as there are, but no fewer and no more than these.
+    private static let (leastGrowth, mostGrowth): (Int64, Int64) = (1 << 20, 4 << 20)
     /// A commit of more pages than this is a large one.
     private static let smallCommit = 32
 

@@ -36,6 +36,20 @@ import Testing
         #expect(try ids(crash()) == ["o-1", "o-2"])
     }
 
+    @Test func `a long log is made longer by more at once, up to a bound`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        var lengths: [Int] = []
+        for number in 0..<3_000 {
+            try store.capture("o-\(number)")
+            store.lengthenLogIfShort()
+            let length = try #require(OutboxFile.size(log))
+            if lengths.last != length { lengths.append(length) }
+        }
+        let growths = zip(lengths.dropFirst(), lengths).map { $0 - $1 }
+        #expect(growths.allSatisfy { (chunk...4 * chunk).contains($0) })
+        #expect(growths.count > 1 && growths == growths.sorted())
+    }
+
     @Test func `a log of zeros alone is an empty one`() throws {
         do {
             let store = try OutboxStore.open(.file(folder.outbox))

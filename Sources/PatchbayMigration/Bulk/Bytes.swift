@@ -1,3 +1,5 @@
+import CBlocks
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -119,11 +121,7 @@ enum Block {
 
     /// The index of the first mark, ``count`` if there is none.
     @inline(__always) static func first(_ marks: SIMDMask<Bits>) -> Int {
-        let halves = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
-        let (low, high) = (UInt64(littleEndian: halves[0]), UInt64(littleEndian: halves[1]))
-        // A choice of values, because a branch would often be guessed wrong.
-        let (word, start) = low != 0 ? (low, 0) : (high, 8)
-        return start &+ word.trailingZeroBitCount &>> 3
+        (Int(CBlocks_bits(unsafeBitCast(marks, to: Bits.self))) | 1 &<< count).trailingZeroBitCount
     }
 }
 

@@ -8,3 +8,6 @@ typedef _Bool CBlocks_flags __attribute__((ext_vector_type(16)));
 static inline unsigned short CBlocks_bits(CBlocks_marks marks) {
     return __builtin_bit_cast(unsigned short, __builtin_convertvector(marks, CBlocks_flags));
 }
+
+/// Asks for a line of memory that will be looked at soon.
+static inline void CBlocks_fetch(const void *place) { __builtin_prefetch(place); }

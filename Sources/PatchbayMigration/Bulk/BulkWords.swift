@@ -67,13 +67,14 @@ struct BulkWords: BitwiseCopyable {
             // What the target has no word for, it holds no yes of.
             guard wish.channel >= 0, wish.topic != Lexicon.unknown else { continue }
             let subject = wishes[wish.channel &* topics &+ (wish.topic == Lexicon.none ? 0 : wish.topic &+ 1)]
-            if wish.state == lexicon.pointee.subscribed {
-                put(ConsentMark.yes(key, subject))
-                put(ConsentMark.yes(key, consents[wish.channel &+ 1]))
-                put(ConsentMark.yes(key, consents[0]))
-            } else if wish.state != lexicon.pointee.unknownState {
-                put(ConsentMark.yes(key, subject) | ConsentMark.no)
-            }
+            // Written in any case, and counted if it is so: a branch would often be guessed wrong.
+            let (isYes, isNo) = (
+                wish.state == lexicon.pointee.subscribed,
+                wish.state != lexicon.pointee.subscribed && wish.state != lexicon.pointee.unknownState
+            )
+            put(ConsentMark.yes(key, subject) | (isNo ? ConsentMark.no : 0), if: isYes || isNo)
+            put(ConsentMark.yes(key, consents[wish.channel &+ 1]), if: isYes)
+            put(ConsentMark.yes(key, consents[0]), if: isYes)
         }
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
@@ -90,9 +91,9 @@ struct BulkWords: BitwiseCopyable {
         return true
     }
 
-    @inline(__always) private func put(_ mark: UInt64) {
+    @inline(__always) private func put(_ mark: UInt64, if counts: Bool = true) {
         marks[count.pointee] = mark
-        count.pointee &+= 1
+        count.pointee &+= counts ? 1 : 0
     }
 
     private func key(of view: RecordView) -> UnsafeMutablePointer<RecordView.IdentifierView>? {

@@ -17,10 +17,11 @@ struct NoesTable {
         let mask: Int
 
         init(_ count: Int) {
-            let memory = UnsafeMutableRawPointer.allocate(
-                byteCount: count * MemoryLayout<UInt64>.stride,
-                alignment: MemoryLayout<Line>.alignment
-            )
+            let size = count * MemoryLayout<UInt64>.stride
+            let memory =
+                size % LargePages.size == 0
+                ? LargePages.allocate(size)
+                : .allocate(byteCount: size, alignment: MemoryLayout<Line>.alignment)
             (start, mask) = (memory.bindMemory(to: UInt64.self, capacity: count), count - 1)
             clear()
         }

@@ -58,20 +58,16 @@ final class DirectWriter: Sendable {
         }
     }
 
-    /// The memory of all blocks of a writer, in one piece: the system can keep it as one page, which the disk takes at once.
+    /// The memory of all blocks of a writer, in one piece, and a multiple of large pages.
     fileprivate final class Memory: Sendable {
         static let size = blocks * Block.size
 
-        // The address of `size` bytes, and a multiple of that, as long as this lives. Each block has a part of its own, and is
+        // The address of `size` bytes, and a multiple of a block's unit, as long as this lives. Each block has a part of its own, and is
         // either the writer's or that of who fills it, so no byte is touched by two.
         private let address: UInt
 
         init() {
-            let start = UnsafeMutableRawPointer.allocate(byteCount: Self.size, alignment: Self.size)
-            #if canImport(Glibc)
-            // Only a wish.
-            _ = madvise(start, Self.size, MADV_HUGEPAGE)
-            #endif
+            let start = LargePages.allocate(Self.size)
             start.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
             address = UInt(bitPattern: start)
         }

@@ -121,7 +121,7 @@ struct NoesTable {
 
     /// Notes the words of many records, in order; false, with none of them noted, if a yes stands behind a no.
     mutating func hear(_ words: [UInt64]) throws(FileError) -> Bool {
-        let lateBefore = lateWords.count
+        let (wasFull, lateBefore) = (isFull, lateWords.count)
         for index in -Self.ahead..<words.count {
             if index + Self.ahead < words.count {
                 heard.fetch(words[index + Self.ahead])
@@ -134,6 +134,7 @@ struct NoesTable {
             } else if mayBeKnown(word) {
                 if slots.holds(word | ConsentMark.no) {
                     forget()
+                    isFull = wasFull
                     lateWords.removeLast(lateWords.count - lateBefore)
                     return false
                 }

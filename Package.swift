@@ -39,13 +39,14 @@ let house: [Target] = [
         pkgConfig: "libmicrohttpd",
         providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
     ),
+    .systemLibrary(name: "CBlocks"),
     module("PatchbayJSON", []),
     module("PatchbayModel", ["PatchbayJSON"]),
     module("PatchbayAdapterKit", ["PatchbayJSON", "PatchbayModel"]),
     module("PatchbayOutbox", ["CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
     module("Patchbay", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]),
     module("PatchbayHTTP", ["PatchbayAdapterKit", "Patchbay"]),
-    module("PatchbayMigration", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
+    module("PatchbayMigration", ["CBlocks", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),
     module(
         "PatchbaySimulation",
         ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox", "Patchbay"]

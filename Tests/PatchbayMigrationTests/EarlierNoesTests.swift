@@ -206,4 +206,23 @@ import Testing
         #expect(try noes.hear((3_000..<9_000).map { word($0, isNo: true) }))
         #expect(try !noes.hear([word(8_999, isNo: false)]))
     }
+    @Test func `what found no room is looked at in the end, however much it is`() throws {
+        func heard(_ raised: [UInt64]) throws -> EarlierNoes {
+            let noes = EarlierNoes(limit: 1_000)
+            func word(_ number: UInt64, isNo: Bool) -> UInt64 {
+                ConsentMark.yes(number &* 7_919, ConsentMark.wish("email", nil)) | (isNo ? ConsentMark.no : 0)
+            }
+            for start in stride(from: 0 as UInt64, to: 100_000, by: 500) {
+                let people = start..<(start + 500)
+                // A yes before the no does not stand behind it.
+                #expect(try noes.hear(people.map { word($0, isNo: false) } + people.map { word($0, isNo: true) }))
+            }
+            #expect(try noes.hear(raised.map { word($0, isNo: false) }))
+            return noes
+        }
+        try heard(Array(100_000..<200_000)).finish()
+        let noes = try heard([50_000, 1_000, 99_999, 300_000])
+        let error = #expect(throws: Migration.Failure.self) { try noes.finish() }
+        #expect(error?.description.contains("3 of them") == true)
+    }
 }

@@ -250,12 +250,14 @@ struct BulkRun {
         try keep(isDue: keeping?.isDue() ?? false)
     }
 
-    /// Keeps a reject, now that its number is known: what its reader says of it may hold the number, so it is read again.
+    /// Keeps a reject, now that its number is known: what its reader says of it may hold the number, so it is read again if
+    /// the reader said anything.
     private mutating func tell(_ reject: ChunkResult.Reject) throws {
         guard rejects != nil else { return }
         let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
         var record = reject.record
         switch (reader, reject.row) {
+        case _ where record.findings.isEmpty: (record.number, record.line) = (number, line)
         case (.rows(let reader), let row?):
             record = reader.record(
                 row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }

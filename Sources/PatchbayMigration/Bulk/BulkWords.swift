@@ -62,18 +62,20 @@ struct BulkWords: BitwiseCopyable {
         guard value.isBare, value.text.count == 0 || value.text[0] > 0x20 && value.text[value.text.count &- 1] > 0x20
         else { return false }
         let key = mark(of: identifier)
+        var place = marks + count.pointee
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
             // What the target has no word for, it holds no yes of.
             guard wish.channel >= 0, wish.topic != Lexicon.unknown else { continue }
             let subject = wishes[wish.channel &* topics &+ (wish.topic == Lexicon.none ? 0 : wish.topic &+ 1)]
-            if wish.state == lexicon.pointee.subscribed {
-                put(ConsentMark.yes(key, subject))
-                put(ConsentMark.yes(key, consents[wish.channel &+ 1]))
-                put(ConsentMark.yes(key, consents[0]))
-            } else if wish.state != lexicon.pointee.unknownState {
-                put(ConsentMark.yes(key, subject) | ConsentMark.no)
-            }
+            // Written in any case, and counted if it is so: a branch would often be guessed wrong.
+            let (isYes, isNo) = (
+                wish.state == lexicon.pointee.subscribed,
+                wish.state != lexicon.pointee.subscribed && wish.state != lexicon.pointee.unknownState
+            )
+            put(&place, ConsentMark.yes(key, subject) | (isNo ? ConsentMark.no : 0), if: isYes || isNo)
+            put(&place, ConsentMark.yes(key, consents[wish.channel &+ 1]), if: isYes)
+            put(&place, ConsentMark.yes(key, consents[0]), if: isYes)
         }
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
@@ -81,18 +83,23 @@ struct BulkWords: BitwiseCopyable {
             let purpose = consent.purpose &* (Self.channels &+ 1)
             let own = consents[purpose &+ (consent.channel == Lexicon.none ? 0 : consent.channel &+ 1)]
             if consent.state == lexicon.pointee.refused {
-                put(ConsentMark.yes(key, own) | ConsentMark.no)
+                put(&place, ConsentMark.yes(key, own) | ConsentMark.no)
             } else if consent.state != lexicon.pointee.unanswered {
-                put(ConsentMark.yes(key, own))
-                if consent.channel != Lexicon.none { put(ConsentMark.yes(key, consents[purpose])) }
+                put(&place, ConsentMark.yes(key, own))
+                if consent.channel != Lexicon.none { put(&place, ConsentMark.yes(key, consents[purpose])) }
             }
         }
+        count.pointee = place - marks
         return true
     }
 
-    @inline(__always) private func put(_ mark: UInt64) {
-        marks[count.pointee] = mark
-        count.pointee &+= 1
+    @inline(__always) private func put(
+        _ place: inout UnsafeMutablePointer<UInt64>,
+        _ mark: UInt64,
+        if counts: Bool = true
+    ) {
+        place.pointee = mark
+        place += counts ? 1 : 0
     }
 
     private func key(of view: RecordView) -> UnsafeMutablePointer<RecordView.IdentifierView>? {

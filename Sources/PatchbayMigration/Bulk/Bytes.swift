@@ -1,3 +1,5 @@
+import CBlocks
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -12,7 +14,7 @@ import Darwin
 //   followed by a zero. Both stop every scan, because no scan passes a control character. So a cursor that is moved only
 //   over bytes that were looked at stays inside the chunk, and a word or block read at a cursor stays inside the padding.
 // - Before a record is written, the output has room for the longest text that it can become, and for
-//   `Padding.count` more. So nothing in between asks for room, and a copy may write up to 15 bytes too many.
+//   `Padding.count` more. So nothing in between asks for room, and a copy may write up to 31 bytes too many.
 // - A cursor or pen is handed to a function by its value, and comes back by it, unless the function becomes part of its
 //   caller: a local whose address is taken lives in memory, and each step would wait for the one before.
 // - No pointer into a chunk outlives the call that lent it; every other pointer points into an arena that its plan holds.
@@ -119,11 +121,7 @@ enum Block {
 
     /// The index of the first mark, ``count`` if there is none.
     @inline(__always) static func first(_ marks: SIMDMask<Bits>) -> Int {
-        let halves = unsafeBitCast(marks, to: SIMD2<UInt64>.self)
-        let (low, high) = (UInt64(littleEndian: halves[0]), UInt64(littleEndian: halves[1]))
-        // A choice of values, because a branch would often be guessed wrong.
-        let (word, start) = low != 0 ? (low, 0) : (high, 8)
-        return start &+ word.trailingZeroBitCount &>> 3
+        (Int(CBlocks_bits(unsafeBitCast(marks, to: Bits.self))) | 1 &<< count).trailingZeroBitCount
     }
 }
 
@@ -193,13 +191,14 @@ struct Pen {
     @inline(__always) mutating func put(_ start: Bytes, _ count: Int) {
         let (source, target) = (UnsafeRawPointer(start), UnsafeMutableRawPointer(place))
         var index = 0
+        // Few texts are longer than this, so what follows is mostly guessed right.
         repeat {
             target.storeBytes(
-                of: source.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self),
+                of: source.loadUnaligned(fromByteOffset: index, as: SIMD32<UInt8>.self),
                 toByteOffset: index,
-                as: SIMD16<UInt8>.self
+                as: SIMD32<UInt8>.self
             )
-            index &+= 16
+            index &+= 32
         } while index < count
         place += count
     }

@@ -1,50 +1,119 @@
+import CBlocks
+
 /// The noes that were heard, as marks at the places that they lead to, or behind; and what came when there was no room for
 /// more, in a file without a name.
 struct NoesTable {
     /// Eight bytes for each place; zero is a free one, and one in eight is free at least.
+    ///
+    /// A mark leads to a whole line of the processor's cache, and stands in it, or in one behind it if it was full. So a mark
+    /// is looked for line by line: each is filled from its first place on, and emptied from its last.
     private final class Slots {
-        // `start` has `mask + 1` elements, a power of two; every place is cut to it.
+        private typealias Line = SIMD8<UInt64>
+        private static let line = Line.scalarCount
+
+        // `start` has `mask + 1` elements, a power of two of them and a line's at least, and is aligned as a line is; every
+        // place is cut to it.
         let start: UnsafeMutablePointer<UInt64>
         let mask: Int
 
         init(_ count: Int) {
-            (start, mask) = (.allocate(capacity: count), count - 1)
-            start.initialize(repeating: 0, count: count)
+            let size = count * MemoryLayout<UInt64>.stride
+            let memory =
+                size % LargePages.size == 0
+                ? LargePages.allocate(size)
+                : .allocate(byteCount: size, alignment: MemoryLayout<Line>.alignment)
+            (start, mask) = (memory.bindMemory(to: UInt64.self, capacity: count), count - 1)
+            clear()
         }
 
-        deinit { start.deallocate() }
+        deinit { UnsafeMutableRawPointer(start).deallocate() }
+
+        func clear() { start.initialize(repeating: 0, count: mask + 1) }
+
+        /// Where the line begins to which that word leads.
+        @inline(__always) private func first(of word: UInt64) -> Int {
+            (Int(truncatingIfNeeded: word &>> 2) &* Self.line) & mask
+        }
+
+        /// Asks for the line of a word that is to be looked for soon.
+        @inline(__always) func fetch(_ word: UInt64) { CBlocks_fetch(start + first(of: word)) }
+
+        /// Whether that word stands anywhere.
+        @inline(__always) func holds(_ word: UInt64) -> Bool {
+            var place = first(of: word)
+            while true {
+                let line = UnsafeRawPointer(start + place).load(as: Line.self)
+                if any(line .== word) { return true }
+                if line[Self.line - 1] == 0 { return false }
+                place = (place &+ Self.line) & mask
+            }
+        }
 
         /// Where that word stands, or where it would.
         @inline(__always) func place(of word: UInt64) -> Int {
-            var place = Int(truncatingIfNeeded: word &>> 2) & mask
+            var place = first(of: word)
             while start[place] != 0, start[place] != word { place = (place &+ 1) & mask }
             return place
         }
     }
 
+    /// A bit for some of a mark's: set once a no about its subject was heard, or one about another that has the same bit.
+    private final class Bits {
+        private static let shift: UInt64 = 43
+        private static let count = 1 << (64 - shift)
+
+        // `words` has a bit for each number of `64 - shift` bits.
+        private let words: UnsafeMutablePointer<UInt64> = .allocate(capacity: count / 64)
+
+        init() { words.initialize(repeating: 0, count: Self.count / 64) }
+
+        deinit { words.deallocate() }
+
+        /// Asks for the bit of a word that is to be looked at soon.
+        @inline(__always) func fetch(_ word: UInt64) {
+            CBlocks_fetch(words + Int(truncatingIfNeeded: word &>> (Self.shift &+ 6)))
+        }
+
+        @inline(__always) subscript(_ word: UInt64) -> Bool {
+            get { words[Int(truncatingIfNeeded: word &>> (Self.shift &+ 6))] & Self.bit(word) != 0 }
+            set { words[Int(truncatingIfNeeded: word &>> (Self.shift &+ 6))] |= newValue ? Self.bit(word) : 0 }
+        }
+
+        @inline(__always) private static func bit(_ word: UInt64) -> UInt64 { 1 &<< (word &>> shift & 63) }
+    }
+
     private let limit: Int
-    private var slots = Slots(1 << 12)
-    private var count = 0
+    /// Of whom anybody has heard a no at all: most that say yes are none of them, and are looked for nowhere else.
+    private let heard = Bits()
     /// Whether any no was about a consent; most sources have none.
     private var hasConsents = false
+    private var slots = Slots(1 << 12)
+    private var count = 0
     /// The places that were filled for the words at hand, to be freed again.
     private var filled: [Int] = []
-    private var late: ShareStore?
+    /// Whether there is no room for more. From then on every no is late, and every yes that may stand behind a late one.
+    private var isFull = false
     private var lateWords: [UInt64] = []
+    private var late = LateMarks()
+    /// How many words before its turn is asked for what a word leads to: most of it is far from the processor.
+    private static let ahead = 32
 
     /// A table of so many at most.
     init(limit: Int) { self.limit = limit }
 
     /// Whether a no to any of the subjects is known.
     mutating func holds(_ subjects: [UInt64]) -> Bool {
-        if late != nil { lateWords += subjects }
-        return subjects.contains { isKnown($0) }
+        if subjects.contains(where: isKnown) { return true }
+        if isFull { lateWords += subjects.filter(mayBeKnown) }
+        return false
+    }
+
+    @inline(__always) private func mayBeKnown(_ subject: UInt64) -> Bool {
+        (hasConsents || subject & ConsentMark.consent == 0) && heard[subject]
     }
 
     @inline(__always) private func isKnown(_ subject: UInt64) -> Bool {
-        if subject & ConsentMark.consent != 0, !hasConsents { return false }
-        let word = subject | ConsentMark.no
-        return slots.start[slots.place(of: word)] == word
+        mayBeKnown(subject) && slots.holds(subject | ConsentMark.no)
     }
 
     /// Notes a no.
@@ -52,14 +121,24 @@ struct NoesTable {
 
     /// Notes the words of many records, in order; false, with none of them noted, if a yes stands behind a no.
     mutating func hear(_ words: [UInt64]) throws(FileError) -> Bool {
-        for word in words {
+        let (wasFull, lateBefore) = (isFull, lateWords.count)
+        for index in -Self.ahead..<words.count {
+            if index + Self.ahead < words.count {
+                heard.fetch(words[index + Self.ahead])
+                slots.fetch(words[index + Self.ahead])
+            }
+            guard index >= 0 else { continue }
+            let word = words[index]
             if word & ConsentMark.no != 0 {
                 if let place = fill(word) { filled.append(place) }
-            } else if isKnown(word) {
-                forget()
-                return false
-            } else if late != nil, word & ConsentMark.consent == 0 || hasConsents {
-                lateWords.append(word)
+            } else if mayBeKnown(word) {
+                if slots.holds(word | ConsentMark.no) {
+                    forget()
+                    isFull = wasFull
+                    lateWords.removeLast(lateWords.count - lateBefore)
+                    return false
+                }
+                if isFull { lateWords.append(word) }
             }
         }
         filled.removeAll(keepingCapacity: true)
@@ -72,27 +151,33 @@ struct NoesTable {
         for place in filled.reversed() { slots.start[place] = 0 }
         count -= filled.count
         filled.removeAll(keepingCapacity: true)
-        lateWords.removeAll()
     }
 
     /// The place that was filled; nil where the no was known already, or there is no room.
     @inline(__always) private mutating func fill(_ word: UInt64) -> Int? {
+        heard[word] = true
+        if word & ConsentMark.consent != 0 { hasConsents = true }
+        if isFull {
+            lateWords.append(word)
+            return nil
+        }
         let place = slots.place(of: word)
         if slots.start[place] == word { return nil }
-        if word & ConsentMark.consent != 0 { hasConsents = true }
         guard count < limit else {
-            if late == nil { late = ShareStore(bufferSize: 2 << 10) }
+            isFull = true
             lateWords.append(word)
             return nil
         }
         guard 8 &* (count &+ 1) <= 7 &* (slots.mask &+ 1) else {
             grow()
-            return fill(word)
+            return fill(again: word)
         }
         slots.start[place] = word
         count &+= 1
         return place
     }
+
+    @inline(never) private mutating func fill(again word: UInt64) -> Int? { fill(word) }
 
     /// Places change; those of the words at hand are filled last, in the same order, so that they can still be freed.
     private mutating func grow() {
@@ -111,33 +196,32 @@ struct NoesTable {
 
     // MARK: What came when there was no room
 
-    private static func share(_ word: UInt64) -> Int { Int(truncatingIfNeeded: word &>> 56) }
-
-    /// Keeps the words at hand for the end, if some of theirs found no room.
+    /// Takes the words that came late out of memory, once they are many.
     mutating func keepLate() throws(FileError) {
-        guard let late, !lateWords.isEmpty else { return }
-        for word in lateWords { try late.add(word, to: Self.share(word)) }
+        guard lateWords.count >= LateMarks.usual else { return }
+        try late.add(lateWords)
         lateWords.removeAll(keepingCapacity: true)
     }
 
-    /// How many yeses stand behind a no that found no room.
-    func raisedLate() throws(FileError) -> Int {
-        guard let late else { return 0 }
+    /// How many yeses stand behind a no that found no room; the last that is asked.
+    mutating func raisedLate() throws(FileError) -> Int {
+        guard isFull else { return 0 }
+        try late.add(lateWords)
+        lateWords = []
         var raised = 0
-        for share in 0..<ShareStore.shares {
-            let bytes = try late.bytes(share)
-            var size = 16
-            while 8 * size < 2 * bytes.count { size *= 2 }
-            let noes = Slots(size)
-            bytes.withUnsafeBytes { bytes in
-                for start in stride(from: 0, to: bytes.count, by: 8) {
-                    let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
-                    let place = noes.place(of: word | ConsentMark.no)
-                    if word & ConsentMark.no != 0 {
-                        noes.start[place] = word
-                    } else if noes.start[place] != 0 {
-                        raised += 1
-                    }
+        // What is known is not needed any more.
+        slots = Slots(1 << 12)
+        try late.forEachPart { words in
+            if 2 * words.count > slots.mask {
+                slots = Slots(1 << (Int.bitWidth - (2 * words.count).leadingZeroBitCount))
+            } else {
+                slots.clear()
+            }
+            for word in words {
+                if word & ConsentMark.no != 0 {
+                    slots.start[slots.place(of: word)] = word
+                } else if slots.holds(word | ConsentMark.no) {
+                    raised += 1
                 }
             }
         }

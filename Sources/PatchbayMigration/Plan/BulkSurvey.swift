@@ -197,11 +197,15 @@ struct BulkSurvey: BitwiseCopyable {
         }
         tellWords(&survey)
         tellTokens(&survey)
-        for index in 0..<markCount.pointee {
-            let kind = Int(markKinds[index])
-            survey.marks[kind == Self.tokenKind ? Survey.tokenKey : plan.kindNames[kind], default: []].append(
-                marks[index]
-            )
+        tellMarks(&survey, plan)
+    }
+
+    /// By their kinds first, whose names are looked for once each.
+    private func tellMarks(_ survey: inout Survey, _ plan: CompiledPlan) {
+        var marksOfKinds = [[KeyMark]](repeating: [], count: Self.tokenKind + 1)
+        for index in 0..<markCount.pointee { marksOfKinds[Int(markKinds[index])].append(marks[index]) }
+        for (kind, marks) in marksOfKinds.enumerated() where !marks.isEmpty {
+            survey.marks[kind == Self.tokenKind ? Survey.tokenKey : plan.kindNames[kind], default: []] += marks
         }
         markCount.pointee = 0
     }

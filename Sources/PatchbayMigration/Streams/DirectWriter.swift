@@ -22,20 +22,15 @@ final class DirectWriter: Sendable {
         /// What places in a file, and bytes in memory, must be multiples of.
         fileprivate static let unit = 4096
 
-        private var bytes: [UInt8]
-        /// Where in `bytes` the block begins: the first place that is a multiple of the unit in memory.
-        private let skew: Int
+        private let memory: Memory
+        /// Where in `memory` its bytes are.
+        private let start: Int
         /// Its place in the file.
         fileprivate var offset = 0
         /// How much of it is there.
         fileprivate var count = 0
 
-        fileprivate init() {
-            bytes = [UInt8](repeating: 0, count: Self.size + Self.unit)
-            skew = bytes.withUnsafeBytes { buffer in
-                -Int(bitPattern: buffer.baseAddress) & (Self.unit - 1)
-            }
-        }
+        fileprivate init(_ memory: Memory, _ number: Int) { (self.memory, start) = (memory, number * Self.size) }
 
         /// How much more goes into it: up to the next multiple of a block's size in the file.
         private var room: Int { Self.size - offset % Self.size - count }
@@ -49,17 +44,37 @@ final class DirectWriter: Sendable {
         /// Takes as much of the bytes as goes into it, and leaves the rest.
         mutating func take(_ rest: inout ArraySlice<UInt8>) {
             let head = rest.prefix(room)
-            let place = skew + count
-            bytes.withUnsafeMutableBytes { buffer in
-                UnsafeMutableRawBufferPointer(rebasing: buffer[place..<(place + head.count)]).copyBytes(from: head)
-            }
+            bytes[count..<(count + head.count)].copyBytes(from: head)
             count += head.count
             rest = rest.dropFirst(head.count)
         }
 
         fileprivate func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-            bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[skew..<(skew + count)])) }
+            withExtendedLifetime(memory) { body(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
         }
+
+        private var bytes: UnsafeMutableRawBufferPointer {
+            UnsafeMutableRawBufferPointer(start: memory.start + start, count: Self.size)
+        }
+    }
+
+    /// The memory of all blocks of a writer, in one piece, and a multiple of large pages.
+    fileprivate final class Memory: Sendable {
+        static let size = blocks * Block.size
+
+        // The address of `size` bytes, and a multiple of a block's unit, as long as this lives. Each block has a part of its own, and is
+        // either the writer's or that of who fills it, so no byte is touched by two.
+        private let address: UInt
+
+        init() {
+            let start = LargePages.allocate(Self.size)
+            start.initializeMemory(as: UInt8.self, repeating: 0, count: Self.size)
+            address = UInt(bitPattern: start)
+        }
+
+        deinit { start.deallocate() }
+
+        var start: UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped }
     }
 
     private struct State: Sendable {
@@ -89,7 +104,8 @@ final class DirectWriter: Sendable {
             return nil
         }
         (self.path, self.usual, self.direct) = (path, usual, direct)
-        for _ in 0..<Self.blocks { give(Block()) }
+        let memory = Memory()
+        for number in 0..<Self.blocks { give(Block(memory, number)) }
         #else
         return nil
         #endif
@@ -104,7 +120,7 @@ final class DirectWriter: Sendable {
     func block(at offset: Int) -> Block {
         hasSpare.wait()
         // The semaphore counts them, so there is one.
-        var block = state.withLock { $0.spare.popLast() } ?? Block()
+        var block = state.withLock { $0.spare.removeLast() }
         (block.offset, block.count) = (offset, 0)
         return block
     }

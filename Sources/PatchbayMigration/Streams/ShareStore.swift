@@ -14,16 +14,6 @@ final class ShareStore {
 
     func add(_ bytes: [UInt8], to share: Int) throws(FileError) {
         buffers[share] += bytes
-        try spill(share)
-    }
-
-    /// Adds eight bytes, the lowest first.
-    func add(_ word: UInt64, to share: Int) throws(FileError) {
-        withUnsafeBytes(of: word.littleEndian) { buffers[share].append(contentsOf: $0) }
-        try spill(share)
-    }
-
-    private func spill(_ share: Int) throws(FileError) {
         guard buffers[share].count >= bufferSize else { return }
         let spill: SpillFile
         if let file { spill = file } else { spill = try SpillFile() }

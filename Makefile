@@ -12,6 +12,7 @@ SEED ?= 1
 SEEDS ?= 1-10000
 SUITES ?= .
 TIME ?= 60
+CONTACTS ?= 1000000
 DOORS ?=
 KIND ?=
 # What release builds that are measured are made for: this machine's processor, as the peers are; nothing: any of its kind.
@@ -22,7 +23,7 @@ TO ?= altcraft
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 
-.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak test-browser fuzz sanitize bench clean
+.PHONY: help setup build test unit end-to-end demo goldens rules format lint docs examples schemas simulate soak million test-browser fuzz sanitize bench clean
 
 help: ## lists the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -95,6 +96,11 @@ soak: tools ## kills, full disks, read-only files and damage, in turn, a thousan
 	swift build -c release --product patchbay
 	swift build -c release --product patchbay-network
 	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/soak.py $(ROUNDS) --seed $(SEED) $(if $(KIND),--kind '$(KIND)')
+
+million: tools ## a million contacts through server doors over HTTP, killed and gone on with, and a recount: CONTACTS=n, DOORS="name …"
+	swift build -c release --product patchbay
+	swift build -c release --product patchbay-network
+	@PATCHBAY="$(CURDIR)/.build/release/patchbay" python3 Tests/EndToEnd/million.py --contacts $(CONTACTS) $(DOORS:%=--door %)
 
 fuzz: tools ## libFuzzer at every door that takes bytes of others: TIME=seconds in all, DOORS="json reply …"
 	@.ci/fuzz $(TIME) $(DOORS)

@@ -28,6 +28,9 @@ public struct Migration: Sendable {
         public let records: Int
         /// Bytes read.
         public let bytes: Int
+        /// How many bytes an earlier run had read, while they are read again for what people said no to in them; nil once the
+        /// run goes on.
+        public internal(set) var hearing: Int?
     }
 
     /// Looks at a record and at the bytes that it became, and says what is still wrong with them.

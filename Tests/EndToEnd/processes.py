@@ -65,6 +65,10 @@ class Sandbox:
     def __enter__(self):
         return self
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def __exit__(self, *_):
         self._process.terminate()
         self._process.wait()

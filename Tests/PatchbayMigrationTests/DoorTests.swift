@@ -172,21 +172,32 @@ private final class Bench: Sendable {
         FastHost(date: Instant(milliseconds: 1_930_000_000_000), uptime: SystemHost().uptime(), speed: 3_600)
     }
 
-    private func surroundings(_ vendor: PlayedVendor, _ isCancelled: @escaping () -> Bool) -> DoorSurroundings {
-        DoorSurroundings(transport: vendor, host: Self.host, interval: .zero, isCancelled: isCancelled)
+    private func surroundings(
+        _ vendor: PlayedVendor,
+        progress: @escaping (DoorProgress) -> Void = { _ in },
+        _ isCancelled: @escaping () -> Bool
+    ) -> DoorSurroundings {
+        DoorSurroundings(
+            transport: vendor,
+            host: Self.host,
+            interval: .zero,
+            progress: progress,
+            isCancelled: isCancelled
+        )
     }
 
     func apply(
         _ vendor: PlayedVendor,
         journal: Bool = false,
         settings: JSONValue = [:],
-        isCancelled: @escaping () -> Bool = { false }
+        isCancelled: @escaping () -> Bool = { false },
+        progress: ((DoorProgress) -> Void)? = nil
     ) async throws -> DoorOutcome {
         var files = DoorMigration.Files(input: path("in"), output: path("out"))
         files.rejects = (path("rejected"), path("rejected.rows"))
         files.journal = journal ? path("journal") : nil
         return try await DoorMigration(migration, to: target, files, settings: [("settings", settings)])
-            .run(surroundings(vendor, isCancelled), restarts: false)
+            .run(surroundings(vendor, progress: progress ?? { _ in }, isCancelled), restarts: false)
     }
 
     func verify(_ vendor: PlayedVendor, extent: Verification.Extent = .full, results: Bool = true) async throws
@@ -896,6 +907,65 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try bench.lines("out").compactMap { $0["number"]?.integer } == (1...200).map(Int64.init))
     }
 
+    /// A thousand people, every tenth of them twice, the second row some way behind the first.
+    private static var crowd: [Contact] {
+        (0..<1_000).map { person("c-\($0 % 10 == 9 ? $0 - 5 : $0)", ["points": .integer(Int64($0))]) }
+    }
+
+    @Test func `what is said fills the requests, though people stand in the source twice`() async throws {
+        let bench = try Bench(Shop.altcraft.target(), Self.crowd)
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        #expect(try await bench.apply(vendor).isCommitted)
+        let paths = await vendor.paths
+        #expect(paths.count < 60, "\(paths.count) requests")
+        #expect(try bench.lines("out").compactMap { $0["number"]?.integer } == (1...1_000).map(Int64.init))
+        let held = try await bench.held(vendor)
+        #expect(held["c-4"]?.attributes["points"] == .integer(9))
+    }
+
+    @Test func `a run that goes on says what it says in full requests, and tells that it hears the noes again`()
+        async throws
+    {
+        let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), Self.crowd)
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        var asked = 0
+        let first = try await bench.apply(vendor) {
+            asked += 1
+            return asked > 1_500
+        }
+        #expect(!first.isCommitted)
+        #expect(first.report.read > 0)
+        let before = await vendor.paths.count
+        var parts: [DoorProgress] = []
+        let outcome = try await bench.apply(vendor, progress: { parts.append($0) })
+        #expect(outcome.isCommitted)
+        #expect(outcome.report.read == 1_000)
+        let after = await vendor.paths.count
+        #expect(after - before <= 450, "\(after - before) requests for \(1_000 - first.report.read) rows")
+        let size = try #require(FileSource(path: bench.path("in")).size)
+        let heard = parts.filter { if case .hearing(let total) = $0.part { total > 0 && total < size } else { false } }
+        #expect(!heard.isEmpty)
+        #expect(heard.allSatisfy { $0.bytes > 0 && $0.records > 0 })
+        #expect(parts.last?.part == .moving)
+    }
+
+    @Test func `who gives up while the noes are heard again finds the run as it was`() async throws {
+        let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), Self.crowd)
+        defer { bench.remove() }
+        let vendor = try Shop.altcraft.vendor()
+        var asked = 0
+        let first = try await bench.apply(vendor) {
+            asked += 1
+            return asked > 3
+        }
+        let second = try await bench.apply(vendor) { true }
+        #expect(!second.isCommitted)
+        #expect(second.report.read == first.report.read)
+        #expect(try await bench.apply(vendor).isCommitted)
+    }
+
     @Test(arguments: [true, false])
     func `what was taken back of an unfinished run is not gone on with`(isRejected: Bool) async throws {
         let people = (0..<200).map { person("c-\($0)", ["points": .integer(Int64($0))]) }
@@ -1013,8 +1083,8 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
 
     private static let ways: [(Shop, JSONObject, [String])] = [
         (.altcraft, [:], ["profiles/import_batch 3", "profiles/list 1", "reading 1"]),
-        (.salesforce, [:], ["rowset 6", "reading 0"]),
-        (.salesforce, ["route": "asyncRows", "rowsPerJob": 40], ["async rows 8", "async status 8", "reading 0"]),
+        (.salesforce, [:], ["rowset 6", "reading 1"]),
+        (.salesforce, ["route": "asyncRows", "rowsPerJob": 40], ["async rows 8", "async status 16", "reading 1"]),
         (.acoustic, [:], ["AddRecipient 100", "reading 100"]),
         (.adobe, [:], ["find 100", "profile 100", "reading 200"]),
         (.adobe, ["services": [:]], ["find 100", "profile 100", "reading 100"]),
@@ -1035,6 +1105,27 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(plan.loads.map { "\($0.door.name) \($0.requests)" } == ways)
         #expect(plan.undo.hasPrefix("With --journal"))
         if shop == .salesforce { #expect(plan.loads.allSatisfy { $0.seconds != nil }) }
+    }
+
+    @Test func `a plan counts questions for jobs and pages, and says what it assumed`() throws {
+        func loads(_ settings: JSONObject, _ count: Int) throws -> [MigrationPlan.Load] {
+            let changes: JSONObject = ["route": "asyncRows", "rowsPerJob": 1000, "pollSeconds": 5]
+            let target = try Shop.salesforce.target(changes, settings: settings)
+            let bench = try Bench(target, (0..<count).map { person("c-\($0)") })
+            defer { bench.remove() }
+            var source = try FileSource(path: bench.path("in"))
+            return Array(try bench.migration.plan(&source, door: target).loads.dropFirst())
+        }
+        let assumed = try loads([:], 100)
+        #expect(assumed.map(\.requests) == [2, 1])
+        // As long as the only job takes, though the rate would let the questions go at once.
+        #expect(assumed.map(\.seconds) == [10, 0])
+        #expect(assumed.allSatisfy { $0.door.note.contains("assumed") })
+        let told = try loads(["jobSeconds": 62, "heldContacts": 12_345], 100)
+        #expect(told.map(\.requests) == [13, 5])
+        #expect(told[0].seconds == 65)
+        #expect(told.allSatisfy { $0.door.note.contains("as the settings say") && !$0.door.note.contains("assumed") })
+        #expect(try loads(["heldContacts": 0], 1).last?.requests == 1)
     }
 
     @Test func `a target file with a header alone has no contact`() throws {

@@ -188,6 +188,27 @@ import Testing
         }
     }
 
+    @Test func `a topic that is said both ways is counted, within a record and between records`() throws {
+        func word(_ topic: String, _ state: Subscription.State) -> Subscription {
+            Subscription(channel: .email, topic: topic, state: state)
+        }
+        let bytes = Self.lines(
+            Self.person("a@x.example") { $0.subscriptions = [word("news", .subscribed), word("tips", .unsubscribed)] },
+            Self.person("A@x.example") { $0.subscriptions = [word("news", .suspended), word("tips", .subscribed)] },
+            Self.person("b@x.example") { $0.subscriptions = [word("news", .unsubscribed)] },
+            Self.person("b@x.example") { $0.subscriptions = [word("tips", .subscribed), word("news", .unknown)] },
+            Self.person("c@x.example") { $0.subscriptions = [word("news", .unsubscribed), word("news", .subscribed)] }
+        )
+        for workers in [0, 1, 2] {
+            let plan = try Self.plan(bytes, to: .neutralContacts, workers: workers)
+            let keys = try #require(plan.keys.first { $0.kind == "email" })
+            #expect((plan.torn, plan.tornTopics) == (0, 1))
+            #expect((keys.torn, keys.tornTopics) == (0, 2))
+            #expect(plan.json["topicContradictions"] == 1)
+            #expect(plan.page(of: nil).contains("data-figure=\"topicContradictions\" data-value=\"1\""))
+        }
+    }
+
     @Test func `the contacts that the target counts are those that are written, by its own key`() throws {
         func member(_ number: Int, _ email: String?) -> Contact {
             let address = email.map { [Identifier(.email, $0)] } ?? []

@@ -79,7 +79,8 @@ import Testing
             )
             .run(
                 restarts: restarts,
-                progress: { _ in
+                progress: { told in
+                    guard told.hearing == nil else { return }
                     count += 1
                     do { try atChunk(count) } catch { failure = error }
                 },
@@ -91,6 +92,22 @@ import Testing
     }
 
     // MARK: Going on
+
+    @Test func `a run that goes on tells that it hears the noes again, before it moves on`() throws {
+        let stopped = try run(files(), chunks: 9)
+        #expect(stopped.report.read > 0)
+        var told: [Migration.Progress] = []
+        _ = try ResumableMigration(try migration(), files(), settings: "a", interval: .zero, workers: 1).run(
+            restarts: false,
+            progress: { told.append($0) },
+            isCancelled: { false }
+        )
+        let heard = told.prefix { $0.hearing != nil }
+        let total = try #require(heard.first?.hearing)
+        #expect(total > 0 && total < Self.input.count)
+        #expect(heard.last.map { $0.bytes == total && $0.records == stopped.report.read } == true)
+        #expect(told.count > heard.count && told.dropFirst(heard.count).allSatisfy { $0.hearing == nil })
+    }
 
     @Test(arguments: [RecordFormat.altcraftProfiles.id, RecordFormat.neutralContacts.id], [1, 3, 5])
     func `a stopped run is gone on with, and gives the same bytes`(_ target: String, _ chunks: Int) throws {

@@ -34,7 +34,7 @@ public protocol ContactDoor: VendorAdapter {
     var unneededNoes: Set<String> { get }
     /// What is shown of a contact of whom nobody has said anything: where a subscription stands so, nobody has.
     var vendorSubscriptions: [Subscription] { get }
-    /// The requests that it takes to ask for so many contacts by their keys, for a plan.
+    /// The requests that it takes to ask for so many contacts by their keys, or to read so many page by page, for a plan.
     func requests(toRead contacts: Int) -> Int
     /// The requests that so many operations make, by kind, for a plan.
     func work(for amount: DoorAmount) -> [DoorWork]
@@ -80,10 +80,19 @@ public struct DoorAmount: Hashable, Sendable {
     public var optOuts: Int
     /// Changes of subscriptions that name a topic.
     public var topics: Int
+    /// How long a job of the vendor's takes, where somebody says so; nil: the door's documents or its own assumption count.
+    public var jobTime: Duration?
 
     /// An amount; nothing unless said otherwise.
-    public init(contacts: Int = 0, operations: [Action.Kind: Int] = [:], optOuts: Int = 0, topics: Int = 0) {
+    public init(
+        contacts: Int = 0,
+        operations: [Action.Kind: Int] = [:],
+        optOuts: Int = 0,
+        topics: Int = 0,
+        jobTime: Duration? = nil
+    ) {
         (self.contacts, self.operations, self.optOuts, self.topics) = (contacts, operations, optOuts, topics)
+        self.jobTime = jobTime
     }
 
     /// Operations of a kind.
@@ -98,12 +107,14 @@ public struct DoorWork: Hashable, Sendable {
     public var name: String
     /// How many, about.
     public var requests: Int
-    /// Limits behind the number, and what it leaves out.
+    /// Limits behind the number, what is assumed, and what it leaves out.
     public var note: String
+    /// How long what was handed in waits for its verdict, whatever the rate; nil where the answer is the verdict.
+    public var wait: Duration?
 
     /// Some work.
-    public init(_ name: String, requests: Int, note: String) {
-        (self.name, self.requests, self.note) = (name, requests, note)
+    public init(_ name: String, requests: Int, note: String, wait: Duration? = nil) {
+        (self.name, self.requests, self.note, self.wait) = (name, requests, note, wait)
     }
 
     /// So many things, so many at once.
@@ -118,10 +129,14 @@ extension ContactDoor {
     public func key(of text: String) -> String { text }
     /// It shows nothing.
     public var reading: ContactReading? { nil }
-    /// As many contacts in a request as the door takes; none of a door that shows pages or nothing.
+    /// As many contacts in a request as the door takes, or shows in a page; none of a door that shows nothing.
     public func requests(toRead contacts: Int) -> Int {
-        guard case .byKeys(let most)? = reading else { return 0 }
-        return (contacts + most - 1) / max(1, most)
+        switch reading {
+        case .byKeys(let most)?: (contacts + most - 1) / max(1, most)
+        // The page that says that there is none is asked for, too.
+        case .inPages(let size)?: max(1, (contacts + size - 1) / max(1, size))
+        case nil: 0
+        }
     }
 
     /// It takes nothing away.

@@ -22,7 +22,7 @@ extension Command {
             With a vendor's server door as --to (an adapter's id) the contacts go to the vendor's interface, through a provider
             of --config; --out has the verdict on each record then (Schemas/migration/result), and rejects have the vendor's own
             code. It waits for a vendor that is away, and Ctrl-C or a kill loses nothing: the same command goes on.
-            --settings holds {"from": {…}, "to": {…}, "mapping": […]} (Schemas/migration/settings); --config gives the
+            --settings holds {"from": {…}, "to": {…}, "mapping": […]} (Schemas/migration/settings), - is standard input; --config gives the
             types of attributes. `patchbay adapters` lists the formats.
             """,
         required: [.from, .to],
@@ -64,7 +64,13 @@ extension Command {
         )
         .run(
             restarts: session.invocation.has(.restart),
-            progress: { progress.show(records: $0.records, bytes: $0.bytes) },
+            progress: { done in
+                progress.show(
+                    records: done.records,
+                    bytes: done.bytes,
+                    of: done.hearing.map(ProgressLine.Part.hearing)
+                )
+            },
             isCancelled: { session.interruption.signalNumber != nil }
         )
         session.tellResumption(outcome.resumed)

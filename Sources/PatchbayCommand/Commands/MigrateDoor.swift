@@ -43,6 +43,17 @@ import PatchbayModel
     }
 }
 
+extension DoorProgress.Part {
+    /// What is shown of it; nil of what is moved.
+    fileprivate var shown: ProgressLine.Part? {
+        switch self {
+        case .moving: nil
+        case .hearing(let total): .hearing(of: total)
+        case .journal(let total): .journal(of: total)
+        }
+    }
+}
+
 extension Invocation {
     /// Whether `--to` names a vendor's server door.
     var leadsThroughDoor: Bool { Vendors.serverDoors.contains { $0.descriptor.id.rawValue == text(.to) } }
@@ -58,6 +69,9 @@ extension Session {
             log: try log(),
             interval: .seconds(invocation.number(.checkpoint) ?? 2),
             progress: { progress in
+                if let part = progress.part.shown {
+                    return line.show(records: progress.records, bytes: progress.bytes, of: part)
+                }
                 let waiting = progress.waiting.map { "waits: \($0.reason)" }
                 let note = ["\(progress.underway) on their way", waiting].compactMap(\.self).joined(separator: ", ")
                 line.show(records: progress.records, bytes: progress.bytes, note: note)

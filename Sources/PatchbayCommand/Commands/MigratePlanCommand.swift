@@ -87,13 +87,18 @@ extension Command {
         try rows(plan.attributes.map { [$0.name, "\($0.count)", $0.fate, $0.field ?? "-"] })
         try head("keys")
         try rows(
-            [["kind", "in all", "different", "only in case", "contradicting"]]
-                + plan.keys.map { [$0.kind, "\($0.total)", "\($0.distinct)", "\($0.caseVariants)", "\($0.torn)"] }
+            [["kind", "in all", "different", "only in case", "contradicting", "about a topic"]]
+                + plan.keys.map { key in
+                    [key.kind] + [key.total, key.distinct, key.caseVariants, key.torn, key.tornTopics].map { "\($0)" }
+                }
         )
         try head("subscriptions and consents")
         try rows((plan.subscriptions + plan.consents).map { $0.what + ["\($0.count)"] })
         if plan.torn > 0 {
             try session.console.data("  \(plan.torn) contacts say yes and no about one channel; the no counts")
+        }
+        if plan.tornTopics > 0 {
+            try session.console.data("  \(plan.tornTopics) contacts say yes and no about one topic; the no counts")
         }
         try head("push tokens")
         try rows((plan.tokens + plan.ages).map { $0.what + ["\($0.count)"] })

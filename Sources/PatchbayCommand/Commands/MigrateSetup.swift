@@ -24,8 +24,8 @@ import PatchbayModel
     var identity: JSONValue { .object(JSONObject(parts)) }
 
     init(_ session: Session) throws {
-        try session.requireFileNames(besides: [.input, .output, .target])
-        let settings = try session.object(.settings)
+        try session.requireFileNames(besides: [.input, .output, .target, .settings])
+        let settings = try session.migrationSettings()
         let strangers = settings.names.filter { !["from", "to", "mapping"].contains($0) }
         guard strangers.isEmpty else { throw SettingsError(strangers.map { Self.unknownMember.at($0) }) }
         source = try session.format(.from)
@@ -154,6 +154,29 @@ struct SourceCompanion {
 }
 
 extension Session {
+    /// The settings, from a file or from standard input, which nothing else may read then.
+    fileprivate func migrationSettings() throws -> JSONObject {
+        guard invocation.text(.settings) == "-" else { return try object(.settings) }
+        let others = [
+            (invocation.file(.input) == nil, "--in"), (invocation.text(.target) == "-", "--target"),
+        ]
+        if let other = others.first(where: \.0)?.1 {
+            throw notAFile("--settings", because: ": \(other) is standard input, which comes once")
+        }
+        var (input, bytes) = (try source(nil), [UInt8]())
+        while let chunk = try input.next() {
+            bytes += chunk
+            guard bytes.count <= Self.mostSettings else {
+                throw SettingsError([
+                    SessionFinding.tooLong.at("standard input", detail: "over \(Self.mostSettings) bytes")
+                ])
+            }
+        }
+        return try object(bytes, from: "standard input")
+    }
+
+    private static let mostSettings = 16 << 20
+
     /// Where a file would stand beside the source that says how it is read; nil if its format knows none.
     func pathBesideSource(_ source: RecordFormat) -> String? {
         guard let reader = source.companion, let input = invocation.file(.input) else { return nil }

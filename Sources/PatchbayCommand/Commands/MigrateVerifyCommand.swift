@@ -17,7 +17,7 @@ extension Command {
             expected and told apart. Contacts are named by a digest; --values names them by their keys. --sample N looks at
             N contacts of each stratum (said no to something, has a push token, arrived in part, arrived whole), the same
             ones for the same --seed. A record of the target that can't be read is told with its line and the reason. --in - is
-            standard input, of which no sample can be taken, and so is --target - of a file.
+            standard input, which is kept for a sample in a file without a name, and so is --target - of a file.
             """,
         required: [.from, .to, .input],
         optional: [.settings, .config, .provider, .companion, .target, .sample, .seed, .values, .logLevel, .json],
@@ -37,9 +37,8 @@ extension Command {
         (self.session, setup) = (session, try MigrationSetup(session))
         try session.requireDistinctFiles(setup)
         let invocation = session.invocation
-        guard invocation.file(.input) != nil || !invocation.has(.sample) && invocation.text(.target) != "-" else {
-            let why = invocation.has(.sample) ? "--sample reads the source twice" : "--target is standard input"
-            throw session.notAFile("--in", because: ": \(why), and standard input comes once")
+        guard invocation.file(.input) != nil || invocation.text(.target) != "-" else {
+            throw session.notAFile("--in", because: ": --target is standard input, and standard input comes once")
         }
         guard setup.door == nil || invocation.text(.target) != "-" else { throw session.notAFile("--target") }
     }
@@ -59,8 +58,13 @@ extension Command {
         let seed = UInt64(invocation.number(.seed) ?? 1)
         let extent = invocation.number(.sample).map { Verification.Extent.sample($0, seed: seed) } ?? .full
         if let door = setup.door {
-            let input = invocation.file(.input)
-            let check = try DoorVerification(setup.migration, with: door, input: input, results: target)
+            let check = try DoorVerification(
+                setup.migration,
+                with: door,
+                input: invocation.file(.input),
+                kept: try kept(for: extent),
+                results: target
+            )
             return try await check.run(
                 try session.surroundings(size: nil),
                 extent: extent,
@@ -71,6 +75,15 @@ extension Command {
         guard let target else {
             throw UsageError("--target FILE is missing (\(Flag.target.summary)).", command: invocation.command.name)
         }
+        if let kept = try kept(for: extent) {
+            return try setup.migration.verify(
+                { try kept.source() },
+                against: { try session.source(target) },
+                extent: extent,
+                showsKeys: invocation.has(.values),
+                difference: tell
+            )
+        }
         return try setup.migration.verify(
             { try session.source(invocation.text(.input)) },
             against: { try session.source(target) },
@@ -78,6 +91,15 @@ extension Command {
             showsKeys: invocation.has(.values),
             difference: tell
         )
+    }
+
+    /// Standard input, where it is the source and a sample of it is taken, which reads it twice.
+    private func kept(for extent: Verification.Extent) throws -> KeptBytes? {
+        guard case .sample = extent, session.invocation.file(.input) == nil else { return nil }
+        var input = try session.source(nil)
+        let kept = try KeptBytes(&input)
+        guard session.interruption.signalNumber == nil else { throw CancellationError() }
+        return kept
     }
 
     private func tell(_ difference: Verification.Difference) throws {

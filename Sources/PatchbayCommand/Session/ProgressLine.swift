@@ -3,10 +3,24 @@
     private let console: Console
     private let total: Int?
     private let clock = ContinuousClock()
-    private let start: ContinuousClock.Instant
+    private var start: ContinuousClock.Instant
+    /// What is done before the work itself, if that is at it.
+    private var part: Part?
     private var shown: ContinuousClock.Instant
     /// What an earlier run had done.
     private var before: (records: Int, bytes: Int)?
+
+    /// Something that is done before the work itself, over so many bytes.
+    struct Part: Equatable {
+        let title: String
+        let total: Int
+
+        static func hearing(of total: Int) -> Part {
+            Part(title: "reading again what people said no to", total: total)
+        }
+
+        static func journal(of total: Int) -> Part { Part(title: "reading the journal", total: total) }
+    }
 
     /// A line about a work of so many bytes, if that is known.
     init(_ console: Console, total: Int?) {
@@ -16,18 +30,23 @@
     }
 
     /// Shows how far the work is, and a note such as why nothing moves, unless it was shown a moment ago.
-    mutating func show(records: Int, bytes: Int, note: String? = nil) {
-        if before == nil { before = (records, bytes) }
+    mutating func show(records: Int, bytes: Int, of part: Part? = nil, note: String? = nil) {
+        if part != self.part || before == nil {
+            // Of a part the first word comes when some of it is done.
+            (self.part, before) = (part, part == nil ? (records, bytes) : (0, 0))
+            if part != nil { start = clock.now }
+        }
         guard console.isWatched, clock.now - shown >= .milliseconds(200) else { return }
         shown = clock.now
         let progress = Self.text(
             records: records,
             bytes: bytes,
-            total: total,
+            total: part?.total ?? total,
             elapsed: shown - start,
             before: before ?? (0, 0)
         )
-        console.show(progress: [progress, note].compactMap(\.self).joined(separator: "; "))
+        let titled = [part?.title, progress].compactMap(\.self).joined(separator: ": ")
+        console.show(progress: [titled, note].compactMap(\.self).joined(separator: "; "))
     }
 
     /// The line's text.

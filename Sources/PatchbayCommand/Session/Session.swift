@@ -90,18 +90,25 @@ import PatchbaySimulation
     /// The JSON object in the file that a flag names; empty without the flag.
     func object(_ flag: Flag) throws -> JSONObject {
         guard let path = invocation.text(flag) else { return [:] }
-        guard let object = try json(path).object else {
-            throw SettingsError([SessionFinding.notAnObject.at(path)])
+        return try object(FileSource.contents(of: path), from: path)
+    }
+
+    /// The JSON object that bytes are, from somewhere.
+    func object(_ bytes: [UInt8], from place: String) throws -> JSONObject {
+        guard let object = try json(bytes, from: place).object else {
+            throw SettingsError([SessionFinding.notAnObject.at(place)])
         }
         return object
     }
 
     /// The JSON value in a file.
-    func json(_ path: String) throws -> JSONValue {
+    func json(_ path: String) throws -> JSONValue { try json(FileSource.contents(of: path), from: path) }
+
+    private func json(_ bytes: [UInt8], from place: String) throws -> JSONValue {
         do {
-            return try JSONValue(parsing: FileSource.contents(of: path))
-        } catch let error as JSONError {
-            throw SettingsError([SessionFinding.notJSON.at(path, detail: error.description)])
+            return try JSONValue(parsing: bytes)
+        } catch {
+            throw SettingsError([SessionFinding.notJSON.at(place, detail: error.description)])
         }
     }
 
@@ -137,6 +144,13 @@ enum SessionFinding {
         .invalid,
         reason: "PATCHBAY_CLOCK is no clock",
         remedy: "Write {\"date\": \"2031-03-09T06:00:00Z\", \"speed\": 600}."
+    )
+    static let tooLong = FindingRow(
+        "settings.tooLong",
+        .error,
+        .invalid,
+        reason: "The settings are too long",
+        remedy: "Give the settings of a migration; the contacts come by --in."
     )
     static let notJSON = FindingRow(
         "settings.json",

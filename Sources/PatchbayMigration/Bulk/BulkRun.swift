@@ -55,12 +55,13 @@ struct BulkRun {
         let surveyor: Surveyor?
         let noes: EarlierNoes
 
-        /// The same run for its noes alone.
-        var forNoesAlone: Surroundings {
-            Surroundings(
+        /// The same run for its noes alone, over so many bytes.
+        func forNoesAlone(of bytes: Int) -> Surroundings {
+            let progress = progress
+            return Surroundings(
                 output: nil,
                 rejects: nil,
-                progress: { _ in },
+                progress: { progress(Migration.Progress(records: $0.records, bytes: $0.bytes, hearing: bytes)) },
                 isCancelled: isCancelled,
                 keeping: nil,
                 surveyor: nil,
@@ -86,7 +87,13 @@ struct BulkRun {
         if let resumed, let before = resumed.before {
             // Who said no before the place at which the run goes on.
             var (part, ignored) = (try before(), nil as [UInt8]?)
-            _ = try Self.run(plan, &part, &ignored, surroundings.forNoesAlone, workers: workers)
+            _ = try Self.run(
+                plan,
+                &part,
+                &ignored,
+                surroundings.forNoesAlone(of: resumed.place.offset),
+                workers: workers
+            )
         }
         var run = try BulkRun(plan, header, reader, mapper.notes, heeding: surroundings.noes)
         run.rejects = surroundings.rejects

@@ -114,7 +114,8 @@ struct ChunkMapper: ~Copyable {
         self.words = words.map(arena.keep)
         self.goesSlow = goesSlow || !compiled.canWrite
         (view, writer) = (RecordView(in: arena), LineWriter(in: arena))
-        counter = counts ? arena.keep(BulkSurvey(in: arena, isMapped: mapping != nil)) : nil
+        counter =
+            counts ? arena.keep(BulkSurvey(topics: compiled.topicNames, in: arena, isMapped: mapping != nil)) : nil
         book = counts ? SurveyBook(activity: nil) : nil
         changed = mapping != nil && counts ? RecordView(in: arena) : view
     }

@@ -16,6 +16,8 @@ struct DoorItem {
     /// What became of each action; nil while it is on its way.
     var outcomes: [OperationOutcome?] = []
     var open = 0
+    /// Whether its contact waits for it: no other row of the contact is said before it has its verdict.
+    var isOnItsWay = false
 
     init(_ record: SourceRecord, _ row: DoorRow, effects: [MappingEffect] = []) {
         (self.record, self.row, self.effects) = (record, row, effects)

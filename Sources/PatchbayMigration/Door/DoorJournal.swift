@@ -76,9 +76,9 @@ final class DoorJournal {
     private var buffer: [UInt8] = []
     /// Bytes that stand in the file, and those behind them in `buffer`.
     private var length = 0
-    /// Rows that reached the disk together, as far as some have no verdict: the first of them, and the bytes before it.
-    private var batches: ArraySlice<(row: Int, offset: Int)> = []
-    private var batch: (row: Int, offset: Int)?
+    /// Rows that reached the disk together, as far as some have no verdict: the last of them, and the bytes before the first.
+    private var batches: ArraySlice<(last: Int, offset: Int)> = []
+    private var batch: (last: Int, offset: Int)?
 
     /// Begins a journal, or goes on with it.
     ///
@@ -89,6 +89,7 @@ final class DoorJournal {
     ///   - settled: rows that have their verdict.
     ///   - hasSpoken: whether this run may have said something already, so that its journal must be there and count.
     ///   - place: where the first row without one may stand, as ``place(after:)`` told; 0 is not known.
+    ///   - tell: hears how many lines and bytes were read, and of how many bytes.
     ///   - note: hears what stood at the vendor, and what the rows wrote that have their verdict.
     /// - Throws: ``Migration/Failure`` if a journal stands there that is none of this run, or that of a run which has spoken is
     ///   gone or undone; ``FileError``.
@@ -99,6 +100,7 @@ final class DoorJournal {
         settled: Int,
         hasSpoken: Bool = false,
         from place: Int,
+        telling tell: (_ lines: Int, _ bytes: Int, _ total: Int) throws -> Void = { _, _, _ in },
         noting note: (String, Contact) -> Void
     ) throws {
         let head = Head(target)
@@ -118,7 +120,14 @@ final class DoorJournal {
         }
         var isUndone = isFirst
         if !isFirst {
+            let begin = sound
+            var (lines, told) = (0, sound)
             try Self.eachLine(path, from: sound) { bytes, json in
+                lines += 1
+                if sound - told >= FileSource.chunk {
+                    told = sound
+                    try tell(lines, sound - begin, length - begin)
+                }
                 // What a killed process wrote in part is written anew.
                 guard let json else { return false }
                 let line = try Line(json)
@@ -138,7 +147,7 @@ final class DoorJournal {
         guard !hasSpoken || !isUndone else { throw Migration.Failure([DoorFinding.journalGone.at(path)]) }
         try file.begin(at: sound)
         self.length = sound
-        if let first = rows.keys.min() { batches = [(first, start)] }
+        if let last = rows.keys.max() { batches = [(last, start)] }
         if isFirst { write(head.json) }
         try sync()
     }
@@ -200,7 +209,7 @@ final class DoorJournal {
     func write(row: Int, key: String, before: Contact??, wrote: Contact) {
         var json: JSONObject = ["row": .integer(row), "key": .string(key)]
         if let before { json["before"] = before?.json ?? .null }
-        if batch == nil { batch = (row, length + buffer.count) }
+        batch = (max(row, batch?.last ?? 0), batch?.offset ?? length + buffer.count)
         json["wrote"] = wrote.json
         write(.object(json))
     }
@@ -221,7 +230,7 @@ final class DoorJournal {
 
     /// Bytes before the first row that has no verdict when all up to `settled` have theirs.
     func place(after settled: Int) -> Int {
-        while let next = batches.dropFirst().first, next.row <= settled + 1 { batches.removeFirst() }
+        while batches.count > 1, let first = batches.first, first.last <= settled { batches.removeFirst() }
         return batches.first?.offset ?? length
     }
 }

@@ -75,8 +75,17 @@ public struct DoorMigration: Sendable {
         )
         let run = try DoorFiles(files.outputs, identity, input, at: files.input, restarts: restarts)
         do {
-            let feed = try ApplyFeed(migration, target, files, run, source, input, restarts: restarts)
+            let feed = try ApplyFeed(migration, target, files, run, source, input, surroundings, restarts: restarts)
             return try await DoorRun(target, run, feed, surroundings).run()
+        } catch is CancellationError {
+            run.leave()
+            return DoorOutcome(
+                report: run.last.place.report,
+                accounts: nil,
+                resumed: run.earlier?.place.report.read ?? 0,
+                isCommitted: false,
+                stopped: nil
+            )
         } catch let error as SettingsError {
             run.leave()
             throw Migration.Failure(error.findings)
@@ -98,6 +107,10 @@ private final class ApplyFeed: DoorFeed {
     private let evidence: ConsentEvidence?
     private let journal: DoorJournal?
     private let target: DoorTarget
+    private let surroundings: DoorSurroundings
+    /// Bytes of the source that an earlier run had read, and those of them, with their records, that were read again.
+    private let before: Int
+    private var again = (records: 0, bytes: 0)
     /// Records that an earlier run settled.
     private let settled: Int
     /// What people said no to at a target that is read in pages.
@@ -112,8 +125,10 @@ private final class ApplyFeed: DoorFeed {
         _ run: DoorFiles,
         _ source: FileSource,
         _ input: InputIdentity,
+        _ surroundings: DoorSurroundings,
         restarts: Bool
     ) throws {
+        (self.surroundings, before) = (surroundings, run.earlier?.place.offset ?? 0)
         (path, self.input, self.target) = (files.input, input, target)
         settled = run.earlier?.place.report.read ?? 0
         self.source = try DoorSource(migration, source, at: files.input, after: run.earlier?.place)
@@ -139,10 +154,14 @@ private final class ApplyFeed: DoorFeed {
                 goesOn: goesOn,
                 settled: run.earlier == nil ? .max : done,
                 hasSpoken: hasSpoken,
-                from: run.earlier?.place.journal ?? 0
-            ) { key, contact in
-                if isPaged { noes.note(key, contact) }
-            }
+                from: run.earlier?.place.journal ?? 0,
+                telling: { lines, bytes, total in
+                    try surroundings.tell(DoorProgress.Part.journal(of: total), records: lines, bytes: bytes)
+                },
+                noting: { key, contact in
+                    if isPaged { noes.note(key, contact) }
+                }
+            )
         }
         self.noes = noes
         hasNoes = journal?.isComplete ?? false
@@ -154,21 +173,41 @@ private final class ApplyFeed: DoorFeed {
 
     func next() throws -> [DoorItem]? {
         var items: [DoorItem] = []
-        while items.isEmpty, try source.next(seeing: results.note, { try take($0, &items) }) {}
+        while items.isEmpty, try source.next(seeing: note, { try take($0, &items) }) {
+            if items.isEmpty { try tellHearing() }
+        }
         guard try source.isUnchanged(since: input) else { throw Migration.Failure([Checkpoint.changedInput.at(path)]) }
         return items.isEmpty ? nil : items
+    }
+
+    private func note(_ chunk: [UInt8]) {
+        again.bytes += chunk.count
+        results.note(chunk)
+    }
+
+    private func tellHearing() throws {
+        try surroundings.tell(DoorProgress.Part.hearing(of: before), records: again.records, bytes: again.bytes)
     }
 
     /// Hears what stands before the place where the source begins.
     private func hear(_ input: String, before place: Checkpoints.Place?, by migration: Migration) throws {
         guard let place, place.isExact else { return }
         var (reader, part) = (try migration.makeReader(), try FileSource(path: input, upTo: place.offset))
-        while let chunk = try part.next() { try reader.read(chunk) { try slow.hear($0) } }
-        try reader.finish { try slow.hear($0) }
+        while let chunk = try part.next() {
+            try reader.read(chunk, hear)
+            again.bytes += chunk.count
+            try tellHearing()
+        }
+        try reader.finish(hear)
+    }
+
+    private func hear(_ record: SourceRecord) throws {
+        again.records += 1
+        try slow.hear(record)
     }
 
     private func take(_ record: SourceRecord, _ items: inout [DoorItem]) throws {
-        guard record.number > settled else { return try slow.hear(record) }
+        guard record.number > settled else { return try hear(record) }
         try results.begin(line: record.line)
         var bytes: [UInt8] = []
         let findings = try slow.move(record, to: &bytes)

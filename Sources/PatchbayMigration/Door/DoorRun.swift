@@ -38,8 +38,28 @@ public struct DoorSurroundings {
 @available(*, unavailable)
 extension DoorSurroundings: Sendable {}
 
+extension DoorSurroundings {
+    /// Tells how far something is that comes before contacts are moved.
+    ///
+    /// - Throws: `CancellationError` where the caller gives up.
+    func tell(_ part: DoorProgress.Part, records: Int, bytes: Int) throws {
+        progress(DoorProgress(records: records, bytes: bytes, underway: 0, waiting: nil, part: part))
+        if isCancelled() { throw CancellationError() }
+    }
+}
+
 /// How far a run through a door is.
 public struct DoorProgress: Sendable {
+    /// What the run is at.
+    public enum Part: Hashable, Sendable {
+        /// It moves contacts.
+        case moving
+        /// It reads again what an earlier run had read, so many bytes, for what people said no to in it.
+        case hearing(of: Int)
+        /// It reads the journal of an earlier run, so many bytes.
+        case journal(of: Int)
+    }
+
     /// Records that have their verdict.
     public let records: Int
     /// Bytes of them.
@@ -48,6 +68,8 @@ public struct DoorProgress: Sendable {
     public let underway: Int
     /// Why nothing moves, if nothing does.
     public let waiting: Finding?
+    /// What the run is at; of the other parts records and bytes are those of the part.
+    public internal(set) var part = Part.moving
 }
 
 /// How a run through a door ended.
@@ -91,6 +113,8 @@ final class DoorRun {
 
     /// Most operations that are on their way, so that every lane finds what it can carry.
     private let window: Int
+    /// So many enter together: rows that came one by one would leave in requests of a few.
+    private var block: Int { window / 2 }
     /// Most bytes of the rows that are on their way.
     private static let windowBytes = 64 << 20
 
@@ -105,23 +129,26 @@ final class DoorRun {
     /// Contacts that are on their way: one row of each at a time, because a later one builds on an earlier one. Keys that
     /// differ in upper and lower case alone count as one, because a vendor may take them so.
     private var contacts: Set<ScalarString> = []
-    /// Rows that were made, those about which the vendor is asked, and those that may enter.
+    /// Rows that were made, those about which the vendor is asked, and those that may enter, with what they hold.
     private var made: ArraySlice<DoorItem> = []
     private var asked: [DoorItem] = []
     private var ready: ArraySlice<DoorItem> = []
+    private var waiting = (operations: 0, bytes: 0)
+    /// Rows behind another one of their contact, and the contacts that have become free since they were looked at.
+    private var behind: [DoorItem] = []
+    private var released: Set<ScalarString> = []
     private var isAtEnd = false
     private var question: Task<Void, Never>?
-    /// What ended before this process, and how many rows may still be of an earlier one.
+    /// What ended before this process, and the first row of which an earlier one can't have said anything.
     private var earlier: [OperationID: OperationOutcome] = [:]
-    private var doubtful = 0
+    private var doubtfulEnd = 0
     private var unsaved = 0
 
     init(_ target: DoorTarget, _ files: DoorFiles, _ feed: any DoorFeed, _ surroundings: DoorSurroundings) {
         (self.target, self.files, self.feed, self.surroundings) = (target, files, feed, surroundings)
         report = files.earlier?.place.report ?? MigrationReport()
         (first, end) = (report.read + 1, report.read + 1)
-        let descriptor = target.descriptor
-        window = min(40_000, max(1_000, 2 * descriptor.window * min(4, descriptor.concurrency)))
+        window = target.window
     }
 
     private enum Signal: Sendable {
@@ -195,7 +222,7 @@ final class DoorRun {
         }
         if files.earlier != nil {
             earlier = try await client.endings(on: target.provider.name)
-            doubtful = window
+            doubtfulEnd = first + window
         }
         // Whoever starts the run again has acted.
         try await client.resume(target.provider.name)
@@ -216,7 +243,7 @@ final class DoorRun {
                 case .event(.switchRefused(let refusal)): throw refusal
                 case .event: continue
                 case .asked(let result):
-                    ready = try feed.prepare(asked, try result.get())[...]
+                    add(try feed.prepare(asked, try result.get()))
                     asked = []
                 case .tick:
                     if clock.now - told >= .seconds(1) {
@@ -269,7 +296,7 @@ final class DoorRun {
             }
         }
         try settle()
-        return isAtEnd && rows.isEmpty && made.isEmpty && ready.isEmpty && asked.isEmpty
+        return isAtEnd && rows.isEmpty && made.isEmpty && behind.isEmpty && ready.isEmpty && asked.isEmpty
     }
 
     private func progress(_ waiting: Finding?) -> DoorProgress {
@@ -286,67 +313,136 @@ final class DoorRun {
 
     private var hasRoom: Bool { operations < window && bytes < Self.windowBytes && end - first < window }
 
+    private var hasRoomForBlock: Bool {
+        operations <= window - block && bytes <= Self.windowBytes / 2 && end - first <= window - block
+    }
+
     /// So many rows are asked about at once.
     private static let batch = 1_000
 
     private static func mark(_ item: DoorItem) -> ScalarString { ScalarString(item.row.key.lowercased()) }
 
-    /// Lets rows in while there is room.
+    private func add(_ items: [DoorItem]) {
+        let isLate = ready.last.map { last in items.contains { $0.number < last.number } } ?? false
+        ready += items
+        // What had to wait for another row of its contact goes before what stands behind it.
+        if isLate { ready.sort { $0.number < $1.number } }
+        for item in items {
+            waiting.operations += item.row.actions.count
+            waiting.bytes += item.record.bytes.count
+        }
+    }
+
+    /// Gathers rows, and lets a block of them in when there is room for it.
     ///
     /// - Returns: keys about which the vendor must be asked before more can enter.
     private nonisolated(nonsending) func fill(_ client: EngagementClient, _ asker: DoorAsker) async throws -> [String]?
     {
-        while hasRoom {
-            if let item = ready.popFirst() {
-                try await enter(item, client)
+        while true {
+            guard asked.isEmpty else { return nil }
+            let isBlock = waiting.operations >= block || waiting.bytes >= Self.windowBytes / 2 || ready.count >= block
+            let next = try gather(isFull: isBlock)
+            guard !next.isEmpty else {
+                guard !ready.isEmpty, isOverdue || (isBlock ? hasRoomForBlock : hasRoom),
+                    try await enterReady(client)
+                else { return nil }
                 continue
             }
-            guard asked.isEmpty else { return nil }
-            if made.isEmpty {
-                guard !isAtEnd, let items = try feed.next() else {
-                    isAtEnd = true
-                    return nil
-                }
-                made = items[...]
-            }
-            var keys: Set<ScalarString> = []
-            // A contact that is on its way already has to wait, and what stands behind it.
-            let next = made.prefix(Self.batch).prefix { item in
-                let key = Self.mark(item)
-                return item.row.key.isEmpty || item.row.isRejected
-                    || !contacts.contains(key) && keys.insert(key).inserted
-            }
-            if next.isEmpty, !made.isEmpty { return nil }
-            made = made.dropFirst(next.count)
-            let questions = feed.questions(of: Array(next))
+            let questions = feed.questions(of: next)
             guard questions.isEmpty else {
-                asked = Array(next)
+                asked = next
                 return questions
             }
             try await readPages(asker)
-            ready = try feed.prepare(Array(next), [:])[...]
+            add(try feed.prepare(next, [:]))
         }
-        return nil
+    }
+
+    /// Whether every row on its way waits for one that has not entered yet.
+    private var isOverdue: Bool { rows.isEmpty || rows[first] == nil && ready.first?.number == first }
+
+    /// The next rows that may be asked about: those that waited for another one of their contact first, then, unless enough
+    /// have gathered, new ones.
+    private func gather(isFull: Bool) throws -> [DoorItem] {
+        var next: [DoorItem] = []
+        if !released.isEmpty {
+            var still: [DoorItem] = []
+            for item in behind {
+                if next.count < Self.batch, released.contains(Self.mark(item)), let item = begun(item) {
+                    next.append(item)
+                } else {
+                    still.append(item)
+                }
+            }
+            behind = still
+            released = []
+        }
+        guard !isFull else { return next }
+        while next.count < Self.batch, behind.count < Self.batch {
+            if made.isEmpty {
+                // What there is goes first: reading on takes its time.
+                guard next.isEmpty else { break }
+                guard !isAtEnd, let items = try feed.next() else {
+                    isAtEnd = true
+                    break
+                }
+                made = items[...]
+            }
+            guard let item = made.popFirst() else { break }
+            if let item = begun(item) { next.append(item) } else { behind.append(item) }
+        }
+        return next
+    }
+
+    /// A row that may be asked about and said; nil while another one of its contact is on its way.
+    private func begun(_ item: DoorItem) -> DoorItem? {
+        guard !item.row.key.isEmpty, !item.row.isRejected else { return item }
+        guard contacts.insert(Self.mark(item)).inserted else { return nil }
+        var item = item
+        item.isOnItsWay = true
+        return item
+    }
+
+    /// Lets in what is ready, as far as there is room; false if that is nothing. The row whose turn it is has room always.
+    private nonisolated(nonsending) func enterReady(_ client: EngagementClient) async throws -> Bool {
+        var entering: [(item: DoorItem, ids: [OperationID])] = []
+        let last = first + window
+        while var item = ready.first, item.number == first || hasRoom && item.number < last {
+            ready.removeFirst()
+            waiting.operations -= item.row.actions.count
+            waiting.bytes -= item.record.bytes.count
+            item.begin()
+            let ids = item.ids(in: files.run)
+            (operations, bytes) = (operations + ids.count, bytes + item.record.bytes.count)
+            end = max(end, item.number + 1)
+            entering.append((item, ids))
+        }
+        // What an earlier process may have said of them is asked once for all.
+        var known: Set<OperationID> = []
+        let doubtful = entering.filter { $0.item.number < doubtfulEnd }.flatMap(\.ids)
+        if !doubtful.isEmpty { known = try await client.known(among: doubtful) }
+        for (item, ids) in entering { try enter(item, ids, besides: known, client) }
+        if first >= doubtfulEnd { earlier = [:] }
+        return !entering.isEmpty
     }
 
     /// Says what a row says, but for what an earlier process has said of it.
-    private nonisolated(nonsending) func enter(_ item: DoorItem, _ client: EngagementClient) async throws {
+    private func enter(
+        _ item: DoorItem,
+        _ ids: [OperationID],
+        besides known: Set<OperationID>,
+        _ client: EngagementClient
+    ) throws {
         var item = item
-        item.begin()
-        let ids = item.ids(in: files.run)
-        for (place, id) in ids.enumerated() { places[id] = (item.number, place) }
-        var known: Set<OperationID> = []
-        if doubtful > 0 {
-            doubtful -= 1
-            for (place, id) in ids.enumerated() {
-                if let outcome = earlier.removeValue(forKey: id) { item.note(outcome, at: place) }
+        for (place, id) in ids.enumerated() {
+            if let outcome = earlier.removeValue(forKey: id) {
+                item.note(outcome, at: place)
+            } else {
+                places[id] = (item.number, place)
             }
-            known = try await client.known(among: ids)
-            if doubtful == 0 { earlier = [:] }
         }
-        (operations, bytes, end) = (operations + ids.count, bytes + item.record.bytes.count, item.number + 1)
         rows[item.number] = item
-        if !item.row.actions.isEmpty { contacts.insert(Self.mark(item)) }
+        release(item.number)
         let options = item.options.map { [target.descriptor.id: $0] } ?? [:]
         for (place, id) in ids.enumerated() where !known.contains(id) && item.outcomes[place] == nil {
             try client.capture(
@@ -368,10 +464,19 @@ final class DoorRun {
     private func note(_ outcome: OperationOutcome, of id: OperationID) {
         guard let place = places.removeValue(forKey: id) else {
             // Said by an earlier process, of a row that has not entered yet.
-            if doubtful > 0 { earlier[id] = outcome }
+            if first < doubtfulEnd { earlier[id] = outcome }
             return
         }
         rows[place.row]?.note(outcome, at: place.place)
+        release(place.row)
+    }
+
+    /// Lets go of the contact of a row of which all has ended, though the rows before it may be on their way still.
+    private func release(_ row: Int) {
+        guard let item = rows[row], item.open == 0, item.isOnItsWay else { return }
+        rows[row]?.isOnItsWay = false
+        contacts.remove(Self.mark(item))
+        if !behind.isEmpty { released.insert(Self.mark(item)) }
     }
 
     /// Gives every row its verdict whose turn it is.
@@ -379,7 +484,6 @@ final class DoorRun {
         while let item = rows[first], item.open == 0 {
             rows[first] = nil
             first += 1
-            contacts.remove(Self.mark(item))
             (operations, bytes) = (operations - item.outcomes.count, bytes - item.record.bytes.count)
             unsaved += max(1, item.outcomes.count)
             let findings = item.verdict(lostOptOuts: target.settings.lostOptOuts)

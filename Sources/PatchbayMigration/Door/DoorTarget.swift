@@ -43,6 +43,10 @@ public struct DoorTarget: Sendable {
 
     var descriptor: AdapterDescriptor { provider.descriptor }
 
+    /// Most operations of a migration that are on their way: so many that each of the door's requests can be full, while
+    /// others are made.
+    var window: Int { min(40_000, max(1_000, 4 * descriptor.window * min(4, descriptor.concurrency))) }
+
     /// Whether the door shows what it holds.
     public var canRead: Bool { door.reading != nil }
 
@@ -72,22 +76,37 @@ public struct DoorTarget: Sendable {
         }
     }
 
-    /// The requests that an amount of work takes, at the provider's rate.
-    func ways(of amount: DoorAmount) -> [(LoadDoor, Int)] {
+    /// The requests that an amount of work takes, at the provider's rate, and the time for which it waits besides.
+    func ways(of amount: DoorAmount) -> [(door: LoadDoor, requests: Int, wait: Duration?)] {
         let rate = provider.rate ?? descriptor.rate
+        var amount = amount
+        if settings.jobSeconds > 0 { amount.jobTime = .seconds(settings.jobSeconds) }
         var ways = door.work(for: amount).filter { $0.requests > 0 }
+        // What is on its way together waits together.
+        let rounds = (amount.all + window - 1) / window
+        for place in ways.indices {
+            guard let wait = ways[place].wait else { continue }
+            ways[place].wait = wait * rounds
+            ways[place].note += "; at most \(window) words are on their way at once"
+        }
         switch door.reading {
         case .byKeys(let most):
             let note =
                 "what stands there before, \(most) contacts in a request: with --journal of all, else of who has a yes; as many to verify"
             ways.append(DoorWork("reading", requests: door.requests(toRead: amount.contacts), note: note))
         case .inPages(let size):
+            let isSaid = settings.heldContacts >= 0
+            let held = isSaid ? settings.heldContacts : amount.contacts
+            let source =
+                isSaid
+                ? "as the settings say"
+                : "assumed: as many as are written, and {\"to\": {\"heldContacts\": …}} in the settings says another"
             let note =
-                "with --journal, before the first yes, and to verify, everything that the vendor holds is read, \(size) contacts in a request"
-            ways.append(DoorWork("reading", requests: 0, note: note))
+                "with --journal, or before the first yes, everything that the vendor holds is read, \(size) contacts in a request: \(held) contacts, \(source); to verify, those that are written besides"
+            ways.append(DoorWork("reading", requests: door.requests(toRead: held), note: note))
         case nil: break
         }
-        return ways.map { (LoadDoor($0.name, rate: rate, note: $0.note), $0.requests) }
+        return ways.map { (LoadDoor($0.name, rate: rate, note: $0.note), $0.requests, $0.wait) }
     }
 
     /// What can be taken back, and what can't.
@@ -136,6 +155,10 @@ struct DoorSettings: Sendable {
 
     var lostOptOuts = LostOptOut.reject
     var targetNoes = TargetNoes.keep
+    /// Below 0: nobody said.
+    var heldContacts = -1
+    /// 0: nobody said.
+    var jobSeconds = 0
     var locale = ""
     var timeZone = ""
 
@@ -151,6 +174,20 @@ struct DoorSettings: Sendable {
             \.targetNoes,
             default: .keep,
             "What becomes of a yes to what the person said no to at the target: `keep` leaves it out, `override` says it."
+        ),
+        .integer(
+            "heldContacts",
+            \.heldContacts,
+            in: -1...1_000_000_000,
+            default: -1,
+            "For the plan: how many contacts the vendor holds already; -1: as many as are written."
+        ),
+        .integer(
+            "jobSeconds",
+            \.jobSeconds,
+            in: 0...86_400,
+            default: 0,
+            "For the plan: how long a job of the vendor's takes; 0: as its documents say, or as the door assumes."
         ),
         .text("locale", \.locale, "The attribute that takes a contact's locale; without one it is left out."),
         .text("timeZone", \.timeZone, "The attribute that takes a contact's time zone; without one it is left out."),

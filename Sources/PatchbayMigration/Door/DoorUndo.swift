@@ -313,9 +313,9 @@ private final class UndoFeed: DoorFeed {
             let key = item.row.key
             let now = what.now ?? held[ScalarString(key)]
             let (row, options) = way.row(key, before: what.before, wrote: what.wrote, now: now)
-            var item = DoorItem(item.record, row)
-            item.options = options
-            return item
+            var said = DoorItem(item.record, row)
+            (said.options, said.isOnItsWay) = (options, item.isOnItsWay)
+            return said
         }
     }
 

@@ -6,10 +6,11 @@ import PatchbayModel
 /// Compares a source with what a vendor's server door shows, contact by contact.
 ///
 /// Only what the source says is looked at: the vendor may hold more, of these contacts and of others.
-public struct DoorVerification: Sendable {
+public struct DoorVerification {
     private let migration: Migration
     private let target: DoorTarget
     private let input: String?
+    private let kept: KeptBytes?
     private let results: String?
 
     /// A comparison.
@@ -17,16 +18,24 @@ public struct DoorVerification: Sendable {
     /// - Parameters:
     ///   - migration: what was done with each record; its target is the door's format.
     ///   - target: the door.
-    ///   - input: the source; nil is standard input, of which no sample can be taken.
+    ///   - input: the source; nil is standard input, of which no sample can be taken unless it is kept.
+    ///   - kept: what came by standard input.
     ///   - results: the file of verdicts that the migration wrote: what it rejected is not looked for.
     /// - Throws: ``Migration/Failure`` if the door can't show what the vendor holds.
-    public init(_ migration: Migration, with target: DoorTarget, input: String?, results: String?) throws(Migration
-        .Failure)
+    public init(
+        _ migration: Migration,
+        with target: DoorTarget,
+        input: String?,
+        kept: KeptBytes? = nil,
+        results: String?
+    )
+        throws(Migration.Failure)
     {
         guard target.canRead else {
             throw Migration.Failure([DoorFinding.unreadable.at("to", detail: target.descriptor.id.rawValue)])
         }
         (self.migration, self.target, self.input, self.results) = (migration, target, input, results)
+        self.kept = kept
     }
 
     /// Compares.
@@ -74,6 +83,7 @@ public struct DoorVerification: Sendable {
     }
 
     private func openSource() throws(FileError) -> FileSource {
+        if let kept { return try kept.source() }
         guard let input else { return try .standardInput() }
         return try FileSource(path: input)
     }
@@ -244,6 +254,9 @@ public struct DoorVerification: Sendable {
         return verdicts
     }
 }
+
+@available(*, unavailable)
+extension DoorVerification: Sendable {}
 
 /// Numbers of rows, a bit each.
 private struct RowSet {

@@ -15,9 +15,12 @@ struct BulkSurvey: BitwiseCopyable {
     private static let identifierKinds = 64
     /// Most marks between two tellings, and most of one view.
     private static let markLimit = 8192
-    private static let marksOfView = RecordView.identifierLimit + RecordView.deviceLimit
+    private static let marksOfView =
+        RecordView.identifierLimit * (1 + RecordView.subscriptionLimit) + RecordView.deviceLimit
     /// The kind of a mark that is of a push token.
     private static let tokenKind = identifierKinds
+    /// What the kinds of marks of words about topics begin with, each an identifier's kind.
+    private static let topicKinds = identifierKinds + 1
 
     /// Counts attributes by rank and kind of value.
     private struct Attributes: BitwiseCopyable {
@@ -74,12 +77,19 @@ struct BulkSurvey: BitwiseCopyable {
     private let marks: UnsafeMutablePointer<KeyMark>
     private let markKinds: UnsafeMutablePointer<UInt8>
     private let markCount: UnsafeMutablePointer<Int>
+    /// A mark for each channel and topic of the lexicon.
+    private let topicWishes: Row<UInt64>
+    private let topics: Int
 
     private static let wishCount = channels * 2 * Lexicon.states.count
     private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
     private static let tokenCount = Lexicon.serviceNames.count * 3 * 2 * 2
 
-    init(in arena: Arena, isMapped: Bool) {
+    init(topics names: [String], in arena: Arena, isMapped: Bool) {
+        topics = names.count
+        topicWishes = arena.make(
+            Lexicon.channelNames.flatMap { channel in names.map { ConsentMark.wish(channel, $0) } }
+        )
         attributes = Attributes(in: arena)
         arriving = isMapped ? Attributes(in: arena) : nil
         unfit = arena.make(RecordView.attributeLimit, of: 0)
@@ -104,7 +114,10 @@ struct BulkSurvey: BitwiseCopyable {
                 return false
             }
         }
-        for index in 0..<view.subscriptionCount where view.subscriptions[index].channel < 0 { return false }
+        for index in 0..<view.subscriptionCount {
+            let wish = view.subscriptions[index]
+            guard wish.channel >= 0, wish.topic != Lexicon.unknown else { return false }
+        }
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
             guard consent.purpose >= 0, consent.channel != Lexicon.unknown else { return false }
@@ -155,8 +168,10 @@ struct BulkSurvey: BitwiseCopyable {
             identifiers[identifier.kind] &+= 1
             // What is noted here is written, so that the first of a kind is a key.
             let said = kinds & kind == 0 ? opinion | KeyMark.Opinion.key : opinion
-            add(KeyMark(identifier.value.text, opinion: said), kind: identifier.kind)
+            let mark = KeyMark(identifier.value.text, opinion: said)
+            add(mark, kind: identifier.kind)
             kinds |= kind
+            if view.subscriptionCount > 0 { note(topicsOf: view, key: mark.folded, kind: identifier.kind, lexicon) }
         }
         if view.deviceCount > 0 { note(devicesOf: view) }
     }
@@ -165,6 +180,16 @@ struct BulkSurvey: BitwiseCopyable {
         marks[markCount.pointee] = mark
         markKinds[markCount.pointee] = UInt8(truncatingIfNeeded: kind)
         markCount.pointee &+= 1
+    }
+
+    private func note(topicsOf view: RecordView, key: UInt64, kind: Int, _ lexicon: UnsafePointer<Lexicon>) {
+        for index in 0..<view.subscriptionCount {
+            let wish = view.subscriptions[index]
+            guard wish.topic >= 0, wish.state != lexicon.pointee.unknownState else { continue }
+            let said = wish.state == lexicon.pointee.subscribed ? KeyMark.Opinion.yes : KeyMark.Opinion.no
+            let subject = topicWishes[wish.channel &* topics &+ wish.topic]
+            add(KeyMark(of: key, on: subject, opinion: said), kind: Self.topicKinds &+ kind)
+        }
     }
 
     private func note(devicesOf view: RecordView) {
@@ -202,10 +227,14 @@ struct BulkSurvey: BitwiseCopyable {
 
     /// By their kinds first, whose names are looked for once each.
     private func tellMarks(_ survey: inout Survey, _ plan: CompiledPlan) {
-        var marksOfKinds = [[KeyMark]](repeating: [], count: Self.tokenKind + 1)
+        var marksOfKinds = [[KeyMark]](repeating: [], count: Self.topicKinds + plan.kindNames.count)
         for index in 0..<markCount.pointee { marksOfKinds[Int(markKinds[index])].append(marks[index]) }
         for (kind, marks) in marksOfKinds.enumerated() where !marks.isEmpty {
-            survey.marks[kind == Self.tokenKind ? Survey.tokenKey : plan.kindNames[kind], default: []] += marks
+            switch kind {
+            case Self.tokenKind: survey.marks[Survey.tokenKey, default: []] += marks
+            case ..<Self.tokenKind: survey.marks[plan.kindNames[kind], default: []] += marks
+            default: survey.topicMarks[plan.kindNames[kind - Self.topicKinds], default: []] += marks
+            }
         }
         markCount.pointee = 0
     }

@@ -22,6 +22,8 @@ final class KeyCounter {
         var distinctFolded = 0
         /// Keys that stand in several records which contradict each other about a channel.
         var torn = 0
+        /// The same about a topic, once for each of them.
+        var tornTopics = 0
         /// Keys that differ, of those that are the first of their kind in a record that is written.
         var written = 0
     }
@@ -161,6 +163,9 @@ final class SpillFile {
         defer { count += bytes.count }
         return count
     }
+
+    /// Everything that it holds now, from its start.
+    func source(chunk: Int) throws(FileError) -> FileSource { try FileSource(kept: file, chunk: chunk) }
 
     /// Reads bytes at a place.
     func read(bytes count: Int, at place: Int) throws(FileError) -> [UInt8] { try file.read(count, at: place) }

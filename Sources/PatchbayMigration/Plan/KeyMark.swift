@@ -49,6 +49,12 @@ struct KeyMark: BitwiseCopyable, Sendable {
         exact = Self.mix(upper ^ length &* Self.factor) & ~Opinion.all | opinion
     }
 
+    /// The mark of what a key says of a subject.
+    init(of key: UInt64, on subject: UInt64, opinion: UInt64) {
+        folded = Self.mix(key ^ subject)
+        exact = folded & ~Opinion.all | opinion
+    }
+
     /// The mark of a key, whose letters beyond ASCII are folded, too.
     init(key text: String, opinion: UInt64) {
         self.init(text, opinion: opinion)

@@ -61,6 +61,8 @@ public struct MigrationPlan: Sendable {
         public let caseVariants: Int
         /// How many stand in records that contradict each other about a channel.
         public let torn: Int
+        /// How often such a key is contradicted about a topic, once for each topic.
+        public let tornTopics: Int
         /// How many differ, of those that are the first of their kind in a record that is written.
         public let written: Int
 
@@ -90,7 +92,8 @@ public struct MigrationPlan: Sendable {
         public let door: LoadDoor
         /// How many requests, or files.
         public let requests: Int
-        /// How long at the documented rate, or at the rate that was given; nil where none is known.
+        /// How long at the documented rate, or at the rate that was given, or as long as a vendor's jobs are waited for, if
+        /// that is longer; nil where neither is known.
         public let seconds: Int?
     }
 
@@ -120,6 +123,8 @@ public struct MigrationPlan: Sendable {
     public let consents: [Count]
     /// Contacts that say yes and no about one channel.
     public let torn: Int
+    /// Contacts that say yes and no about one topic.
+    public let tornTopics: Int
     /// Service, environment, whether the app is named, whether the form is right.
     public let tokens: [Count]
     /// How long ago the owners of push tokens were last seen: empty if nobody said how to tell.
@@ -264,6 +269,7 @@ extension MigrationPlan {
                 distinct: counts.distinct,
                 caseVariants: counts.distinct - counts.distinctFolded,
                 torn: counts.torn,
+                tornTopics: counts.tornTopics,
                 written: counts.written
             )
         }
@@ -290,7 +296,7 @@ extension MigrationPlan {
         }
         subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
-        torn = survey.torn
+        (torn, tornTopics) = (survey.torn, survey.tornTopics)
         tokens = Self.counts(survey.tokens) {
             [
                 $0.service, $0.environment ?? "unknown", $0.hasAppID ? "named" : "unnamed",
@@ -300,11 +306,16 @@ extension MigrationPlan {
         ages = Survey.Age.allCases.compactMap { age in survey.ages[age].map { Count(what: [age.rawValue], count: $0) } }
         tags = (survey.withTags, survey.tags)
         places = (survey.withLocale, survey.withTimeZone, survey.devices)
-        let ways = loads.map { ($0, $0.requests(for: report.written, bytes: report.bytesWritten)) }
-        self.loads = (ways + (door.map { $0.target.ways(of: $0.amount) } ?? [])).map { way, requests in
-            let seconds =
-                requestsPerSecond.map { (requests + $0 - 1) / $0 } ?? way.rate.map { $0.seconds(for: requests) }
-            return Load(door: way, requests: requests, seconds: seconds)
+        let ways = loads.map { way in
+            (door: way, requests: way.requests(for: report.written, bytes: report.bytesWritten), wait: nil as Duration?)
+        }
+        self.loads = (ways + (door.map { $0.target.ways(of: $0.amount) } ?? [])).map { way in
+            let byRate =
+                requestsPerSecond.map { (way.requests + $0 - 1) / $0 }
+                ?? way.door.rate.map { $0.seconds(for: way.requests) }
+            // Who waits sends meanwhile.
+            let seconds = [byRate, way.wait.map { Int($0.components.seconds) }].compactMap(\.self).max()
+            return Load(door: way.door, requests: way.requests, seconds: seconds)
         }
         undo = door?.target.undo ?? Self.undo
         noes = door?.target.noes
@@ -399,6 +410,7 @@ extension MigrationPlan {
             "subscriptions": .array(subscriptions.map { object(["channel", "about", "state"], $0) }),
             "consents": .array(consents.map { object(["purpose", "channel", "state"], $0) }),
             "contradictions": .integer(torn),
+            "topicContradictions": .integer(tornTopics),
             "tokens": .array(tokens.map { object(["service", "environment", "app", "form"], $0) }),
             "tokenAges": .array(ages.map { object(["age"], $0) }),
             "tags": ["contacts": .integer(tags.contacts), "total": .integer(tags.total)],
@@ -467,6 +479,7 @@ extension MigrationPlan.Keys {
         [
             "kind": .string(kind), "total": .integer(total), "distinct": .integer(distinct),
             "repeats": .integer(repeats), "caseVariants": .integer(caseVariants), "contradictions": .integer(torn),
+            "topicContradictions": .integer(tornTopics),
         ]
     }
 }

@@ -64,8 +64,9 @@ struct Survey: Sendable {
     var devices = 0
     var wishes: [Wish: Int] = [:]
     var answers: [Answer: Int] = [:]
-    /// Contacts that say yes and no about one channel.
+    /// Contacts that say yes and no about one channel, and those that do about one topic.
     var torn = 0
+    var tornTopics = 0
     /// Contacts that are written with another identifier in place of the target's key.
     var withOtherKey = 0
     var tokens: [Token: Int] = [:]
@@ -73,6 +74,8 @@ struct Survey: Sendable {
     var remarks: [String: Remark] = [:]
     /// The marks of identifiers by their kind, and of push tokens by ``tokenKey``.
     var marks: [String: [KeyMark]] = [:]
+    /// The marks of words about topics, by the kind of the identifier that says whose they are.
+    var topicMarks: [String: [KeyMark]] = [:]
 
     static let tokenKey = "push token"
     /// More names of attributes than these are counted together.
@@ -107,8 +110,16 @@ struct Survey: Sendable {
             )
             answers[answer, default: 0] += 1
         }
+        let topics = Self.topics(contact)
+        if topics.contains(where: { KeyMark.Opinion.isTorn($0.said) }) { tornTopics += 1 }
         var kinds: Set<IdentifierKind> = []
         for each in contact.identifiers {
+            let key = topics.isEmpty ? 0 : KeyMark(key: each.value, opinion: 0).folded
+            for topic in topics {
+                topicMarks[each.kind.rawValue, default: []].append(
+                    KeyMark(of: key, on: topic.subject, opinion: topic.said)
+                )
+            }
             identifiers[each.kind.rawValue, default: 0] += 1
             let isKey = kinds.insert(each.kind).inserted && isWritten
             let said = isKey ? opinion | KeyMark.Opinion.key : opinion
@@ -160,6 +171,20 @@ struct Survey: Sendable {
         return bits
     }
 
+    /// What a contact says of each topic: what it is about, and a yes, a no, or both.
+    private static func topics(_ contact: Contact) -> [(subject: UInt64, said: UInt64)] {
+        let words = contact.subscriptions.filter {
+            $0.topic != nil && $0.state != .unknown && Lexicon.channelNames.contains($0.channel.rawValue)
+        }
+        guard !words.isEmpty else { return [] }
+        return Dictionary(grouping: words, by: \.key).map { key, words in
+            let said = words.reduce(UInt64(0)) {
+                $0 | ($1.state == .subscribed ? KeyMark.Opinion.yes : KeyMark.Opinion.no)
+            }
+            return (ConsentMark.wish(key.channel.rawValue, key.topic), said)
+        }
+    }
+
     // MARK: Findings
 
     mutating func note(_ findings: [Finding], isWritten: Bool) {
@@ -201,6 +226,7 @@ struct Survey: Sendable {
         (withTags, tags) = (withTags + other.withTags, tags + other.tags)
         (withLocale, withTimeZone) = (withLocale + other.withLocale, withTimeZone + other.withTimeZone)
         (devices, torn) = (devices + other.devices, torn + other.torn)
+        tornTopics += other.tornTopics
         withOtherKey += other.withOtherKey
         wishes.merge(other.wishes, uniquingKeysWith: +)
         answers.merge(other.answers, uniquingKeysWith: +)

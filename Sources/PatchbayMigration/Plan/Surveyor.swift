@@ -6,6 +6,7 @@ final class Surveyor {
     private(set) var survey = Survey()
     let activity: Activity?
     private var counters: [String: KeyCounter] = [:]
+    private var topicCounters: [String: KeyCounter] = [:]
     /// Kinds of identifiers that are counted; further ones are only told of.
     private static let mostKinds = 16
     /// Records that were surveyed alone, to be added together.
@@ -19,6 +20,11 @@ final class Surveyor {
         for (kind, marks) in part.marks where counters[kind] != nil || counters.count < Self.mostKinds {
             let counter = counters[kind] ?? KeyCounter()
             counters[kind] = counter
+            try counter.add(marks)
+        }
+        for (kind, marks) in part.topicMarks where counters[kind] != nil {
+            let counter = topicCounters[kind] ?? KeyCounter()
+            topicCounters[kind] = counter
             try counter.add(marks)
         }
     }
@@ -44,7 +50,11 @@ final class Surveyor {
     func finish() throws(FileError) -> [String: KeyCounter.Counts] {
         try settle()
         var counts: [String: KeyCounter.Counts] = [:]
-        for (kind, counter) in counters { counts[kind] = try counter.finish() }
+        for (kind, counter) in counters {
+            var count = try counter.finish()
+            count.tornTopics = try topicCounters[kind]?.finish().torn ?? 0
+            counts[kind] = count
+        }
         return counts
     }
 }

@@ -185,10 +185,14 @@ private struct PlanPage {
                 each.torn > 0
                 ? "<p class=\"help\"><span class=\"chip refused\">contradiction</span> \(Page.figure(each.torn, "keys.\(place).contradictions")) of them stand in several records of which one says yes and another no to messages.</p>"
                 : ""
+            let topics =
+                each.tornTopics > 0
+                ? "<p class=\"help\"><span class=\"chip refused\">contradiction</span> \(Page.figure(each.tornTopics, "keys.\(place).topicContradictions")) times several records with the same one say yes and no about a topic.</p>"
+                : ""
             return """
                 <h3>\(Page.kind(each.kind)) <small>\(Page.figure(each.total, "keys.\(place).total")) in all, \
                 \(Page.figure(each.distinct, "keys.\(place).distinct")) different</small></h3>\
-                \(Page.stack(segments, of: each.total, label: "Keys of the kind \(each.kind)"))\(torn)
+                \(Page.stack(segments, of: each.total, label: "Keys of the kind \(each.kind)"))\(torn)\(topics)
                 """
         }
         let billed =
@@ -232,11 +236,15 @@ private struct PlanPage {
             plan.torn > 0
             ? "<p><span class=\"chip refused\">contradiction</span> \(Page.figure(plan.torn, "contradictions")) contacts say yes and no about the same channel. The no counts.</p>"
             : ""
+        let topics =
+            plan.tornTopics > 0
+            ? "<p><span class=\"chip refused\">contradiction</span> \(Page.figure(plan.tornTopics, "topicContradictions")) contacts say yes and no about the same topic. The no counts.</p>"
+            : ""
         let nothing =
             rows.isEmpty && consents.isEmpty ? "<p>The source says nothing about what people want to hear.</p>" : ""
         return Page.section(
             "What people want to hear",
-            rows.joined() + table + torn + nothing,
+            rows.joined() + table + torn + topics + nothing,
             "A no, and an unknown, never become a yes on the way. <code>--evidence</code> writes a line for each answer, before and after."
         )
     }

@@ -17,6 +17,8 @@ public struct FileSource: ByteSource {
     private let chunk: Int
     /// How many bytes are still to be read, where not all are.
     private var left = Int.max
+    /// Where the next bytes stand in a file that others read, too; nil where the system knows.
+    private var place: Int?
     /// When a plain file had been changed last before it was opened.
     private let changed: Int?
 
@@ -47,6 +49,12 @@ public struct FileSource: ByteSource {
         left = end
     }
 
+    /// A file that is kept open, from its start: each source of it has a place of its own.
+    init(kept file: FileDescriptor, chunk: Int) throws(FileError) {
+        try self.init(file, chunk: chunk)
+        place = 0
+    }
+
     /// What the file is now.
     func status() throws(FileError) -> stat { try file.status() }
 
@@ -64,6 +72,13 @@ public struct FileSource: ByteSource {
     }
 
     public mutating func next() throws(FileError) -> [UInt8]? {
+        guard let place else { return try nextInOrder() }
+        let count = min(chunk, (size ?? 0) - place)
+        self.place = place + count
+        return count > 0 ? try file.read(count, at: place) : nil
+    }
+
+    private mutating func nextInOrder() throws(FileError) -> [UInt8]? {
         let bytes = try file.read(min(chunk, left))
         left -= bytes.count
         return bytes.isEmpty ? nil : bytes

@@ -52,7 +52,10 @@ public struct AltcraftServerAccount: Codable, Sendable, Equatable {
 
 extension AltcraftServerAccount {
     /// The place of the oldest profile that holds a value in a field.
-    mutating func place(of value: String, in field: String) -> Int? { index.place(of: value, in: field, profiles) }
+    mutating func place(of value: String, in field: String) -> Int? { places(of: value, in: field).first }
+
+    /// The places of all profiles that hold a value in a field, oldest first.
+    mutating func places(of value: String, in field: String) -> [Int] { index.places(of: value, in: field, profiles) }
 
     mutating func append(_ profile: Profile) {
         profiles.append(profile)
@@ -80,21 +83,19 @@ extension AltcraftServerAccount.Profile {
 
 /// Where profiles stand by a field's values: made where it is first asked for. Two states are equal whatever is known of them.
 private struct ProfileIndex: Sendable, Equatable {
-    private var places: [String: [String: Int]] = [:]
+    private var places: [String: [String: [Int]]] = [:]
 
-    mutating func place(
+    mutating func places(
         of value: String,
         in field: String,
         _ profiles: [AltcraftServerAccount.Profile]
-    ) -> Int? {
-        if let known = places[field] {
-            guard let place = known[value] else { return nil }
-            if profiles[place].values(in: field).contains(value) { return place }
-            // It held that once.
+    ) -> [Int] {
+        if places[field] == nil {
+            places[field] = [:]
+            for (place, profile) in profiles.enumerated() { note(profile, at: place, in: field) }
         }
-        places[field] = [:]
-        for (place, profile) in profiles.enumerated() { note(profile, at: place, in: field) }
-        return places[field]?[value]
+        // Some held it once.
+        return (places[field]?[value] ?? []).filter { profiles[$0].values(in: field).contains(value) }
     }
 
     mutating func note(_ profile: AltcraftServerAccount.Profile, at place: Int) {
@@ -103,8 +104,10 @@ private struct ProfileIndex: Sendable, Equatable {
 
     private mutating func note(_ profile: AltcraftServerAccount.Profile, at place: Int, in field: String) {
         for value in profile.values(in: field) {
-            let known = places[field]?[value] ?? place
-            places[field]?[value] = min(place, known)
+            let known = places[field]?[value] ?? []
+            guard !known.contains(place) else { continue }
+            let next = known.firstIndex { $0 > place } ?? known.count
+            places[field]?[value, default: []].insert(place, at: next)
         }
     }
 

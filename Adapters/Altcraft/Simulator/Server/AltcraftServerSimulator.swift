@@ -220,7 +220,13 @@ public struct AltcraftServerSimulator: VendorSimulator {
         let from = body["from_id"]?.string ?? ""
         let names = body["fields"]?.array?.compactMap(\.string)
         let next = state.profiles.partitioningIndex { $0.id > from }
-        let shown = state.profiles[next...].lazy.filter { Self.matches($0, body["query"]) }.prefix(Int(limit))
+        let shown: [AltcraftServerAccount.Profile]
+        if let places = Self.places(body["query"], &state) {
+            let all = places.filter { $0 >= next }.map { state.profiles[$0] }
+            shown = Array(all.lazy.filter { Self.matches($0, body["query"]) }.prefix(Int(limit)))
+        } else {
+            shown = Array(state.profiles[next...].lazy.filter { Self.matches($0, body["query"]) }.prefix(Int(limit)))
+        }
         return [
             "data": .array(
                 shown.map { profile in
@@ -235,6 +241,16 @@ public struct AltcraftServerSimulator: VendorSimulator {
                 }
             )
         ]
+    }
+
+    /// Where the profiles stand, oldest first, of which a query for texts in one field speaks; nil for any other query.
+    private static func places(_ query: JSONValue?, _ state: inout AltcraftServerAccount) -> [Int]? {
+        guard let condition = query?.object?.first, query?.object?.count == 1, condition.name != "$or",
+            let wanted = condition.value["$in"]?.array
+        else { return nil }
+        let texts = wanted.compactMap(\.string)
+        guard texts.count == wanted.count else { return nil }
+        return Set(texts.flatMap { state.places(of: $0, in: condition.name) }).sorted()
     }
 
     /// A small part of the database's query language: equality, `$in` and `$or`.

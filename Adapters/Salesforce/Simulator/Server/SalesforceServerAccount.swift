@@ -17,7 +17,7 @@ public struct SalesforceServerAccount: Codable, Sendable, Equatable {
         public var id: String
         /// The data extension's key.
         public var dataExtension: String
-        /// Its rows, as they came.
+        /// Its rows, as they came, until they are carried out.
         public var rows: [JSONValue]
         /// When it is complete.
         public var readyAt: Instant

@@ -223,6 +223,7 @@ public struct SalesforceServerSimulator: VendorSimulator {
                 upsert(values, of: contact, in: job.dataExtension, &state)
                 return ""
             }
+            state.jobs[place].rows = []
         }
     }
 

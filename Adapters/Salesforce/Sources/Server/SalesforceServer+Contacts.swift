@@ -76,6 +76,13 @@ extension SalesforceServer: ContactDoor {
             ]
         case .asyncRows:
             let jobs = (amount.all + settings.rowsPerJob - 1) / settings.rowsPerJob
+            let poll = settings.pollSeconds
+            let time = amount.jobTime ?? ServerPace.assumedJob
+            let questions = max(1, Int((time / .seconds(poll)).rounded(.up)))
+            let source =
+                amount.jobTime == nil
+                ? "assumed: the vendor documents no time, and {\"to\": {\"jobSeconds\": …}} in the settings says another"
+                : "as the settings say"
             return [
                 DoorWork(
                     "async rows",
@@ -85,8 +92,10 @@ extension SalesforceServer: ContactDoor {
                 ),
                 DoorWork(
                     "async status",
-                    requests: jobs,
-                    note: "asked every \(settings.pollSeconds) s until the job has ended, once at least"
+                    requests: jobs * questions,
+                    note:
+                        "each job is asked for every \(poll) s until it has ended, \(questions) times: one takes \(time.components.seconds) s, \(source); where rows are refused, for their reasons besides, 50 in a request",
+                    wait: .seconds(poll * questions)
                 ),
             ]
         case .contacts:

@@ -14,6 +14,8 @@ enum ServerPace: Sendable {
     )
     /// Jobs that may get lost before their row is given up.
     static let lostJobs = 3
+    /// How long a job is assumed to take, where somebody plans: nothing is documented.
+    static let assumedJob = Duration.seconds(10)
     /// Results of one page.
     static let resultsPage = 50
 }

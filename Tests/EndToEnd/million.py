@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Leads a million contacts through a vendor's server door at the sandbox, over HTTP, and recounts what the sandbox received.
+
+    million.py [--contacts N] [--beside N] [--door NAME]… [--folder FOLDER] [--keep]
+
+For each door: a smaller migration first, then the large one, which is killed with -9 in its middle and gone on with; both with
+rejects, a journal and evidence. It prints records a second, requests, and the most memory that each process of the command ever
+had: that of the large one must not be much more than that of the small one. At the end the sandbox's log, which says what
+really arrived, is held against what the verdicts promise, person by person and word by word.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import processes
+
+KEYS = {"TOKEN": "c7f55f8f-token", "SECRET": "c7Xw9-secret"}
+# Faster than any vendor allows: what is measured is the command, not a vendor's limit.
+RATE = {"requests": 1_000_000, "per": 1, "burst": 10_000}
+# So much more memory the large run may have than the small one.
+ALLOWANCE = 64 << 20
+POISON = "poison"
+Door = collections.namedtuple("Door", "name account settings heard")
+
+
+# The people
+
+def person(row):
+    """Of whom a row speaks: now and then of one that a row before spoke of."""
+    return row - 400 if row % 1000 == 500 else row
+
+
+def is_unmappable(row):
+    return row % 5000 == 29
+
+
+def is_poisonous(row):
+    return row % 50_000 == 17
+
+
+def says_no(number):
+    """Whether the person said no to e-mail; of those that are spoken of twice the first row did."""
+    return number % 10 == 0
+
+
+def wants_texts(number):
+    return number % 8 == 3
+
+
+def contact(row):
+    number = person(row)
+    identifiers = [] if is_unmappable(row) else [
+        {"kind": "external", "value": f"member-{number:07}"}, {"kind": "email", "value": f"member-{number:07}@mail.example"},
+        {"kind": "phone", "value": f"+3584{number:08}"},
+    ]
+    wishes = [{"channel": "email", "state": "unsubscribed" if says_no(row) and row == number else "subscribed"}]
+    if wants_texts(number):
+        wishes.append({"channel": "sms", "state": "subscribed"})
+    return {
+        "identifiers": identifiers,
+        "attributes": {"points": number, "nick": POISON if is_poisonous(row) else f"Zoë {number}", "city": f"Åbo {number % 97}"},
+        "tags": ["red"] if number % 2 else [], "subscriptions": wishes,
+    }
+
+
+def write_contacts(path, count):
+    with open(path, "w", encoding="utf-8") as file:
+        for row in range(1, count + 1):
+            file.write(json.dumps(contact(row), ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+# What the vendors heard
+
+def column_words(item):
+    """The words of a row of columns: what is said of whom."""
+    row = {name.lower(): str(value) for name, value in item.items()}
+    key = row.pop("contactkey")
+    words = {}
+    for name, value in row.items():
+        words[{"mail": "wish.email", "sms": "wish.sms", "isred": "tag.red"}.get(name, name)] = value.lower() if name in ("mail", "sms", "isred") else value
+    return key, words
+
+
+def salesforce(path, body):
+    if path.endswith("/rows"):
+        yield from (column_words(item) for item in json.loads(body)["items"])
+
+
+def altcraft(path, body):
+    if not path.endswith("import_batch"):
+        return
+    for row in json.loads(body)["data"]:
+        key = row.pop("crm_id")
+        words = {}
+        for wish in row.pop("subscriptions", []):
+            words[{33: "wish.email", 35: "wish.sms"}[int(wish["resource_id"])]] = str(wish["status"] == "subscribed").lower()
+        labels = row.pop("labels", [])
+        for tag in labels["value"] if isinstance(labels, dict) else labels:
+            words[f"tag.{tag}"] = "true"
+        for name, value in row.items():
+            words[{"phones": "phone", "_city": "city"}.get(name, name)] = str(value[0] if isinstance(value, list) else value)
+        yield key, words
+
+
+def expected(number):
+    """What must have been said of a person, word by word."""
+    words = {
+        "email": f"member-{number:07}@mail.example", "phone": f"+3584{number:08}", "points": str(number), "nick": f"Zoë {number}",
+        "city": f"Åbo {number % 97}", "wish.email": "false" if says_no(number) else "true",
+    }
+    if wants_texts(number):
+        words["wish.sms"] = "true"
+    if number % 2:
+        words["tag.red"] = "true"
+    return words
+
+
+NAMES = {"tagColumns": {"red": "IsRed"}, "identifierColumns": {"email": "Email", "phone": "Phone"}}
+DOORS = [
+    Door(
+        "salesforce-server", {"clientId": "shop", "clientSecret": KEYS["SECRET"], "poison": POISON, "jobTime": 100},
+        lambda url: {
+            "authUrl": url, "restUrl": url, "clientId": "shop", "clientSecret": "${SECRET}", "dataExtension": "People",
+            "subscriptionColumns": {"email": "Mail", "sms": "Sms"}, "route": "asyncRows", "pollSeconds": 1, **NAMES,
+        }, salesforce,
+    ),
+    Door(
+        "altcraft-server", {"apiToken": KEYS["TOKEN"], "dbId": 12, "poison": POISON},
+        lambda url: {
+            "apiUrl": url, "apiToken": "${TOKEN}", "dbId": 12, "matchingField": "crm_id", "tagsField": "labels",
+            "resources": {"email": "33", "sms": "35"},
+        }, altcraft,
+    ),
+]
+
+
+# The runs
+
+class Play:
+    """A sandbox with one vendor, and migrations into it."""
+
+    def __init__(self, folder, door):
+        self.folder, self.door = folder, door
+        self.problems = []
+
+    def __enter__(self):
+        self.sandbox = processes.Sandbox(self.folder, [self.door.name], {self.door.name: self.door.account}, KEYS)
+        settings = self.door.settings(self.sandbox.vendors[self.door.name])
+        provider = {"vendor": {"adapter": self.door.name, "settings": settings, "rate": RATE}}
+        self.configuration = processes.write_configuration(
+            self.folder / "patchbay.json", provider, live=provider, outbox=self.folder / "outbox.sqlite", side="server"
+        )
+        return self
+
+    def __exit__(self, *_):
+        self.sandbox.__exit__()
+
+    def problem(self, text):
+        self.problems.append(text)
+        print(f"  DIFFERENCE: {text}", flush=True)
+
+    def run(self, *words, kill_at=None, watched=None):
+        """Runs the command: its exit code, seconds, most memory, and talk. Killed once `watched` has so many bytes."""
+        talk = self.folder / "talk.txt"
+        begun = time.monotonic()
+        with open(talk, "wb") as file:
+            process = subprocess.Popen(
+                [str(processes.COMMAND), *map(str, words)], env={**os.environ, **KEYS}, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=file,
+            )
+        while kill_at is not None and process.poll() is None:
+            if watched.exists() and watched.stat().st_size >= kill_at:
+                process.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.05)
+        if process.returncode is None:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        else:
+            memory = 0
+        return process.returncode, time.monotonic() - begun, memory, talk.read_text(errors="replace")
+
+    def words(self, source, name):
+        files = {"--out": "out.ndjson", "--rejects": "rejects.json", "--journal": "journal.ndjson", "--evidence": "evidence.ndjson"}
+        return [
+            "migrate", "apply", "--from", "neutral.contacts", "--to", self.door.name, "--config", self.configuration, "--in", source,
+            *(word for flag, file in files.items() for word in (flag, self.folder / f"{name}-{file}")),
+        ]
+
+    def requests(self):
+        return sum(1 for _ in open(self.sandbox.log, "rb"))
+
+    def migrate(self, count, name, kill_at=None):
+        """One migration from an empty account; its most memory."""
+        source = self.folder / f"{name}.ndjson"
+        write_contacts(source, count)
+        self.sandbox.call("POST", "/reset")
+        before = self.requests()
+        words = self.words(source, name)
+        out = self.folder / f"{name}-out.ndjson"
+        seconds, memories = 0, []
+        if kill_at:
+            code, took, memory, _ = self.run(*words, kill_at=kill_at, watched=self.folder / f"{name}-out.ndjson.partial")
+            seconds, memories = took, [memory]
+            if code != -signal.SIGKILL:
+                self.problem(f"the run ended with {code} before it could be killed")
+        code, took, memory, talk = self.run(*words)
+        seconds, memories = seconds + took, memories + [memory]
+        if code not in (0, 1) or not out.exists():
+            self.problem(f"{count} contacts: ended with {code}: {talk[-600:]}")
+            return 0
+        requests = self.requests() - before
+        again = re.search(r"had settled (\d+)", talk)
+        print(
+            f"  {count:,} contacts: {seconds:,.0f} s, {count / seconds:,.0f} records/s, {requests:,} requests, at most "
+            + " and ".join(f"{memory / 1e6:,.0f} MB" for memory in memories)
+            + (f"; killed, gone on with behind record {int(again[1]):,}, {took:,.0f} s more" if again else ""),
+            flush=True,
+        )
+        if kill_at and not again:
+            self.problem("the killed run was not gone on with")
+        self.recount(count, name, before)
+        return max(memories)
+
+    def recount(self, count, name, skipped):
+        """What arrived, from the sandbox's log, held against what the verdicts promise."""
+        words_of = sorted(expected(3 * 8 + 3))  # a person with every word
+        bits = {word: 1 << place for place, word in enumerate(words_of)}
+        heard, wrong, arrived = [0] * (count + 1), collections.Counter(), 0
+        with open(self.sandbox.log, "rb") as log:
+            for place, line in enumerate(log):
+                if place < skipped:
+                    continue
+                entry = json.loads(line)
+                if not entry["processed"] or not 200 <= entry["status"] < 300:
+                    continue
+                for key, words in self.door.heard(entry["path"], entry["body"]):
+                    number = int(key.removeprefix("member-"))
+                    wanted = expected(number)
+                    arrived += 1
+                    for word, value in words.items():
+                        if word == "nick" and value == POISON and is_poisonous(number):
+                            continue
+                        if wanted.get(word) == value:
+                            heard[number] |= bits[word]
+                        else:
+                            wrong[word] += 1
+        promised = rejected = missing = 0
+        refused = []
+        with open(self.folder / f"{name}-out.ndjson", "rb") as verdicts:
+            for row, line in enumerate(verdicts, 1):
+                verdict = json.loads(line)
+                if verdict["number"] != row:
+                    self.problem(f"the verdict of row {row} is one of row {verdict['number']}")
+                    break
+                if verdict["verdict"] == "rejected":
+                    rejected += 1
+                    refused.append(row)
+                    continue
+                promised += 1
+                number = person(row)
+                wanted = sum(bits[word] for word in expected(number))
+                if heard[number] & wanted != wanted:
+                    missing += 1
+        lines = promised + rejected
+        bad = [row for row in range(1, count + 1) if is_unmappable(row) or is_poisonous(row)]
+        if lines != count:
+            self.problem(f"{lines} verdicts of {count} rows")
+        if refused != bad:
+            self.problem(f"{len(refused)} rows are refused, and {len(bad)} are unfit")
+        if missing or wrong:
+            self.problem(f"of {missing} people something is missing that was promised; words that arrived otherwise: {dict(wrong)}")
+        rejects = sum(1 for _ in open(self.folder / f"{name}-rejects.json", "rb"))
+        if rejects != len(bad):
+            self.problem(f"{rejects} rejects of {len(bad)} unfit rows")
+        journal = sum(1 for line in open(self.folder / f"{name}-journal.ndjson", "rb") if line.startswith(b'{"row":'))
+        evidence = sum(1 for _ in open(self.folder / f"{name}-evidence.ndjson", "rb"))
+        print(
+            f"    recounted: {promised:,} promised and all of them heard, {rejected:,} rejected, {arrived:,} rows of people arrived; "
+            f"{journal:,} lines of rows in the journal, {evidence:,} of evidence",
+            flush=True,
+        )
+
+
+def memory_of(pid):
+    try:
+        return int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) << 10
+    except (OSError, TypeError):
+        return 0
+
+
+def play(folder, door, contacts, beside):
+    folder.mkdir()
+    print(f"{door.name}:", flush=True)
+    with Play(folder, door) as scene:
+        small = scene.migrate(beside, "small")
+        size = (folder / "small-out.ndjson").stat().st_size if small else 1
+        large = scene.migrate(contacts, "large", kill_at=size * contacts // beside // 2) if small else 0
+        if large > small + ALLOWANCE:
+            scene.problem(f"the most memory grew from {small / 1e6:,.0f} to {large / 1e6:,.0f} MB")
+        sandbox = memory_of(scene.sandbox.pid)
+        if sandbox:
+            print(f"    the sandbox, which holds all of them, had {sandbox / 1e6:,.0f} MB", flush=True)
+        return scene.problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Leads a million contacts through a server door.")
+    parser.add_argument("--contacts", type=int, default=1_000_000)
+    parser.add_argument("--beside", type=int, default=100_000, help="the smaller migration, whose memory is compared")
+    parser.add_argument("--door", action="append", choices=[door.name for door in DOORS], help="all of these if not given")
+    parser.add_argument("--folder", type=pathlib.Path, help="where the files stand meanwhile; a few GB")
+    parser.add_argument("--keep", action="store_true", help="keep the files, also when all is well")
+    arguments = parser.parse_args()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="patchbay million ", dir=arguments.folder))
+    problems = []
+    for door in DOORS:
+        if not arguments.door or door.name in arguments.door:
+            problems += play(folder / door.name, door, arguments.contacts, arguments.beside)
+    if problems or arguments.keep:
+        print(f"  the files are in {folder}")
+    else:
+        shutil.rmtree(folder)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,9 @@
 #pragma once
 
+#if defined(__linux__) && __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 typedef signed char CBlocks_marks __attribute__((ext_vector_type(16)));
 typedef _Bool CBlocks_flags __attribute__((ext_vector_type(16)));
 
@@ -11,3 +15,17 @@ static inline unsigned short CBlocks_bits(CBlocks_marks marks) {
 
 /// Asks for a line of memory that will be looked at soon.
 static inline void CBlocks_fetch(const void *place) { __builtin_prefetch(place); }
+
+/// Gives memory that was freed back to the system, where the C library (glibc) can be asked to.
+static inline void CBlocks_trim(void) {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
+/// Lets all threads share one heap from now on, where the C library (glibc) would give each its own.
+static inline void CBlocks_share(void) {
+#if defined(__GLIBC__)
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}

@@ -47,6 +47,8 @@ package struct LaneIndex: Sendable {
     package internal(set) var isEven = false
     /// Whether any queue of the lane may be closed.
     private var mayBeClosed = false
+    /// Whether closed queues were forgotten: then it is never known of every queue.
+    private var hasForgotten = false
 
     /// So many queues, and rows of one queue, are kept at most: what stands behind is looked for when its turn comes.
     private static let capacity = 4096
@@ -152,7 +154,7 @@ package struct LaneIndex: Sendable {
             add(name, rows.rows, upTo: isAll ? .max : end, isClosed: rows.isClosed)
         }
         let news = places.count - count
-        reach = isAll ? .everyQueue : .rows(upTo: end)
+        reach = isAll && !hasForgotten ? .everyQueue : .rows(upTo: end)
         if places.count > Self.capacity / 8 { forgetClosed() }
         return news
     }
@@ -160,6 +162,7 @@ package struct LaneIndex: Sendable {
     /// Forgets the closed queues, when there are too many; they are told of when they open.
     private mutating func forgetClosed() {
         guard mayBeClosed else { return }
+        hasForgotten = true
         if reach == .everyQueue { reach = .rows(upTo: queues.lazy.compactMap(\.known.last).max() ?? 0) }
         heads = ArraySlice(heads.filter { !queues[$0.place].isClosed })
         unread.removeAll { queues[$0].isClosed }

@@ -127,6 +127,32 @@ import Testing
         }
     }
 
+    @Test func `a closed queue that was forgotten is found when it opens, wherever the end of the lane is`() throws {
+        let keeper = Keeper(try OutboxStore.open(.memory))
+        try keeper.store.transaction(.normal) {
+            for number in 0..<1_500 { try keeper.store.capture("o-\(number)", queue: "q\(number)") }
+        }
+        var closed: Set<String> = []
+        while true {
+            let (kept, fresh) = try keeper.look(limit: 50)
+            #expect(kept == fresh.map(\.operation.sequence))
+            guard !fresh.isEmpty else { break }
+            closed.formUnion(fresh.map(\.queue))
+            try keeper.close(closed)
+        }
+        // The end was reached, some were forgotten, and those behind them were ended.
+        for number in [0, 700, 1_499] {
+            closed.remove("q\(number)")
+            try keeper.close(closed)
+            let (kept, fresh) = try keeper.look(limit: 50)
+            #expect(fresh.map(\.operation.id) == ["o-\(number)"])
+            #expect(kept == fresh.map(\.operation.sequence))
+            for row in fresh { try keeper.end(row) }
+            try keeper.capture("late-\(number)", queue: "new-\(number)")
+            for row in try keeper.look(limit: 50).fresh { try keeper.end(row) }
+        }
+    }
+
     @Test func `what stands behind a crowd of closed queues is looked for once`() throws {
         func steps(_ count: Int) throws -> Int {
             let keeper = Keeper(try OutboxStore.open(.memory))

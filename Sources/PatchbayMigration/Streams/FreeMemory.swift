@@ -1,0 +1,13 @@
+import CBlocks
+
+/// Memory that was freed, and that the process still holds.
+///
+/// Records are made on one thread and freed on another, which leaves holes in the heap of each: in a long run far more than
+/// what is in use.
+package enum FreeMemory {
+    /// Gives it back to the system.
+    static func giveBack() { CBlocks_trim() }
+
+    /// Threads that begin from now on share one heap, so that one fills the holes of another. For a process that does nothing else.
+    package static func share() { CBlocks_share() }
+}

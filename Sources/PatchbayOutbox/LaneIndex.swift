@@ -1,3 +1,13 @@
+/// How much is looked at and kept at once of what waits; a simulation of few operations takes less.
+package struct LookSizes: Sendable {
+    /// Rows of one look along the order of capture, at most.
+    package var portion = 1_088
+    /// Queues, and rows of one queue, that an index keeps.
+    package var kept = 4_096
+
+    package init() {}
+}
+
 /// What is known of the ready rows of one lane: which queues there are, and which rows stand in them, in order.
 ///
 /// Kept from one window to the next, so that a row is looked for once and not at every plan. Whoever keeps it tells it what
@@ -46,12 +56,12 @@ package struct LaneIndex: Sendable {
     /// them leaves no queue without its share of the places, and they may be used on for a while.
     package internal(set) var isEven = false
     /// Whether any queue of the lane may be closed.
-    private var mayBeClosed = false
+    var mayBeClosed = false
     /// Whether closed queues were forgotten: then it is never known of every queue.
     private var hasForgotten = false
 
     /// So many queues, and rows of one queue, are kept at most: what stands behind is looked for when its turn comes.
-    private static let capacity = 4096
+    var capacity = LookSizes().kept
 
     /// Nothing known.
     package init() {}
@@ -60,14 +70,14 @@ package struct LaneIndex: Sendable {
     package mutating func enter(_ sequence: Int64, queue name: String) {
         if let place = places[name] {
             guard queues[place].isComplete else { return }
-            if queues[place].known.count < Self.capacity {
+            if queues[place].known.count < capacity {
                 append([sequence], to: place)
             } else {
                 queues[place].end = sequence - 1
             }
         } else if reach == .everyQueue {
             // One that is not known may be closed: it is looked for in its turn.
-            guard places.count < Self.capacity, !mayBeClosed else { return reach = .rows(upTo: sequence - 1) }
+            guard places.count < capacity, !mayBeClosed else { return reach = .rows(upTo: sequence - 1) }
             add(name, [sequence], upTo: .max)
         }
     }
@@ -87,9 +97,9 @@ package struct LaneIndex: Sendable {
                 add(name, [], upTo: 0)
             }
         }
-        guard places.count > Self.capacity else { return }
+        guard places.count > capacity else { return }
         forgetClosed()
-        if places.count > Self.capacity { clear() }
+        if places.count > capacity { clear() }
     }
 
     /// A row ended.
@@ -128,9 +138,11 @@ package struct LaneIndex: Sendable {
     // MARK: Rows that were looked for
 
     /// Forgets everything but the version.
-    mutating func clear() { self = LaneIndex(version: version) }
+    mutating func clear() { self = LaneIndex(version: version, capacity, mayBeClosed: mayBeClosed) }
 
-    private init(version: IndexVersion?) { self.version = version }
+    init(version: IndexVersion?, _ capacity: Int, mayBeClosed: Bool) {
+        (self.version, self.capacity, self.mayBeClosed) = (version, capacity, mayBeClosed)
+    }
 
     /// The place of a queue.
     func place(of name: String) -> Int? { places[name] }
@@ -155,7 +167,7 @@ package struct LaneIndex: Sendable {
         }
         let news = places.count - count
         reach = isAll && !hasForgotten ? .everyQueue : .rows(upTo: end)
-        if places.count > Self.capacity / 8 { forgetClosed() }
+        if places.count > capacity / 8 { forgetClosed() }
         return news
     }
 

@@ -114,9 +114,9 @@ extension OutboxStore {
             let before = damagedSoFar
             let version = try guarded(indexVersion)
             if index.version != version {
-                index = LaneIndex()
-                index.version = version
+                index = LaneIndex(version: version, looks.kept, mayBeClosed: mayBeClosed)
             }
+            index.mayBeClosed = mayBeClosed
             let reader = QueueReader(
                 connection: connection,
                 provider: provider,
@@ -124,7 +124,7 @@ extension OutboxStore {
                 mayBeClosed: mayBeClosed,
                 prepare: { () throws(OutboxError) in try self.carryOutEndingsNow() }
             )
-            var selection = QueueSelection(reader, limit: limit, index: index)
+            var selection = QueueSelection(reader, limit: limit, portion: looks.portion, index: index)
             index = LaneIndex()
             try guarded { () throws(OutboxError) in
                 try selection.findQueues(resumingIn: &headSearch)

@@ -35,6 +35,8 @@ package final class OutboxStore {
     var synchronous: Durability?
     /// Where the search for queue heads goes on, by provider and lane, when a lane has too many queues for one look.
     var headSearch: [[String]: String] = [:]
+    /// How much is looked at and kept at once.
+    package var looks = LookSizes()
     /// How often rows changed in a way that no kept index is told of.
     var upheavals = 0
     /// The highest sequence given out in this transaction.

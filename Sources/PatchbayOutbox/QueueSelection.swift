@@ -8,6 +8,7 @@ struct QueueSelection {
 
     let reader: QueueReader
     let limit: Int
+    let portion: Int
     var index: LaneIndex
     /// The chosen queues, the oldest head first.
     private(set) var queues: [Queue] = []
@@ -16,8 +17,8 @@ struct QueueSelection {
     /// More open queues than places were seen, or could not all be looked for.
     private var mayHaveOtherQueues = false
 
-    init(_ reader: QueueReader, limit: Int, index: LaneIndex) {
-        (self.reader, self.limit, self.index) = (reader, limit, index)
+    init(_ reader: QueueReader, limit: Int, portion: Int, index: LaneIndex) {
+        (self.reader, self.limit, self.portion, self.index) = (reader, limit, portion, index)
     }
 
     // MARK: Which queues
@@ -37,14 +38,14 @@ struct QueueSelection {
 
     /// Looks through the next rows, and on while there are new queues in them, closed or not; whether that was enough.
     private mutating func lookAlongOrder() throws(OutboxError) -> Bool {
-        let budget = min(4 * limit + 64, 1_088)
+        let budget = min(4 * limit + 64, portion)
         while true {
             let start: Int64 = if case .rows(let end) = index.reach { end } else { 0 }
             let rows = try reader.inOrder(behind: start, limit: budget)
             isAtEnd = rows.count < budget
             let news = index.add(rows, isAll: isAtEnd)
             if isAtEnd || index.isEnough(for: limit) { return true }
-            if news < budget / 32 { return false }
+            if news < max(1, budget / 32) { return false }
         }
     }
 

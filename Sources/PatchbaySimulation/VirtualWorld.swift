@@ -109,6 +109,10 @@ public final class VirtualWorld {
     }
 
     private var processes: [Process]
+    /// How much every process looks at and keeps at once of what waits.
+    package var looks = LookSizes() {
+        didSet { for process in processes { process.store.looks = looks } }
+    }
     private var storageHook: ((StoragePoint) throws -> Void)?
     private var disk: Disk?
     /// The requests that left and that no disk remembers, not even a journal.
@@ -335,6 +339,7 @@ public final class VirtualWorld {
         let first = try disk.image.open(location)
         for place in processes.indices {
             processes[place].store = place == 0 ? first : try OutboxStore.open(location)
+            processes[place].store.looks = looks
             watch(place)
         }
         settled = disk.settled

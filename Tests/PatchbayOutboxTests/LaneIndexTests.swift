@@ -153,6 +153,21 @@ import Testing
         }
     }
 
+    @Test func `what enters a closed queue waits, whatever was known of the queue`() throws {
+        let keeper = Keeper(try OutboxStore.open(.memory))
+        try keeper.capture("o-1", queue: "a")
+        try keeper.close(["b"])
+        #expect(try keeper.look(limit: 10).kept.count == 1)
+        // Nothing that was known is known any more, and there was nothing in the queue.
+        try keeper.store.release(provider: nil, subject: "installation-1", hold: "h")
+        keeper.store.noteUpheaval()
+        #expect(try keeper.look(limit: 10).kept.count == 1)
+        try keeper.capture("o-2", queue: "b")
+        let (kept, fresh) = try keeper.look(limit: 10)
+        #expect(fresh.map(\.operation.id) == ["o-1"])
+        #expect(kept == fresh.map(\.operation.sequence))
+    }
+
     @Test func `what stands behind a crowd of closed queues is looked for once`() throws {
         func steps(_ count: Int) throws -> Int {
             let keeper = Keeper(try OutboxStore.open(.memory))

@@ -47,6 +47,7 @@ public protocol VendorAdapter: Sendable {
 }
 
 extension VendorAdapter {
+    /// As many as the descriptor says.
     public var window: Int { Self.descriptor.window }
     public func examine(_ operation: EngagementOperation) -> [Finding] { [] }
     public func place(_ operation: EngagementOperation) -> Place { Place(lane: operation.subject.rawValue) }

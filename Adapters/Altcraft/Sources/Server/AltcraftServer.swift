@@ -107,6 +107,7 @@ public struct AltcraftServer: VendorAdapter {
         return findings
     }
 
+    /// As many as a request may carry.
     public var window: Int { max(256, settings.profilesPerRequest) }
 
     public func place(_ operation: EngagementOperation) -> Place {

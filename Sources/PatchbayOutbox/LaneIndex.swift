@@ -57,7 +57,7 @@ package struct LaneIndex: Sendable {
     package internal(set) var isEven = false
     /// Whether any queue of the lane may be closed.
     var mayBeClosed = false
-    /// Whether closed queues were forgotten: then it is never known of every queue.
+    /// Whether there are closed queues that are not known: then looking through the lane makes not every queue known.
     private var hasForgotten = false
 
     /// So many queues, and rows of one queue, are kept at most: what stands behind is looked for when its turn comes.
@@ -149,6 +149,8 @@ package struct LaneIndex: Sendable {
 
     /// Rows of the lane that stand next behind what the index reaches, in order; whether they are all there are.
     ///
+    /// A closed queue that is not known stays so: it may have begun before them. It is told of when it opens.
+    ///
     /// - Returns: How many queues were not known before.
     mutating func add(_ rows: [QueueReader.Row], isAll: Bool) -> Int {
         let before: Int64 = if case .rows(let end) = reach { end } else { 0 }
@@ -160,12 +162,12 @@ package struct LaneIndex: Sendable {
             append(Array(more), to: place)
             queues[place].end = isAll ? .max : max(end, queues[place].end)
         }
-        let count = places.count
+        var news = 0
         for (name, rows) in found.sorted(by: { ($0.value.rows.first ?? 0) < ($1.value.rows.first ?? 0) })
         where places[name] == nil {
-            add(name, rows.rows, upTo: isAll ? .max : end, isClosed: rows.isClosed)
+            news += 1
+            if rows.isClosed { hasForgotten = true } else { add(name, rows.rows, upTo: isAll ? .max : end) }
         }
-        let news = places.count - count
         reach = isAll && !hasForgotten ? .everyQueue : .rows(upTo: end)
         if places.count > capacity / 8 { forgetClosed() }
         return news

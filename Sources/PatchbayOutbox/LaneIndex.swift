@@ -50,6 +50,8 @@ package struct LaneIndex: Sendable {
     /// The queues of which no row is known, and some may be there.
     private(set) var unread: [Int] = []
     var reach = Reach.nothing
+    /// The row up to which the lane was looked through in the order of capture; 0 where that does not count.
+    var end: Int64 { if case .rows(let end) = reach { end } else { 0 } }
     /// The state of the store that this is about.
     package internal(set) var version: IndexVersion?
     /// Whether the rows selected last come from one queue alone, or are all that is known of theirs: then what ends among
@@ -137,10 +139,10 @@ package struct LaneIndex: Sendable {
 
     // MARK: Rows that were looked for
 
-    /// Forgets everything but the version.
+    /// Forgets everything but the version, and whether any queue may be closed.
     mutating func clear() { self = LaneIndex(version: version, capacity, mayBeClosed: mayBeClosed) }
 
-    init(version: IndexVersion?, _ capacity: Int, mayBeClosed: Bool) {
+    init(version: IndexVersion?, _ capacity: Int, mayBeClosed: Bool = false) {
         (self.version, self.capacity, self.mayBeClosed) = (version, capacity, mayBeClosed)
     }
 
@@ -153,7 +155,7 @@ package struct LaneIndex: Sendable {
     ///
     /// - Returns: How many queues were not known before.
     mutating func add(_ rows: [QueueReader.Row], isAll: Bool) -> Int {
-        let before: Int64 = if case .rows(let end) = reach { end } else { 0 }
+        let before = self.end
         let end = rows.last?.sequence ?? before
         var found: [String: (rows: ArraySlice<Int64>, isClosed: Bool)] = [:]
         for row in rows { found[row.queue, default: ([], row.isClosed)].rows.append(row.sequence) }
@@ -187,7 +189,6 @@ package struct LaneIndex: Sendable {
     @discardableResult
     mutating func add(_ name: String, _ known: ArraySlice<Int64>, upTo end: Int64, isClosed: Bool = false) -> Int {
         let queue = Queue(name: name, known: known, end: end, isClosed: isClosed)
-        mayBeClosed = mayBeClosed || isClosed
         let place = free.popLast() ?? queues.count
         if place < queues.count { queues[place] = queue } else { queues.append(queue) }
         places[name] = place

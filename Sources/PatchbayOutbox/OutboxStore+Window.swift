@@ -114,7 +114,7 @@ extension OutboxStore {
             let before = damagedSoFar
             let version = try guarded(indexVersion)
             if index.version != version {
-                index = LaneIndex(version: version, looks.kept, mayBeClosed: mayBeClosed)
+                index = LaneIndex(version: version, looks.kept)
             }
             index.mayBeClosed = mayBeClosed
             let reader = QueueReader(

@@ -40,8 +40,7 @@ struct QueueSelection {
     private mutating func lookAlongOrder() throws(OutboxError) -> Bool {
         let budget = min(4 * limit + 64, portion)
         while true {
-            let start: Int64 = if case .rows(let end) = index.reach { end } else { 0 }
-            let rows = try reader.inOrder(behind: start, limit: budget)
+            let rows = try reader.inOrder(behind: index.end, limit: budget)
             isAtEnd = rows.count < budget
             let news = index.add(rows, isAll: isAtEnd)
             if isAtEnd || index.isEnough(for: limit) { return true }

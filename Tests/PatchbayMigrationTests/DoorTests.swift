@@ -887,11 +887,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), people)
         defer { bench.remove() }
         let vendor = try Shop.altcraft.vendor()
-        var asked = 0
-        let first = try await bench.apply(vendor) {
-            asked += 1
-            return asked > 3
-        }
+        let first = try await bench.apply(vendor, isCancelled: asked(moreThan: 3))
         #expect(!first.isCommitted)
         #expect(try bench.names.contains("out.checkpoint"))
         let other = await failure { try await bench.apply(vendor, settings: ["other": true]) }
@@ -905,6 +901,15 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(second.report.read == 200)
         #expect(second.accounts?.total("accepted") == 400)
         #expect(try bench.lines("out").compactMap { $0["number"]?.integer } == (1...200).map(Int64.init))
+    }
+
+    /// Whether it was asked more often than so.
+    private func asked(moreThan most: Int) -> () -> Bool {
+        var count = 0
+        return {
+            count += 1
+            return count > most
+        }
     }
 
     /// A thousand people, every tenth of them twice, the second row some way behind the first.
@@ -931,11 +936,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), Self.crowd)
         defer { bench.remove() }
         let vendor = try Shop.altcraft.vendor()
-        var asked = 0
-        let first = try await bench.apply(vendor) {
-            asked += 1
-            return asked > 1_500
-        }
+        let first = try await bench.apply(vendor, isCancelled: asked(moreThan: 1_500))
         #expect(!first.isCommitted)
         #expect(first.report.read > 0)
         let before = await vendor.paths.count
@@ -956,11 +957,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), Self.crowd)
         defer { bench.remove() }
         let vendor = try Shop.altcraft.vendor()
-        var asked = 0
-        let first = try await bench.apply(vendor) {
-            asked += 1
-            return asked > 3
-        }
+        let first = try await bench.apply(vendor, isCancelled: asked(moreThan: 3))
         let second = try await bench.apply(vendor) { true }
         #expect(!second.isCommitted)
         #expect(second.report.read == first.report.read)
@@ -973,11 +970,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let bench = try Bench(Shop.altcraft.target(["profilesPerRequest": 5]), people)
         defer { bench.remove() }
         let vendor = try Shop.altcraft.vendor()
-        var asked = 0
-        let first = try await bench.apply(vendor, journal: true) {
-            asked += 1
-            return asked > 40
-        }
+        let first = try await bench.apply(vendor, journal: true, isCancelled: asked(moreThan: 40))
         #expect(!first.isCommitted)
         if isRejected {
             // Whom somebody has changed since stays, and so does the journal.

@@ -145,11 +145,7 @@ extension CaptureBatch {
     }
 
     private func end(_ row: OutboxRow, _ provider: String, _ reason: FindingRow) throws {
-        try end(row, provider, OperationOutcome(.dropped, finding: reason.at()))
-    }
-
-    func end(_ row: OutboxRow, _ provider: String, _ outcome: OperationOutcome) throws {
-        try context.end(row, provider, outcome)
+        try context.end(row, provider, OperationOutcome(.dropped, finding: reason.at()))
     }
 
     // MARK: The trail

@@ -21,7 +21,7 @@ extension CaptureBatch {
             guard pending.map({ $0.concerns(contact) && !$0.action.partsOrErases }) ?? true else { return }
             for name in try store.routes(of: stored.sequence).providers {
                 guard let row = try store.row(stored.sequence, provider: name) else { continue }
-                try end(row, name, OperationOutcome(.erased))
+                try context.end(row, name, OperationOutcome(.erased))
                 let kind = pending?.action.kind.rawValue ?? "unreadable"
                 parts[name, default: Erasure.Part()].withdrawn[kind, default: 0] += 1
                 withdrawn.insert(stored.id)

@@ -140,7 +140,7 @@ extension Runner {
             }
             for (pending, verdict) in verdicts {
                 guard let outcome = verdict.outcome else { continue }
-                if let event = try end(pending, outcome, in: lane, &waits) {
+                if let event = try end(pending, outcome, &waits) {
                     events.append(event)
                 } else if !pending.isImmediate {
                     withdrawn.insert(pending.id)
@@ -182,8 +182,7 @@ extension Runner {
             events = meaning.incoming.map { .incoming(provider: name, $0) } + events
         }
         if verdicts.contains(where: { $0.verdict.isFinal }) { lane.spins = 0 }
-        (lane.waits, lane.wokenInFlight) = (waits, false)
-        lane.isWoken = false
+        (lane.waits, lane.wokenInFlight, lane.isWoken) = (waits, false, false)
         for queue in closed.keys { lane.window?.close(queue) }
         for (pending, verdict) in verdicts where verdict.outcome != nil { lane.window?.leave(pending) }
         for pending in advanced where !pending.isImmediate { lane.window?.replace(pending) }
@@ -214,7 +213,6 @@ extension Runner {
     func end(
         _ pending: Waiting,
         _ outcome: OperationOutcome,
-        in lane: Lane,
         _ waits: inout Lane.Waits
     ) throws -> EngineEvent? {
         if pending.isImmediate {

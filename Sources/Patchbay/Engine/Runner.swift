@@ -85,8 +85,10 @@ final class Runner {
     }
 
     func wake(lane: String?) throws {
-        if lane == nil { breaker.probe(at: context.now) }
-        if lane == nil { try context.store.openWokenQueues(provider: name) }
+        if lane == nil {
+            breaker.probe(at: context.now)
+            try context.store.openWokenQueues(provider: name)
+        }
         let now = context.now
         for key in try lane.map({ [$0] }) ?? everyLane() {
             let lane = self.lane(key)

@@ -163,19 +163,14 @@ extension Session {
         if let other = others.first(where: \.0)?.1 {
             throw notAFile("--settings", because: ": \(other) is standard input, which comes once")
         }
-        var (input, bytes) = (try source(nil), [UInt8]())
-        while let chunk = try input.next() {
-            bytes += chunk
-            guard bytes.count <= Self.mostSettings else {
-                throw SettingsError([
-                    SessionFinding.tooLong.at("standard input", detail: "over \(Self.mostSettings) bytes")
-                ])
-            }
+        var input = try source(nil)
+        guard let bytes = try input.contents(limit: FileSource.mostContents) else {
+            throw SettingsError([
+                SessionFinding.tooLong.at("standard input", detail: "over \(FileSource.mostContents) bytes")
+            ])
         }
         return try object(bytes, from: "standard input")
     }
-
-    private static let mostSettings = 16 << 20
 
     /// Where a file would stand beside the source that says how it is read; nil if its format knows none.
     func pathBesideSource(_ source: RecordFormat) -> String? {

@@ -75,17 +75,12 @@ extension Command {
         guard let target else {
             throw UsageError("--target FILE is missing (\(Flag.target.summary)).", command: invocation.command.name)
         }
-        if let kept = try kept(for: extent) {
-            return try setup.migration.verify(
-                { try kept.source() },
-                against: { try session.source(target) },
-                extent: extent,
-                showsKeys: invocation.has(.values),
-                difference: tell
-            )
-        }
+        let kept = try kept(for: extent)
         return try setup.migration.verify(
-            { try session.source(invocation.text(.input)) },
+            {
+                guard let kept else { return try session.source(invocation.text(.input)) }
+                return PatientSource(try kept.source(), waiting: nil)
+            },
             against: { try session.source(target) },
             extent: extent,
             showsKeys: invocation.has(.values),

@@ -118,4 +118,16 @@ final class DoorFiles {
         try? writer.finish()
         for (output, length) in zip(outputs, last.lengths) { try? output.shorten(to: length) }
     }
+
+    /// Ends a run that was given up, and says how far it is.
+    func leaveStopped() -> DoorOutcome {
+        leave()
+        return DoorOutcome(
+            report: last.place.report,
+            accounts: nil,
+            resumed: earlier?.place.report.read ?? 0,
+            isCommitted: false,
+            stopped: nil
+        )
+    }
 }

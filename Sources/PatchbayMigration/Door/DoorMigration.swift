@@ -78,14 +78,7 @@ public struct DoorMigration: Sendable {
             let feed = try ApplyFeed(migration, target, files, run, source, input, surroundings, restarts: restarts)
             return try await DoorRun(target, run, feed, surroundings).run()
         } catch is CancellationError {
-            run.leave()
-            return DoorOutcome(
-                report: run.last.place.report,
-                accounts: nil,
-                resumed: run.earlier?.place.report.read ?? 0,
-                isCommitted: false,
-                stopped: nil
-            )
+            return run.leaveStopped()
         } catch let error as SettingsError {
             run.leave()
             throw Migration.Failure(error.findings)

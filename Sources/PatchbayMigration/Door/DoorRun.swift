@@ -166,14 +166,7 @@ final class DoorRun {
             return outcome
         } catch is CancellationError {
             await client.close()
-            files.leave()
-            return DoorOutcome(
-                report: files.last.place.report,
-                accounts: nil,
-                resumed: files.earlier?.place.report.read ?? 0,
-                isCommitted: false,
-                stopped: nil
-            )
+            return files.leaveStopped()
         } catch {
             await client.close()
             files.leave()

@@ -38,6 +38,13 @@ enum Page {
         "<span data-figure=\"\(path)\" data-value=\"\(value)\">\(number(value))</span>"
     }
 
+    /// A paragraph on so many contradictions; empty if there is none.
+    static func contradiction(_ count: Int, _ path: String, _ words: String, isHelp: Bool = false) -> String {
+        guard count > 0 else { return "" }
+        return
+            "<p\(isHelp ? " class=\"help\"" : "")><span class=\"chip refused\">contradiction</span> \(figure(count, path)) \(words)</p>"
+    }
+
     /// `12.3 %`; what is not nothing never shows as nothing, and what is not all never as all.
     static func share(_ value: Int, of whole: Int) -> String {
         guard whole > 0 else { return "0 %" }

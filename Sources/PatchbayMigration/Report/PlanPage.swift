@@ -181,14 +181,18 @@ private struct PlanPage {
                 Page.Segment("differ in upper and lower case alone", each.caseVariants, "changed"),
                 Page.Segment("stand again", each.repeats, "lost"),
             ]
-            let torn =
-                each.torn > 0
-                ? "<p class=\"help\"><span class=\"chip refused\">contradiction</span> \(Page.figure(each.torn, "keys.\(place).contradictions")) of them stand in several records of which one says yes and another no to messages.</p>"
-                : ""
-            let topics =
-                each.tornTopics > 0
-                ? "<p class=\"help\"><span class=\"chip refused\">contradiction</span> \(Page.figure(each.tornTopics, "keys.\(place).topicContradictions")) times several records with the same one say yes and no about a topic.</p>"
-                : ""
+            let torn = Page.contradiction(
+                each.torn,
+                "keys.\(place).contradictions",
+                "of them stand in several records of which one says yes and another no to messages.",
+                isHelp: true
+            )
+            let topics = Page.contradiction(
+                each.tornTopics,
+                "keys.\(place).topicContradictions",
+                "times several records with the same one say yes and no about a topic.",
+                isHelp: true
+            )
             return """
                 <h3>\(Page.kind(each.kind)) <small>\(Page.figure(each.total, "keys.\(place).total")) in all, \
                 \(Page.figure(each.distinct, "keys.\(place).distinct")) different</small></h3>\
@@ -232,14 +236,16 @@ private struct PlanPage {
             consents.isEmpty
             ? ""
             : "<h3>What people allow</h3><div class=\"scroll\"><table><thead><tr><th scope=\"col\">purpose</th><th scope=\"col\">channel</th><th scope=\"col\">answer</th><th scope=\"col\" class=\"n\">contacts</th></tr></thead><tbody>\(consents.joined())</tbody></table></div>"
-        let torn =
-            plan.torn > 0
-            ? "<p><span class=\"chip refused\">contradiction</span> \(Page.figure(plan.torn, "contradictions")) contacts say yes and no about the same channel. The no counts.</p>"
-            : ""
-        let topics =
-            plan.tornTopics > 0
-            ? "<p><span class=\"chip refused\">contradiction</span> \(Page.figure(plan.tornTopics, "topicContradictions")) contacts say yes and no about the same topic. The no counts.</p>"
-            : ""
+        let torn = Page.contradiction(
+            plan.torn,
+            "contradictions",
+            "contacts say yes and no about the same channel. The no counts."
+        )
+        let topics = Page.contradiction(
+            plan.tornTopics,
+            "topicContradictions",
+            "contacts say yes and no about the same topic. The no counts."
+        )
         let nothing =
             rows.isEmpty && consents.isEmpty ? "<p>The source says nothing about what people want to hear.</p>" : ""
         return Page.section(

@@ -12,6 +12,16 @@ public protocol ByteSource {
 extension ByteSource {
     /// Nobody can tell.
     public func change() throws(FileError) -> Finding? { nil }
+
+    /// All bytes up to the end; nil if there are more than that.
+    package mutating func contents(limit: Int) throws(FileError) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while let chunk = try next() {
+            bytes += chunk
+            if bytes.count > limit { return nil }
+        }
+        return bytes
+    }
 }
 
 /// Where bytes go.

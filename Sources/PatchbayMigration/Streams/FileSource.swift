@@ -93,14 +93,14 @@ public struct FileSource: ByteSource {
     /// The whole file.
     ///
     /// - Throws: ``FileError``, also for a file over `limit` bytes.
-    public static func contents(of path: String, limit: Int = 16 << 20) throws(FileError) -> [UInt8] {
-        var (source, bytes) = (try FileSource(path: path), [UInt8]())
-        while let chunk = try source.next() {
-            bytes += chunk
-            if bytes.count > limit { throw FileError(path, .read, number: EFBIG) }
-        }
+    public static func contents(of path: String, limit: Int = mostContents) throws(FileError) -> [UInt8] {
+        var source = try FileSource(path: path)
+        guard let bytes = try source.contents(limit: limit) else { throw FileError(path, .read, number: EFBIG) }
         return bytes
     }
+
+    /// So many bytes are taken at once where nothing else is said.
+    public static let mostContents = 16 << 20
 }
 
 @available(*, unavailable)

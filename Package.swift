@@ -43,7 +43,7 @@ let house: [Target] = [
     module("PatchbayJSON", []),
     module("PatchbayModel", ["PatchbayJSON"]),
     module("PatchbayAdapterKit", ["PatchbayJSON", "PatchbayModel"]),
-    module("PatchbayOutbox", ["CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
+    module("PatchbayOutbox", ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"]),
     module("Patchbay", ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"]),
     module("PatchbayHTTP", ["PatchbayAdapterKit", "Patchbay"]),
     module("PatchbayMigration", ["CBlocks", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"]),

@@ -63,8 +63,14 @@ public struct EngagementOperation: ScannedValue {
         options: [AdapterID: JSONObject] = [:],
         action: Action
     ) {
-        (self.id, self.subject, self.contact, self.group) = (id, subject, contact, group)
-        (self.capturedAt, self.appState, self.options, self.action) = (capturedAt, appState, options, action)
+        self.id = id
+        self.subject = subject
+        self.contact = contact
+        self.group = group
+        self.capturedAt = capturedAt
+        self.appState = appState
+        self.options = options
+        self.action = action
     }
 
     private static let known = ["id", "subject", "contact", "group", "capturedAt", "appState", "options", "action"]

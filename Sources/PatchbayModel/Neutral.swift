@@ -159,18 +159,21 @@ extension NeutralKey {
 
 extension Dictionary where Key: NeutralKey {
     /// Names and values, sorted by the names.
-    @inlinable public var inOrder: [(key: Key, value: Value)] {
-        var pairs = Array(self)
+    @inlinable public var inOrder: [(key: Key, value: Value)] { placesInOrder.map { self[$0] } }
+
+    /// Where names and values are, sorted by the names: whoever looks there copies nothing.
+    @inlinable package var placesInOrder: [Index] {
+        var places = Array(indices)
         // Few as they are, mostly, they are put in their places one by one.
-        guard pairs.count <= 16 else { return pairs.sorted { $0.key < $1.key } }
-        for end in pairs.indices.dropFirst() {
+        guard count <= 16 else { return places.sorted { keys[$0] < keys[$1] } }
+        for end in places.indices.dropFirst() {
             var place = end
-            while place > 0, pairs[place].key < pairs[place - 1].key {
-                pairs.swapAt(place, place - 1)
+            while place > 0, keys[places[place]] < keys[places[place - 1]] {
+                places.swapAt(place, place - 1)
                 place -= 1
             }
         }
-        return pairs
+        return places
     }
 }
 
@@ -305,7 +308,7 @@ extension JSONWriter {
     /// Writes a dictionary as an object sorted by its names.
     private mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
         beginObject()
-        for (key, value) in values.inOrder { member(key.rawValue, value) }
+        for place in values.placesInOrder { member(values[place].key.rawValue, values[place].value) }
         endObject()
     }
 }

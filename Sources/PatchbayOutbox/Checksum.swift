@@ -1,3 +1,5 @@
+import CBlocks
+
 /// CRC-32 as in zlib, PNG and Ethernet (reflected polynomial 0xEDB88320).
 struct CRC32 {
     private var state: UInt32 = .max
@@ -30,6 +32,26 @@ struct CRC32 {
     }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.many, Self.folds else { return addByWords(bytes) }
+        // What is held goes before, so that the state is of whole bytes.
+        state = ~value
+        (held, count) = (0, 0)
+        let whole = bytes.count / 16 * 16
+        state = withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { folded in
+            CBlocks_fold(state, bytes.baseAddress, whole, folded.baseAddress)
+            var checksum = CRC32()
+            checksum.state = 0
+            checksum.addByWords(UnsafeRawBufferPointer(folded))
+            return checksum.state
+        }
+        addByWords(UnsafeRawBufferPointer(rebasing: bytes[whole...]))
+    }
+
+    /// From so many bytes on it is worth while to fold them.
+    private static let many = 128
+    private static let folds = CBlocks_folds()
+
+    private mutating func addByWords(_ bytes: UnsafeRawBufferPointer) {
         let tables = Self.tables
         var (state, held, place) = (state, held, 0)
         let shift = UInt64(truncatingIfNeeded: 8 &* count)

@@ -31,12 +31,16 @@ extension OutboxStore {
 
     private func addArrival(_ number: Int64, _ captures: [Arrival], _ routes: String) throws(OutboxError) {
         var image = StoredImage()
+        swap(&image, &arrivalImage)
         image.bytes.reserveCapacity(captures.reduce(0) { $0 + $1.body.count + 32 })
         for capture in captures {
             image.append(integer: capture.since)
             capture.body.withUnsafeBytes { image.append(blob: $0) }
         }
         try add(.arrival, .integer(number), .text(routes), .blob(image.bytes))
+        guard image.bytes.capacity <= Self.mostImage else { return }
+        image.bytes.removeAll(keepingCapacity: true)
+        swap(&image, &arrivalImage)
     }
 
     /// The numbers of the rows that wait for their places, oldest first.
@@ -63,6 +67,8 @@ extension OutboxStore {
         }
     }
 
+    /// The room that the image of a row leaves for the next one, at most.
+    private static let mostImage = 1 << 16
     private static let newestArrival = Query("SELECT max(number) FROM arrival")
     private static let everyArrival = Query("SELECT number FROM arrival ORDER BY number")
     private static let oneArrival = Query(Table.arrival.select(where: "number = ?1", order: "number"))

@@ -67,11 +67,16 @@ package final class OutboxStore {
     var isInSnapshot = false
     /// The end of the history up to which `heard` is filled.
     var heardEnd: Int64?
+    /// Room for the image of the next row that arrives.
+    var arrivalImage = StoredImage()
     /// How long a transaction waits for another process, in milliseconds.
     var patience: Int32 = 5_000
     package internal(set) var isSuspended = false
     /// Whether the log may be made longer ahead of time.
     private var lengthensLog = true
+    /// The bytes that the log's file had at the last look. Looks are rare: behind one, Linux gives the next write a time of its
+    /// own, and the next wait for the disk, by a third longer, writes it down.
+    private var logSize: Int64 = 0
     /// How often others may have committed without a trace on this connection.
     var foreignCommits: Int64 = 0
 
@@ -196,17 +201,23 @@ package final class OutboxStore {
     package func lengthenLogIfShort() {
         #if os(Linux) || os(Android)
         guard lengthensLog, file != nil, !isReadOnly, !isSuspended, !connection.isInTransaction,
-            connection.committedPages <= Self.smallCommit, let size = connection.logSize,
-            size - Int64(connection.logPages * Self.frame) < Self.leastRoom
+            connection.committedPages <= Self.smallCommit, logSize - logEnd < Self.leastRoom
         else { return }
+        logSize = connection.logSize ?? .max
+        guard logSize - logEnd < Self.leastRoom else { return }
         connection.setPatience(0)
         defer { connection.setPatience(patience) }
         guard (try? connection.run(Self.begin)) != nil else { return }
         // Half of the time that it takes is the same however many bytes they are, so a long log grows by more at once.
-        lengthensLog = connection.lengthenLog(by: Int(min(max(Self.leastGrowth, size), Self.mostGrowth)))
+        let growth = min(max(Self.leastGrowth, logSize), Self.mostGrowth)
+        lengthensLog = connection.lengthenLog(by: Int(growth))
+        if lengthensLog { logSize += growth }
         try? connection.script("ROLLBACK")
         #endif
     }
+
+    /// Where the last commit ends in the log.
+    private var logEnd: Int64 { Int64(connection.logPages * Self.frame) }
 
     /// The bytes of a page in the log.
     private static let frame = 4096 + 24

@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    @Test func `many bytes at once have the checksum that they have one by one`() {
+        let bytes = (0..<700).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 &+ $0 >> 3) }
+        for start in 0...17 {
+            for count in Array(100...330) + [511, 512, 513, 640, 683] {
+                var (single, joined) = (CRC32(), CRC32())
+                for byte in bytes[..<(start + count)] { single.add(UInt64(byte), count: 1) }
+                for byte in bytes[..<start] { joined.add(UInt64(byte), count: 1) }
+                bytes.withUnsafeBytes { joined.add(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
+                #expect(single.value == joined.value, "\(count) behind \(start)")
+                for byte in bytes.suffix(5) {
+                    single.add(UInt64(byte), count: 1)
+                    joined.add(UInt64(byte), count: 1)
+                }
+                #expect(single.value == joined.value, "\(count) behind \(start), and some more")
+            }
+        }
+    }
+
     @Test func `a row's image is tagged and length-prefixed`() throws {
         let store = try OutboxStore.open(.memory)
         let statement = try store.connection.statement("SELECT row_image('t', NULL, ?1, ?2, ?3, ?4)")

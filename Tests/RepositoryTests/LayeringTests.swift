@@ -8,7 +8,7 @@ import Testing
         "PatchbayJSON": [],
         "PatchbayModel": ["PatchbayJSON"],
         "PatchbayAdapterKit": ["PatchbayJSON", "PatchbayModel"],
-        "PatchbayOutbox": ["CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
+        "PatchbayOutbox": ["CBlocks", "CSQLite", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit"],
         "Patchbay": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "PatchbayOutbox"],
         "PatchbayHTTP": ["PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
         "PatchbayMigration": ["CBlocks", "PatchbayJSON", "PatchbayModel", "PatchbayAdapterKit", "Patchbay"],
@@ -71,7 +71,7 @@ import Testing
 
     @Test(arguments: [
         (library: "CSQLite", module: "PatchbayOutbox"), ("CMicroHTTPD", "PatchbaySandbox"),
-        ("FoundationNetworking", "PatchbayHTTP"), ("CBlocks", "PatchbayMigration"),
+        ("FoundationNetworking", "PatchbayHTTP"),
     ])
     func `a system library has one importer`(_ row: (library: String, module: String)) {
         for file in Repository.files("Sources", "Adapters") where imports(file.text).contains(row.library) {

@@ -22,6 +22,9 @@ actor DeliveryLoop {
     private var gatheringSince: DispatchTime?
     /// When captures were stored last.
     private var lastCommit: DispatchTime?
+    /// Captures that are stored, until nobody waits: to free one takes a quarter as long as to make it.
+    private var stored: [[CaptureBuffer.Entry]] = []
+    private var storedCount = 0
     private var wakeUp: Task<Void, Never>?
     private var wakeUpAt: Instant?
     private var housekeeping: Task<Void, Never>?
@@ -140,6 +143,7 @@ actor DeliveryLoop {
     ///
     /// One call leads to the next until nothing waits; ``gatheringSince`` says that one is to come.
     private func placeAndAdvance() {
+        freeStored()
         guard let engine, let start = gatheringSince, !isSuspended, engine.hasArrivals else { return stopGathering() }
         let begun = DispatchTime.now()
         let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false && begun < start + Self.limit
@@ -172,14 +176,26 @@ actor DeliveryLoop {
     /// Commits what was captured, then sends what may be sent.
     func commitCaptures() {
         commitBuffer()
+        freeStored()
         advance()
     }
+
+    /// So many captures that are stored are kept at most.
+    private static let storedAtMost = 2_048
 
     /// Stores what was captured.
     private func commitBuffer() {
         var taken = buffer.take()
         commit(&taken)
-        buffer.giveBack(&taken)
+        storedCount += taken.count
+        stored.append(taken)
+        if storedCount > Self.storedAtMost { freeStored() }
+    }
+
+    private func freeStored() {
+        for place in stored.indices { buffer.giveBack(&stored[place]) }
+        stored.removeAll(keepingCapacity: true)
+        storedCount = 0
     }
 
     /// Stores what was captured just now, behind what waits for the file.

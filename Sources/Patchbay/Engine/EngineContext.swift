@@ -58,13 +58,13 @@ final class EngineContext {
         return ticket
     }
 
-    /// One transaction, with the timeline's mark in it: always where something is synced, else once a second.
+    /// One transaction, with the timeline's mark in it: always where a verdict is synced, else once a second.
     ///
     /// Within a boot any mark leads to the same time, an older one too. What it emits is told only if it commits.
     func transaction(_ durability: Durability, appends: Bool = false, _ body: () throws -> Void) throws {
         let told = events.count
         let now = now
-        let isMarked = durability == .full || lastMark.map { now - $0 >= Timeline.markPause } ?? true
+        let isMarked = durability == .full && !appends || lastMark.map { now - $0 >= Timeline.markPause } ?? true
         do {
             try store.transaction(durability, appends: appends) {
                 try body()

@@ -90,8 +90,9 @@ public struct SystemHost: EngineHost {
     public func makeID() -> OperationID {
         // RFC 9562 version 7: ordered by time, so that the outbox's index on ids stays narrow.
         let milliseconds = UInt64(bitPattern: date().milliseconds) & 0xFFFF_FFFF_FFFF
-        let high = milliseconds << 16 | 0x7000 | Chance.next() & 0xFFF
-        let low = Chance.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let (first, second) = Chance.two()
+        let high = milliseconds << 16 | 0x7000 | first & 0xFFF
+        let low = second & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return OperationID(rawValue: SystemHost.uuid(high, low))
     }
 
@@ -166,10 +167,12 @@ private enum Chance {
     private static let block = 32
     private static let words = Mutex<[UInt64]>([])
 
-    static func next() -> UInt64 {
+    static func next() -> UInt64 { two().0 }
+
+    static func two() -> (UInt64, UInt64) {
         words.withLock { words in
             if words.isEmpty { fill(&words) }
-            return words.removeLast()
+            return (words.removeLast(), words.removeLast())
         }
     }
 

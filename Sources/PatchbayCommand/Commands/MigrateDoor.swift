@@ -27,7 +27,6 @@ import PatchbayModel
         var isDone = false
         defer { input.end(isDone: isDone, session) }
         let files = session.files(input.path, output, source: setup.source)
-        FreeMemory.share()
         let migration = DoorMigration(setup.migration, to: door, files, settings: setup.parts)
         let outcome = try await migration.run(
             try session.surroundings(size: ResumableMigration.size(of: input.path)),

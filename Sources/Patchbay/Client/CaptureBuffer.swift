@@ -49,6 +49,19 @@ final class CaptureBuffer: Sendable {
         return errand
     }
 
+    /// Appends captures that nothing may come between.
+    func append(contentsOf entries: [Entry]) throws(CaptureError) -> Errand {
+        let errand: Errand? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            let before = state.entries.count
+            state.entries += entries
+            if before < Self.heap, state.entries.count >= Self.heap { return .fetchNow }
+            return before == 0 && !entries.isEmpty ? .fetch : Errand.none
+        }
+        guard let errand else { throw .closed }
+        return errand
+    }
+
     /// Takes everything that waits.
     func take() -> [Entry] {
         state.withLock { state in

@@ -127,13 +127,31 @@ public final class EngagementClient: Sendable {
         try capture(operation, hasNewID: false)
     }
 
+    /// Takes many operations in one step: nothing comes between them, and none is sent before all can be.
+    ///
+    /// - Parameter operations: the operations, complete, in order.
+    /// - Returns: their receipts, in the same order.
+    /// - Throws: ``CaptureError`` if the client is closed: then none is taken.
+    @discardableResult
+    public func capture(_ operations: [EngagementOperation]) throws(CaptureError) -> [Receipt] {
+        let entries = operations.map { entry($0, hasNewID: false) }
+        loop.noteCaptures(try buffer.append(contentsOf: entries))
+        return entries.map(\.receipt)
+    }
+
     private func capture(_ operation: consuming EngagementOperation, hasNewID: Bool) throws(CaptureError) -> Receipt {
+        let entry = entry(operation, hasNewID: hasNewID)
+        let receipt = entry.receipt
+        loop.noteCaptures(try buffer.append(entry))
+        return receipt
+    }
+
+    private func entry(_ operation: consuming EngagementOperation, hasNewID: Bool) -> CaptureBuffer.Entry {
         let isPush = operation.action.isPush
         let providers = audience.withLock { $0.providers(isPush: isPush) }
         let receipt = Receipt(id: operation.id, providers: providers, store: store)
         let capture = Engine.Capture(operation, uptime: host.uptime(), hasNewID: hasNewID)
-        loop.noteCaptures(try buffer.append(CaptureBuffer.Entry(capture: capture, receipt: receipt)))
-        return receipt
+        return CaptureBuffer.Entry(capture: capture, receipt: receipt)
     }
 
     /// Takes an action of the current person, now.

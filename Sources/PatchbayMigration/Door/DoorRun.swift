@@ -414,18 +414,18 @@ final class DoorRun {
         var known: Set<OperationID> = []
         let doubtful = entering.filter { $0.item.number < doubtfulEnd }.flatMap(\.ids)
         if !doubtful.isEmpty { known = try await client.known(among: doubtful) }
-        for (item, ids) in entering { try enter(item, ids, besides: known, client) }
+        // In one step: a request would leave with the first few.
+        try client.capture(entering.flatMap { enter($0.item, $0.ids, besides: known) })
         if first >= doubtfulEnd { earlier = [:] }
         return !entering.isEmpty
     }
 
-    /// Says what a row says, but for what an earlier process has said of it.
+    /// Lets a row in; gives what is to be said of it, which is all but what an earlier process has said.
     private func enter(
         _ item: DoorItem,
         _ ids: [OperationID],
-        besides known: Set<OperationID>,
-        _ client: EngagementClient
-    ) throws {
+        besides known: Set<OperationID>
+    ) -> [EngagementOperation] {
         var item = item
         for (place, id) in ids.enumerated() {
             if let outcome = earlier.removeValue(forKey: id) {
@@ -437,17 +437,16 @@ final class DoorRun {
         rows[item.number] = item
         release(item.number)
         let options = item.options.map { [target.descriptor.id: $0] } ?? [:]
-        for (place, id) in ids.enumerated() where !known.contains(id) && item.outcomes[place] == nil {
-            try client.capture(
-                EngagementOperation(
-                    id: id,
-                    // Not the contact: the outbox remembers each subject, and must not grow with the source.
-                    subject: Subject(rawValue: "row-\(item.number % window)"),
-                    contact: item.row.key,
-                    capturedAt: surroundings.host.date(),
-                    options: options,
-                    action: item.row.actions[place]
-                )
+        return ids.enumerated().compactMap { place, id in
+            guard !known.contains(id), item.outcomes[place] == nil else { return nil }
+            return EngagementOperation(
+                id: id,
+                // Not the contact: the outbox remembers each subject, and must not grow with the source.
+                subject: Subject(rawValue: "row-\(item.number % window)"),
+                contact: item.row.key,
+                capturedAt: surroundings.host.date(),
+                options: options,
+                action: item.row.actions[place]
             )
         }
     }

@@ -75,6 +75,39 @@ final class ScriptedTransport: Transport {
         await client.close()
     }
 
+    @Test func `nothing comes between operations that are captured in one step`() async throws {
+        let transport = ScriptedTransport()
+        let client = try await client(.memory, transport)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    let block = (0..<40).map { number in
+                        EngagementOperation(
+                            id: OperationID(rawValue: "\(task)-\(number)"),
+                            subject: "installation-1",
+                            capturedAt: Instant(milliseconds: 0),
+                            action: .track(.custom(name: "said"))
+                        )
+                    }
+                    let receipts = try? client.capture(block)
+                    #expect(receipts?.map(\.id) == block.map(\.id))
+                }
+            }
+        }
+        await client.idle()
+        while transport.sent.count < 320 { await client.idle() }
+        let sent = transport.sent.compactMap { $0[header: "Operation"]?.split(separator: "-").compactMap { Int($0) } }
+        try #require(sent.count == 320 && sent.allSatisfy { $0.count == 2 })
+        for block in 0..<8 {
+            let said = sent[(40 * block)..<(40 * (block + 1))]
+            #expect(Set(said.map { $0[0] }).count == 1, "block \(block) is cut")
+            #expect(said.map { $0[1] } == Array(0..<40))
+        }
+        #expect(try client.capture([EngagementOperation]()).isEmpty)
+        await client.close()
+        #expect(throws: CaptureError.self) { try client.capture([EngagementOperation]()) }
+    }
+
     @Test func `the next client on the same file delivers what the first left`() async throws {
         let path = folder.outbox
         let dead = ScriptedTransport { _, _ in .failed(TransportFailure(.notSent, "offline")) }

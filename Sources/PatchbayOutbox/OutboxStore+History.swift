@@ -105,9 +105,10 @@ extension OutboxStore {
     }
 
     /// How operations ended behind that number, oldest first, with the finding where a reject is kept.
-    package func endings(behind number: Int64, limit: Int) throws(OutboxError) -> [Ending] {
+    package func endings(behind number: Int64, limit: Int) throws -> [Ending] {
         try carryOutEndingsNow()
-        var endings = try remembered(behind: number, limit: limit)
+        // Endings stand in two tables: of one state of both none is missed that others add meanwhile.
+        var endings = try snapshot { try remembered(behind: number, limit: limit) }
         let rejected = endings.indices.filter { endings[$0].entry.term == "rejected" }
         guard !rejected.isEmpty else { return endings }
         // One walk for all of them: rejects are found by their number, and there may be as many as endings.

@@ -6,6 +6,7 @@ Each check is a method whose first line of documentation is what must hold. Usag
 
 import base64
 import hashlib
+import http.server
 import itertools
 import json
 import os
@@ -260,6 +261,56 @@ class EndToEnd:
             self.expect(len(state["tokens"]) == 1, f"{len(state['tokens'])} tokens were asked for")
             shown = [name.name for name in folder.iterdir() if name.is_file() and secret.encode() in name.read_bytes()]
             self.expect(shown == ["sandbox-settings.json"], f"the secret stands in {shown}")
+
+    def check_erasure(self):
+        """an erasure says how the vendor's deletion ended: one that is refused is left for a person to do, with status 1"""
+        self.environment["SALESFORCE_CLIENT_SECRET"] = "s3cret-of-an-installed-package"
+        status = {}
+
+        class Vendor(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"] or 0))
+                token = {"access_token": "t-1", "token_type": "Bearer", "expires_in": 1080}
+                code, body = (200, token) if self.path.startswith("/v2/token") else (status["delete"], status["body"])
+                body = json.dumps(body).encode()
+                self.send_response(code)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        settings = {
+            "authUrl": url, "restUrl": url, "clientId": "client-1", "clientSecret": "${SALESFORCE_CLIENT_SECRET}",
+            "dataExtension": "People",
+        }
+        file = processes.write_configuration(
+            self.folder / "patchbay.json", {"crm": {"adapter": "salesforce-server", "settings": settings}}, ["crm"], self.outbox,
+            side="server",
+        )
+        refusal = {"message": "Not today", "errorcode": 10000}
+        for code, body, term in [(400, refusal, "rejected"), (200, {"operationInitiated": True, "operationID": 7}, "accepted")]:
+            status.update(delete=code, body=body)
+            for form in ([], ["--json"]):
+                done = self.run("erase", "--config", file, "--contact", "c-77", *form)
+                self.expect_end(done, 1 if term == "rejected" else 0)
+                said = done.stdout.decode()
+                self.expect("c-77" not in said, "the person is named")
+                if form:
+                    [provider] = json.loads(said)["providers"]
+                    [answer] = provider["answers"]
+                    self.expect(answer["operation"] == provider["requested"][0] and answer["term"] == term, f"answered: {answer}")
+                    if term == "rejected":
+                        vendor = answer["finding"]["vendor"]
+                        self.expect(vendor["status"] == 400 and vendor["code"] == "10000", f"the vendor said {vendor}")
+                else:
+                    self.expect(f", {term}\n" in said and ("TO DO" in said) == (term == "rejected"), said)
+        server.shutdown()
 
     def check_server_doors(self):
         """a back end's configuration writes and forgets people at Acoustic, Adobe and Altcraft over HTTP, each by its own talk"""

@@ -374,7 +374,7 @@ actor DeliveryLoop {
             let wasElsewhere = !engine.delivers
             let isHere = try takeOver(engine)
             if wasElsewhere == isHere { log(.info, isHere ? "delivers now" : "another process delivers now", []) }
-            if wasElsewhere || !isHere { try hearOthers(engine) }
+            if wasElsewhere || !isHere { try hearOthers() }
             if isHere {
                 try engine.lookAround()
                 advance()
@@ -397,7 +397,11 @@ actor DeliveryLoop {
         }
     }
 
-    private func hearOthers(_ engine: Engine) throws {
+    /// Tells what ended in another process, behind everything that this one has to tell: what ended here stands in the same
+    /// history, and is not told twice.
+    func hearOthers() throws {
+        guard let engine else { return }
+        tell()
         while case let events = try engine.endingsElsewhere(), !events.isEmpty { observerOfOthers(events) }
     }
 
@@ -511,7 +515,7 @@ actor DeliveryLoop {
             // It is awake, and captures; whoever delivered meanwhile did so with another configuration.
             note(error)
         }
-        try hearOthers(engine)
+        try hearOthers()
         isSuspended = false
         let ended = outcomes
         outcomes = []

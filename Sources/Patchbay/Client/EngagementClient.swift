@@ -372,7 +372,7 @@ public final class EngagementClient: Sendable {
     private func receiveFromOthers(_ events: [EngineEvent]) {
         let awaited = events.filter { event in
             guard case .ended(let id, let provider, _) = event else { return false }
-            return receipts.receipts(for: id).contains { $0.lacksOutcome(on: provider) }
+            return receipts.receipts(for: id).contains { $0.known(on: provider) == nil }
         }
         if !awaited.isEmpty { receive(awaited) }
     }

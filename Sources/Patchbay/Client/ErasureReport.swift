@@ -1,10 +1,11 @@
+public import PatchbayAdapterKit
 public import PatchbayJSON
 public import PatchbayModel
 
 /// What an erasure did, provider by provider, and what a person still has to do. It names nobody.
 ///
 /// The report is made when the erasure is on the disk: here everything of the person is gone then, but for what a vendor's
-/// deletion needs. How that ended says ``outcome(on:)``.
+/// deletion needs. How that ended says ``outcome(on:)``, and ``answered()`` for all vendors that have.
 public struct ErasureReport: NeutralValue, CustomStringConvertible {
     /// What became of what an adapter remembers of the vendor's side.
     public enum Memory: String, NeutralWord {
@@ -14,6 +15,43 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         case forgotten
         /// It goes when the vendor's deletion has ended, which may need it.
         case untilDeletion
+    }
+
+    /// How the deletion at a vendor ended.
+    public struct Answer: NeutralValue {
+        /// The operation that asked.
+        public var operation: OperationID
+        /// How it ended.
+        public var term: OperationOutcome.Term
+        /// Why, with the vendor's own code and request id if it gave them.
+        public var finding: Finding?
+
+        /// Whether the vendor still has what it was asked to delete, and nobody else asks.
+        public var isRefusal: Bool {
+            switch term {
+            case .rejected, .dropped, .quarantined: true
+            case .accepted, .unchanged, .superseded, .erased, .moved, .shadowed: false
+            }
+        }
+
+        init(operation: OperationID, _ outcome: OperationOutcome) {
+            (self.operation, term, finding) = (operation, outcome.term, outcome.finding)
+        }
+
+        public init(json: JSONValue, at path: String) throws(ModelError) {
+            let reader = try ObjectReader(json, at: path, known: ["operation", "term", "finding"])
+            operation = try reader.required("operation")
+            term = try reader.required("term")
+            finding = try reader.optional("finding")
+        }
+
+        public func write(to writer: inout JSONWriter) {
+            writer.beginObject()
+            writer.member("operation", operation)
+            writer.member("term", term)
+            writer.member("finding", ifPresent: finding)
+            writer.endObject()
+        }
     }
 
     /// What the erasure did at one provider.
@@ -29,14 +67,16 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
         public var memory: Memory
         /// The operations that ask the vendor to forget, one for each subject; none where nobody asks it.
         public var requested: [OperationID]
+        /// How they ended, as far as the vendor had answered when the report was made.
+        public var answers: [Answer]
         /// What a person has to do at the vendor; nil if the vendor's deletion is all.
         public var manualStep: String?
 
         init(_ provider: String) {
-            (self.provider, withdrawn, rejects, memory, requested) = (provider, [:], 0, .none, [])
+            (self.provider, withdrawn, rejects, memory, requested, answers) = (provider, [:], 0, .none, [], [])
         }
 
-        private static let known = ["provider", "withdrawn", "rejects", "memory", "requested", "manualStep"]
+        private static let known = ["provider", "withdrawn", "rejects", "memory", "requested", "answers", "manualStep"]
 
         public init(json: JSONValue, at path: String) throws(ModelError) {
             let reader = try ObjectReader(json, at: path, known: Self.known)
@@ -48,6 +88,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
             rejects = try reader.required("rejects")
             memory = try reader.required("memory")
             requested = try reader.list("requested")
+            answers = try reader.list("answers")
             manualStep = try reader.optional("manualStep")
         }
 
@@ -61,6 +102,7 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
             writer.member("rejects", rejects)
             writer.member("memory", memory)
             writer.member("requested", requested)
+            writer.member("answers", ifNotEmpty: answers)
             writer.member("manualStep", ifPresent: manualStep)
             writer.endObject()
         }
@@ -97,7 +139,25 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
     }
 
     /// Whether a person still has to do something at a vendor.
-    public var needsPerson: Bool { providers.contains { $0.manualStep != nil } }
+    public var needsPerson: Bool {
+        providers.contains { $0.manualStep != nil || $0.answers.contains(where: \.isRefusal) }
+    }
+
+    /// Whether it says of every deletion how it ended.
+    package var isAnswered: Bool { providers.allSatisfy { $0.answers.count == $0.requested.count } }
+
+    /// The same, with what the vendors have answered until now.
+    public func answered() -> ErasureReport {
+        var report = self
+        for place in report.providers.indices {
+            let provider = report.providers[place]
+            report.providers[place].answers = receipts.compactMap { receipt in
+                guard provider.requested.contains(receipt.id) else { return nil }
+                return receipt.known(on: provider.provider).map { Answer(operation: receipt.id, $0) }
+            }
+        }
+        return report
+    }
 
     /// Returns how the deletion at a vendor ended, for each subject in turn.
     ///
@@ -117,7 +177,14 @@ public struct ErasureReport: NeutralValue, CustomStringConvertible {
             lines.append(
                 "\(provider.provider): withdrawn: \(withdrawn); rejects removed: \(provider.rejects); memory: \(provider.memory.rawValue)"
             )
-            for id in provider.requested { lines.append("  asked to forget: \(id.rawValue)") }
+            for id in provider.requested {
+                let answer = provider.answers.first { $0.operation == id }
+                lines.append("  asked to forget: \(id.rawValue)" + (answer.map { ", \($0.term.rawValue)" } ?? ""))
+                if let answer, answer.isRefusal {
+                    let reason = answer.finding.map { ": \($0)" } ?? ""
+                    lines.append("  TO DO: have the vendor delete the person, because it did not\(reason)")
+                }
+            }
             if let step = provider.manualStep { lines.append("  TO DO: \(step)") }
         }
         return lines.joined(separator: "\n")

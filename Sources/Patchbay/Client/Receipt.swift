@@ -80,8 +80,8 @@ public final class Receipt: Sendable {
         waiting?.resume(provider, with: .success(outcome))
     }
 
-    /// Whether it has not been told yet what became of the operation there.
-    func lacksOutcome(on provider: String) -> Bool { state.withLock { $0.outcomes[provider] == nil } }
+    /// What became of the operation there, as far as it has been told.
+    func known(on provider: String) -> OperationOutcome? { state.withLock { $0.outcomes[provider] } }
 
     func close() { end(.closed) }
 

@@ -7,8 +7,9 @@ extension Command {
         "forgets a person: here at once, at the vendors as far as they can be told",
         details: """
             Everything of the subject, or of every subject that belongs to the contact, goes from the outbox: what is
-            pending, what was refused, its state. The vendors are asked to delete where a door can ask; where none can, the
-            step that a person has to take is printed, and the status is 1. Nothing printed names the person.
+            pending, what was refused, its state. The vendors are asked to delete where a door can ask, and how that ended is
+            printed. Where none can ask, or the vendor refuses, the step that a person has to take is printed, and the
+            status is 1. Nothing printed names the person.
             """,
         required: [.config],
         optional: [.contact, .whose, .untilIdle, .json],
@@ -32,13 +33,13 @@ extension Command {
         let complaints = Complaints()
         complaints.tell(among: client.events(), session.console)
         do {
-            let report: ErasureReport
+            var report: ErasureReport
             if let contact {
                 report = try await client.erase(contact: contact)
             } else {
                 report = try await client.erase(subject: Subject(rawValue: subject ?? ""))
             }
-            let open = try await session.vendorsAnswer(client)
+            let open = try await session.vendorsAnswer(client, &report)
             await client.close()
             if session.isJSON {
                 try session.console.data(report.json)
@@ -55,16 +56,20 @@ extension Command {
 }
 
 extension Session {
-    /// Waits for the vendors' answers to an erasure, at most as long as `--until-idle` says.
+    /// Waits for the vendors' answers to an erasure, at most as long as `--until-idle` says, and puts them into its report.
     ///
     /// - Returns: how many requests have not ended.
-    fileprivate func vendorsAnswer(_ client: EngagementClient) async throws -> Int {
+    fileprivate func vendorsAnswer(_ client: EngagementClient, _ report: inout ErasureReport) async throws -> Int {
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(invocation.number(.untilIdle) ?? 30)
+        var end = clock.now + .seconds(invocation.number(.untilIdle) ?? 30)
+        var wasOpen = true
         try await client.flush()
         while true {
             let open = try await client.pendingErasures()
-            if open == 0 || interruption.signalNumber != nil || clock.now >= end { return open }
+            report = report.answered()
+            // Where another process delivers, its word comes a moment after the last request has ended.
+            if open == 0, wasOpen { (wasOpen, end) = (false, min(end, clock.now + .seconds(2))) }
+            if open == 0 && report.isAnswered || interruption.signalNumber != nil || clock.now >= end { return open }
             try? await Task.sleep(for: .milliseconds(50))
         }
     }

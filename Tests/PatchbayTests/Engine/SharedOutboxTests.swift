@@ -66,6 +66,23 @@ import Testing
         await deliverer.close()
     }
 
+    @Test func `what ended here is told once, though it stands in the history that is heard of others`() async throws {
+        let path = folder.outbox
+        let now = SystemHost().date()
+        let deliverer = try await client(path, ScriptedTransport(), StillProcess("deliverer", now))
+        let other = try await client(path, SilentTransport(), StillProcess("other", now))
+        let events = other.events()
+        let receipt = try other.track("bad")
+        // Its place is given, which ends it, and nothing is told before others are heard.
+        try await other.loop.withEngine { _ in try other.loop.assumeIsolated { try $0.hearOthers() } }
+        #expect(try await receipt.outcome(on: "p").term == .rejected)
+        await other.close()
+        var ended: [OperationID] = []
+        for await case .ended(let id, _, _) in events { ended.append(id) }
+        #expect(ended == [receipt.id])
+        await deliverer.close()
+    }
+
     @Test func `captures wait in memory while another process holds the file`() async throws {
         let path = folder.outbox
         // So fast that the patience with the file is over at once.

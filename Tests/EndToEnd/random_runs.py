@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Plays random days of crashes, outages and lies, and counts what `patchbay faults` says of them.
+
+    random_runs.py ROUNDS [--seed N]
+
+A round is fifty days; each seed plays others, from the millionth on, where no other target begins. A round in which nothing
+crashed has met nobody.
+"""
+
+import re
+import subprocess
+
+import processes
+import scene
+
+DAYS = 50
+TOTAL = re.compile(r"^together +(\d+) runs, (\d+) crashes, (\d+) requests, (\d+) verdicts, \d+ lies, (\d+) wrong$", re.MULTILINE)
+
+
+def play(_, rounds, seed):
+    tally = scene.Tally()
+    for number in range(rounds):
+        first = 1_000_000 + (seed * 1_000 + number) * DAYS
+        days = f"{first}-{first + DAYS - 1}"
+        done = subprocess.run([str(processes.COMMAND), "faults", days], capture_output=True, text=True)
+        found = TOTAL.search(done.stdout)
+        tally.rounds += 1
+        if found is None or done.returncode != 0 or found[5] != "0" or int(found[1]) != DAYS:
+            tally.problems.append(f"faults {days} ended with {done.returncode}: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+            continue
+        tally.met += int(found[2]) > 0
+        tally.promised += int(found[4])
+    for problem in tally.problems:
+        print(f"  DIFFERENCE: {problem}")
+    return tally
+
+
+if __name__ == "__main__":
+    scene.main("random runs", "Plays random days, and counts.", play)

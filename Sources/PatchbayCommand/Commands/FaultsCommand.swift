@@ -43,11 +43,20 @@ extension Command {
         }
         if report.total.runs < count { console.say("Stopped after \(report.total.runs) of \(count) runs.") }
         for failure in report.failures.prefix(5) {
-            console.say("seed \(failure.seed) (\(failure.setup)): \(failure.problems.joined(separator: "; "))", .red)
-            console.say("repeat: make simulate SEEDS=\(failure.seed)-\(failure.seed)")
-            for line in try campaign.story(of: failure.seed) { console.say("    \(line)") }
+            for (place, line) in try lines(on: failure, campaign).enumerated() {
+                console.say(line, place == 0 ? .red : nil)
+            }
         }
         return report.failures.isEmpty ? .fine : .findings
+    }
+
+    /// What is said of a run that came out wrong: what, the command that repeats it, and how it came to that.
+    static func lines(on failure: FaultCampaign.Failure, _ campaign: FaultCampaign) throws -> [String] {
+        let head = [
+            "seed \(failure.seed) (\(failure.setup)): \(failure.problems.joined(separator: "; "))",
+            "repeat: make simulate SEEDS=\(failure.seed)-\(failure.seed)",
+        ]
+        return try head + campaign.story(of: failure.seed).map { "    \($0)" }
     }
 
     private static func seeds(_ text: String) throws -> ClosedRange<UInt64> {

@@ -83,20 +83,23 @@ public struct FaultCampaign: Sendable {
     }
 
     /// A failing run told with as few steps as it takes, line by line; empty if the seed is all right.
-    public func story(of seed: UInt64) throws -> [String] {
+    public func story(of seed: UInt64) throws -> [String] { try fewestSteps(of: seed)?.trace ?? [] }
+
+    /// A failing run of as few steps as end in the same problem; nil if the seed is all right.
+    func fewestSteps(of seed: UInt64) throws -> FaultSimulation? {
         func play(_ steps: [FaultStep], isTraced: Bool = false) throws -> FaultSimulation {
             let run = try FaultSimulation(steps: steps, seed: seed, table.setup(for: seed), isTraced: isTraced)
             try run.run()
             return run
         }
         let whole = try FaultSimulation(seed: seed, table.setup(for: seed))
-        guard let problem = try whole.run().first else { return [] }
+        guard let problem = try whole.run().first else { return nil }
         let few = try Reduction.least(whole.steps) { try play($0).problems.contains { Self.isLike($0, problem) } }
-        return try play(few, isTraced: true).trace
+        return try play(few, isTraced: true)
     }
 
     /// Whether two problems are the same but for their numbers.
-    private static func isLike(_ left: String, _ right: String) -> Bool {
+    static func isLike(_ left: String, _ right: String) -> Bool {
         left.filter { !$0.isNumber && !$0.isHexDigit } == right.filter { !$0.isNumber && !$0.isHexDigit }
     }
 }

@@ -1,0 +1,29 @@
+import PatchbayAdapterKit
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+@testable import PatchbayCommand
+
+@Suite("patchbay faults") struct FaultsTests {
+    @Test func `a run that came out wrong is told with the command that repeats it, and how it came to that`() throws {
+        let doors = try Vendors.scenes.map { try FaultDoor($0, among: Vendors.modules.flatMap(\.doors)) }
+        let campaign = FaultCampaign(FaultTable(doors: doors))
+        try DeliberateFault.$present.withValue(.denialIgnored) {
+            var found: FaultCampaign.Failure?
+            var seed: UInt64 = 1
+            while found == nil, seed <= 300 {
+                found = try campaign.play(seed).failures.first
+                seed += 1
+            }
+            let failure = try #require(found)
+            let lines = try Command.lines(on: failure, campaign)
+            #expect(
+                lines[0].hasPrefix("seed \(failure.seed) (\(failure.setup)): ")
+                    && lines[0].contains(failure.problems[0])
+            )
+            #expect(lines[1] == "repeat: make simulate SEEDS=\(failure.seed)-\(failure.seed)")
+            #expect(lines.count > 2 && lines.dropFirst(2).allSatisfy { $0.hasPrefix("    ") })
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import PatchbayOutbox
+import Testing
+
+@testable import PatchbaySimulation
+
+@Suite("A seed that fails") struct FailingSeedTests {
+    /// Lists that fail whenever they hold all of some numbers.
+    @Test(arguments: [[], [0], [99], [3, 4], [0, 50, 99], [17, 18, 19, 71], Array(0..<100)])
+    func `a list is cut down to what fails`(_ needed: [Int]) {
+        var count = 0
+        let found = Reduction.least(Array(0..<100)) { list in
+            count += 1
+            return needed.allSatisfy(list.contains)
+        }
+        #expect(found == needed)
+        #expect(count < 1_000)
+    }
+
+    @Test func `a list of which nothing can be left out stays, and an empty one, too`() {
+        #expect(Reduction.least([1, 2, 3]) { $0.count == 3 } == [1, 2, 3])
+        #expect(Reduction.least([Int]()) { _ in true }.isEmpty)
+    }
+
+    @Test(arguments: [DeliberateFault.denialIgnored, .holdIgnored, .timelineRunsBack])
+    func `a failing run is told with as few steps as it takes, and they end in the same problem`(
+        _ fault: DeliberateFault
+    )
+        throws
+    {
+        let row = try #require(try Proof.rows()[fault.rawValue])
+        let table = try FaultScenes.table()
+        let campaign = FaultCampaign(table)
+        #expect(try campaign.story(of: row.seed).isEmpty, "without the fault there is nothing to tell")
+        try DeliberateFault.$present.withValue(fault) {
+            // A set-up belongs to one run.
+            func setup() throws -> FaultSimulation.Setup { try table.setup(for: row.seed) }
+            let whole = try FaultSimulation(seed: row.seed, setup())
+            let problem = try #require(try whole.run().first)
+            let few = try #require(try campaign.fewestSteps(of: row.seed))
+            #expect(!few.steps.isEmpty && few.steps.count < whole.steps.count)
+            let again = try FaultSimulation(steps: few.steps, seed: row.seed, setup(), isTraced: true)
+            #expect(try again.run().contains { FaultCampaign.isLike($0, problem) })
+            for place in few.steps.indices {
+                var fewer = few.steps
+                fewer.remove(at: place)
+                let run = try FaultSimulation(steps: fewer, seed: row.seed, setup())
+                #expect(try !run.run().contains { FaultCampaign.isLike($0, problem) }, "step \(place) is not needed")
+            }
+            let story = try campaign.story(of: row.seed)
+            #expect(story == again.trace && !story.isEmpty)
+        }
+    }
+}

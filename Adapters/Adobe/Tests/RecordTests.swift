@@ -107,6 +107,27 @@ import Testing
         #expect(try write(contact, quoted).text.contains("\"a;b\""))
     }
 
+    @Test(arguments: [
+        ("female", "female", []), ("Female", "female", ["adobe.record.converted"]), ("x", "", ["adobe.record.unfit"]),
+        ("unknown", "unknown", []),
+    ])
+    func `a gender is a word of the enumeration, or left out and told`(
+        _ said: String,
+        _ written: String,
+        _ told: [String]
+    )
+        throws
+    {
+        let contact = Contact(identifiers: [Identifier(.external, "c-1")], attributes: [.gender: .string(said)])
+        let (text, findings) = try write(contact)
+        let row = try #require(text.split(whereSeparator: \.isNewline).last).split(
+            separator: ";",
+            omittingEmptySubsequences: false
+        )
+        #expect(row[6] == written)
+        #expect(findings.map(\.code) == told)
+    }
+
     @Test func `a decimal without a fraction fits into a column of whole numbers`() throws {
         let settings: JSONObject = ["columns": ["cusPoints": "attribute:points"], "types": ["points": "integer"]]
         for (text, written, code) in [

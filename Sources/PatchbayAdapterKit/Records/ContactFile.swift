@@ -40,6 +40,8 @@ public struct ContactColumn: Sendable {
     public var limit: Int?
     /// Whether nothing but digits is written.
     public var digitsOnly: Bool
+    /// The only words that the vendor takes for an attribute; empty where it takes any.
+    public var words: [String]
     /// The words of a column that says what a person wants.
     public var states: States
     /// The words besides yes and no of a column that says whether a use is forbidden: whether each of them forbids it.
@@ -57,13 +59,14 @@ public struct ContactColumn: Sendable {
         isRequired: Bool = false,
         limit: Int? = nil,
         digitsOnly: Bool = false,
+        words: [String] = [],
         states: States = .neutral,
         denials: [String: Bool] = [:],
         remark: FindingRow? = nil
     ) {
         (self.name, self.place, self.type, self.likelyType) = (name, place, type, likelyType)
         (self.isWritten, self.isRequired, self.limit) = (isWritten, isRequired, limit)
-        (self.digitsOnly, self.states) = (digitsOnly, states)
+        (self.digitsOnly, self.words, self.states) = (digitsOnly, words, states)
         (self.denials, self.remark) = (denials, remark)
     }
 }

@@ -193,8 +193,20 @@ private struct RowComposer {
                 continue
             }
             let column = table.columns[index]
-            if let text = text(of: value, in: column, path) { put(text, .attribute(name), path) }
+            guard let text = text(of: value, in: column, path), let word = word(text, column, path) else { continue }
+            put(word, .attribute(name), path)
         }
+    }
+
+    /// A text as the vendor's word, where it takes none but some.
+    private mutating func word(_ text: String, _ column: ContactColumn, _ path: String) -> String? {
+        guard !column.words.isEmpty, !column.words.contains(text) else { return text }
+        guard let word = column.words.first(where: { $0.lowercased() == text.lowercased() }) else {
+            note(rows.unfit, path, "column \(column.name) takes \(column.words.joined(separator: ", "))")
+            return nil
+        }
+        note(rows.converted, path, "a word of column \(column.name)")
+        return word
     }
 
     private mutating func text(of value: AttributeValue, in column: ContactColumn, _ path: String) -> String? {

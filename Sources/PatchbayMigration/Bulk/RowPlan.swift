@@ -18,6 +18,8 @@ struct RowPlan: BitwiseCopyable {
         var channel = Lexicon.unknown
         var topic = Lexicon.none
         var words = Row<Stretch>(start: nil, count: 0)
+        /// Of a column that takes some words alone: how many.
+        var wordCount = 0
         /// Of a column that says a denied use: the purpose, and the channel or that it is every one.
         var purpose = Lexicon.unknown
         var purposeChannel = Lexicon.none
@@ -199,6 +201,9 @@ struct RowCompiler {
         case .attribute(let name):
             if let index {
                 let also = file.likelyType(of: column)
+                guard column.words.allSatisfy(Self.isPlain) else { return nil }
+                compiled.words = arena.make(column.words.map(arena.text))
+                compiled.wordCount = column.words.count
                 attributes[name.rawValue] = ColumnHome(column: index, type: file.type(of: column), alsoTakes: also)
             }
         case .tags: row.tags = index ?? row.tags

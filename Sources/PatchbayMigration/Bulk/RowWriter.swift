@@ -204,8 +204,17 @@ extension LineWriter {
         let kind = value.kind
         guard value.convert(to: entry.pointee.columnType(for: kind.code)) else { return false }
         if kind.code != value.kind.code { guard note(plan.pointee.row.pointee.converted) else { return false } }
-        guard let text = text(of: value, column, plan, isConverted: kind != value.kind) else { return false }
+        guard let text = text(of: value, column, plan, isConverted: kind != value.kind),
+            takes(text, plan.pointee.row.pointee.columns.place(column))
+        else { return false }
         return fill(column, text, plan)
+    }
+
+    /// Whether a column takes a text; any other of its words is for the slow way.
+    @inline(__always) private func takes(_ text: Stretch, _ column: UnsafePointer<RowPlan.Column>) -> Bool {
+        guard column.pointee.wordCount > 0 else { return true }
+        for index in 0..<column.pointee.wordCount where column.pointee.words[index].compare(text) == 0 { return true }
+        return false
     }
 
     /// A value in the file's form; nil for one that only the slow way can write.

@@ -88,8 +88,9 @@ struct SlowWay {
 }
 
 extension ContactWriter {
-    /// The kinds of identifiers by which the target knows a contact, the usual one first; none if nobody says so.
-    var keyKinds: [IdentifierKind] { keyKind.map { [$0] + otherKeyKinds } ?? [] }
+    /// The kinds of identifiers by which the target knows a contact, the usual one first. Where it names none, whoever reads it
+    /// next may know people by any that a vendor does.
+    var keyKinds: [IdentifierKind] { keyKind.map { [$0] + otherKeyKinds } ?? [.external, .email, .phone] }
 }
 
 extension RecordReader {

@@ -118,7 +118,7 @@ struct ProfileFileSettings: AdapterSettings {
         ContactColumn("firstName", .attribute(.givenName), isWritten: true, limit: 30),
         ContactColumn("lastName", .attribute(.familyName), isWritten: true, limit: 50),
         ContactColumn("birthDate", .attribute(.birthDate), type: .date, isWritten: true),
-        ContactColumn("gender", .attribute(.gender), isWritten: true),
+        ContactColumn("gender", .attribute(.gender), isWritten: true, words: ProfileField.genders),
     ]
 
     /// A flag means: do not contact; the last one, do not sell.

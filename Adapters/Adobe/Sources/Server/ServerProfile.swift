@@ -16,6 +16,9 @@ struct ProfileField: Sendable {
     let name: String
     let form: Form
 
+    /// The names of the enumeration, which files take, too.
+    static let genders = ["unknown", "male", "female"]
+
     /// Every field of the data model.
     static let all: [ProfileField] =
         [
@@ -23,7 +26,7 @@ struct ProfileField: Sendable {
             ("mobilePhone", 32), ("fax", 32), ("externalId", 100), ("timeZone", nil),
         ].map { ProfileField(name: $0.0, form: .text($0.1)) } + [
             ProfileField(name: "birthDate", form: .day),
-            ProfileField(name: "gender", form: .words(["unknown", "male", "female"])),
+            ProfileField(name: "gender", form: .words(genders)),
             ProfileField(name: "emailFormat", form: .words(["unknown", "text", "html"])),
         ]
         + (ProfileFlags.channels.map(\.field) + [ProfileFlags.all, ProfileFlags.sale])

@@ -42,13 +42,14 @@ extension Engine {
         var batch = CaptureBatch(context: context, runners: runners, hearing: Hearing(plan))
         var placed: [Int64] = []
         try context.transaction(.full) {
+            // First of all: what gets its place now is heard for real.
+            for change in try findChanges() where change.record?.state == "shadow" && change.state != "shadow" {
+                try endRehearsal(change)
+            }
             placed = try placeWaiting(&batch, isSwitching: true)
             try batch.finish()
             let changes = try findChanges()
             let newcomers = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
-            for change in changes where change.record?.state == "shadow" && change.state != "shadow" {
-                try endRehearsal(change)
-            }
             for change in changes { try adopt(change) }
             var lost = Losses()
             for change in changes.sorted(by: { $0.name < $1.name }) where !change.old.isNone {

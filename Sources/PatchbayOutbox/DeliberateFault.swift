@@ -46,6 +46,8 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case captureNotAwaited
     /// A request leaves before the disk has its line in the journal.
     case journalNotAwaited
+    /// The app is asked for the credential of whoever is there now, whoever said what waits.
+    case credentialOfCurrent
 
     #if DEBUG
     /// The fault that is there, in this task.

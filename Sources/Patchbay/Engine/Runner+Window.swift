@@ -175,10 +175,20 @@ final class CredentialDesk {
     init(context: EngineContext, provider: String) { (self.context, self.provider) = (context, provider) }
 
     func credential(of contact: ScalarString?) -> Secret? {
+        let contact = DeliberateFault.credentialOfCurrent.isPresent ? current : contact
         if let credential = known[contact] { return credential }
         let credential = context.credential(provider, contact?.text)
         known[contact] = .some(credential)
         return credential
+    }
+
+    /// Whoever is there now, for a deliberate fault.
+    private var current: ScalarString? {
+        var contact: String?
+        try? context.store.forEachMirror { subject, bytes in
+            contact = try context.mirror(bytes, of: Subject(rawValue: subject))?.contact
+        }
+        return contact.map(ScalarString.init)
     }
 }
 

@@ -192,6 +192,23 @@ final class CredentialDesk {
     }
 }
 
+extension Window {
+    /// Some neighbours of one queue and kind have changed places, for a deliberate fault.
+    var withNeighboursSwapped: Window {
+        var swapped = self
+        for place in operations.indices.dropLast() {
+            let (one, next) = (operations[place], operations[place + 1])
+            guard one.sequence.isMultiple(of: 3), one.queue == next.queue,
+                one.operation.action.kind == next.operation.action.kind
+            else { continue }
+            swapped.operations.swapAt(place, place + 1)
+            let view = views.startIndex + (place - operations.startIndex)
+            swapped.views.swapAt(view, view + 1)
+        }
+        return swapped
+    }
+}
+
 extension Waiting {
     /// The same operation, as it is now.
     func changed(by desk: any AdapterDesk, _ change: (inout Facts) -> Void) -> Waiting {

@@ -178,7 +178,8 @@ extension FaultSimulation {
         }
         var ended: [String: Int64] = [:]
         for ending in endings where ending.entry.term != "shadowed" {
-            let first = ended.updateValue(ending.number, forKey: ending.entry.id)
+            let first = ended[ending.entry.id]
+            ended[ending.entry.id] = first ?? ending.number
             expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")
         }
         for sent in world.sent where sent.provider == provider && !ghosts.contains(sent.number) {

@@ -46,6 +46,24 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case captureNotAwaited
     /// A request leaves before the disk has its line in the journal.
     case journalNotAwaited
+    /// Two neighbours of a kind in one queue are shown in the wrong order.
+    case neighboursSwapped
+    /// What has ended is put back on its way, once.
+    case endedPutBack
+    /// What has ended is put back on its way, once, and its second ending is not remembered.
+    case endedSentAgain
+    /// An erasure leaves a row on its way.
+    case erasureSparesOne
+    /// While one provider fails, the others are not served.
+    case outageOfAll
+    /// A switch leaves a row with the old provider.
+    case retargetLeavesOne
+    /// A switch takes a row from the old provider and gives it to nobody.
+    case retargetDropsOne
+    /// A caller is told its answer twice.
+    case answerToldTwice
+    /// The app is asked for the credential of whoever is there now, whoever said what waits.
+    case credentialOfCurrent
 
     #if DEBUG
     /// The fault that is there, in this task.

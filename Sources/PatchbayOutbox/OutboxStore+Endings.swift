@@ -169,11 +169,14 @@ extension OutboxStore {
         while let first = rest.first?.ending {
             let alike = rest.prefix { ($0.ending.term, $0.ending.code) == (first.term, first.code) }
             let endings = alike.lazy.map { (id: $0.ending.id, at: $0.at) }
-            try remember(provider: provider, term: first.term, code: first.code, endings)
+            if try !isSecondTime(range, provider: provider) {
+                try remember(provider: provider, term: first.term, code: first.code, endings)
+            }
             try count(provider: provider, term: first.term, code: first.code, by: times * Int64(alike.count))
             rest = rest.dropFirst(alike.count)
         }
         if DeliberateFault.routeLeftBehind.isPresent { return }
+        if try putBack(range, provider: provider) { return }
         let (start, end) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
         try deleteRoutes(range, provider: provider, count: run.count)
         guard try connection.number(Self.otherRoutes, start, end) == nil else {

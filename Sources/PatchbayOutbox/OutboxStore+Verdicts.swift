@@ -54,7 +54,9 @@ extension OutboxStore {
         try atomically { () throws(OutboxError) in
             guard let found = try soundness(provider: provider, sequence: sequence) else { return false }
             if try quarantine(found, provider: provider, sequence: sequence) { return false }
-            if let id = found.id { try remember(provider: provider, id: id, term: term, code: code, at: at) }
+            if let id = found.id, try !isSecondTime(sequence...sequence, provider: provider) {
+                try remember(provider: provider, id: id, term: term, code: code, at: at)
+            }
             if let reject {
                 try connection.run(
                     """
@@ -78,6 +80,7 @@ extension OutboxStore {
                 by: DeliberateFault.endingCountedTwice.isPresent ? 2 : 1
             )
             if DeliberateFault.routeLeftBehind.isPresent { return true }
+            if try putBack(sequence...sequence, provider: provider) { return true }
             try removeRoute(provider: provider, sequence: sequence)
             if !isIndexed { noteUpheaval() }
             try noteHearing(

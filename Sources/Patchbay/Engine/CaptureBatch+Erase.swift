@@ -23,6 +23,7 @@ extension CaptureBatch {
             try store.forEachRow(provider: name, subject: subject) { row in
                 let pending = try? EngagementOperation(jsonBytes: row.operation.body)
                 guard pending?.action != .erase else { return }
+                if DeliberateFault.erasureSparesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
                 try context.end(row, name, OperationOutcome(.erased))
                 part.withdrawn[pending?.action.kind.rawValue ?? "unreadable", default: 0] += 1
                 withdrawn.insert(row.operation.id)

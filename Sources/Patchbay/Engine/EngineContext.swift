@@ -91,7 +91,11 @@ final class EngineContext {
     }
 
     /// Tells the app, as soon as the transaction at hand has committed.
-    func emit(_ new: [EngineEvent]) { events += new }
+    func emit(_ new: [EngineEvent]) {
+        events += new
+        guard DeliberateFault.answerToldTwice.isPresent else { return }
+        events += new.filter { if case .answered = $0 { true } else { false } }
+    }
 
     /// Tells what another engine over the same outbox has not told, before everything else.
     func emitFirst(_ earlier: [EngineEvent]) { events = earlier + events }

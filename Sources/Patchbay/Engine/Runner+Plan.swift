@@ -43,6 +43,16 @@ extension Runner {
     /// The storage failed: everything is pending as before, and is looked at again when it may have recovered.
     func postpone(_ lane: Lane) { lane.due = context.now + .seconds(5) }
 
+    /// Whether the last exchange of a lane failed.
+    var isFailing: Bool { lanes.values.contains(where: \.lastExchangeFailed) }
+
+    /// What is due waits a minute, for no good reason: a deliberate fault.
+    func putOff() {
+        for lane in lanesDue() {
+            (lane.due, lane.because) = (context.now + .seconds(60), FindingRow.Engine.adapterLoops.at())
+        }
+    }
+
     /// Plans a lane, on one look at what other processes have committed.
     func plan(_ lane: Lane) throws -> Dispatch? { try context.store.look { try planAtOnce(lane) } }
 
@@ -59,7 +69,8 @@ extension Runner {
             try forgetOutdated()
             guard let memory = try memory(of: lane) else { return nil }
             let moment = context.moment(flush: lane.flush)
-            switch try desk.plan(window, memory: memory, at: moment) {
+            let shown = DeliberateFault.neighboursSwapped.isPresent ? window.withNeighboursSwapped : window
+            switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
                 lane.due = [wait, nextUnblock].compactMap { $0 }.min()

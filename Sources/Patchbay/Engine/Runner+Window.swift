@@ -175,10 +175,37 @@ final class CredentialDesk {
     init(context: EngineContext, provider: String) { (self.context, self.provider) = (context, provider) }
 
     func credential(of contact: ScalarString?) -> Secret? {
+        let contact = DeliberateFault.credentialOfCurrent.isPresent ? current : contact
         if let credential = known[contact] { return credential }
         let credential = context.credential(provider, contact?.text)
         known[contact] = .some(credential)
         return credential
+    }
+
+    /// Whoever is there now, for a deliberate fault.
+    private var current: ScalarString? {
+        var contact: String?
+        try? context.store.forEachMirror { subject, bytes in
+            contact = try context.mirror(bytes, of: Subject(rawValue: subject))?.contact
+        }
+        return contact.map(ScalarString.init)
+    }
+}
+
+extension Window {
+    /// Some neighbours of one queue and kind have changed places, for a deliberate fault.
+    var withNeighboursSwapped: Window {
+        var swapped = self
+        for place in operations.indices.dropLast() {
+            let (one, next) = (operations[place], operations[place + 1])
+            guard one.sequence.isMultiple(of: 3), one.queue == next.queue,
+                one.operation.action.kind == next.operation.action.kind
+            else { continue }
+            swapped.operations.swapAt(place, place + 1)
+            let view = views.startIndex + (place - operations.startIndex)
+            swapped.views.swapAt(view, view + 1)
+        }
+        return swapped
     }
 }
 

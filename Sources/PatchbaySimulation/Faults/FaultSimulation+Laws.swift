@@ -23,6 +23,7 @@ extension FaultSimulation {
             !others.contains { $0.provider == sent.provider && $0.lane == sent.lane },
             "request \(sent.number) left while another of its lane was in flight"
         )
+        let owners = owners(of: sent)
         for id in sent.operations {
             if known[id] == nil { try? learnWhatWasCreated() }
             guard let operation = known[id] else {
@@ -41,7 +42,21 @@ extension FaultSimulation {
                 permitted.contains(id),
                 "request \(sent.number) carries \(operation.action.kind) \(id.rawValue.suffix(4)) without the person's consent"
             )
+            expect(
+                owners?.contains(operation.contact) ?? true,
+                "request \(sent.number) carries \(operation.action.kind) \(id.rawValue.suffix(4)) with another person's credential"
+            )
         }
+    }
+
+    /// For whom the app gave the credential that a request bears; nil if it bears none.
+    private func owners(of sent: VirtualWorld.Sent) -> Set<String?>? {
+        let texts = sent.request.headers.map(\.value) + [sent.request.url]
+        let borne = credentials[sent.provider]?.filter { credential in
+            texts.contains { $0.contains(credential.key) }
+        }
+        // One that is a part of another is not meant.
+        return borne?.max { $0.key.utf8.count < $1.key.utf8.count }?.value
     }
 
     /// What an action needs the person's word for: written down apart from the engine.
@@ -163,7 +178,8 @@ extension FaultSimulation {
         }
         var ended: [String: Int64] = [:]
         for ending in endings where ending.entry.term != "shadowed" {
-            let first = ended.updateValue(ending.number, forKey: ending.entry.id)
+            let first = ended[ending.entry.id]
+            ended[ending.entry.id] = first ?? ending.number
             expect(first == nil, "\(provider): an operation ended twice: \(ending.entry.id)")
         }
         for sent in world.sent where sent.provider == provider && !ghosts.contains(sent.number) {

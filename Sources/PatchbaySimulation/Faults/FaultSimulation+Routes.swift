@@ -78,8 +78,9 @@ extension FaultSimulation {
             default: heard[ending.entry.provider, default: []].insert(id)
             }
         }
-        for (leaver, ids) in before {
-            for (id, wasBegun) in ids where heardBy[id] != nil {
+        // In order: the same seed tells the same.
+        for (leaver, ids) in before.sorted(by: { $0.key < $1.key }) {
+            for (id, wasBegun) in ids.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where heardBy[id] != nil {
                 guard let operation = known[id], let takers = takers(of: operation, from: leaver, old, new),
                     !takers.isEmpty
                 else { continue }
@@ -165,7 +166,7 @@ extension FaultSimulation {
             )
             // An erasure goes to whoever was told of the person before; a push to whoever knows it as its own.
             let mayGoLate = operation.action == .erase || operation.action.isPush
-            for (provider, terms) in places {
+            for (provider, terms) in places.sorted(by: { $0.key < $1.key }) {
                 expect(
                     heard.contains(provider) || rehearsed.contains(provider) || mayGoLate
                         || allowed[operation.id]?.contains(provider) ?? false,

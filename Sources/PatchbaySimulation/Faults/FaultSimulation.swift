@@ -126,6 +126,8 @@ public final class FaultSimulation {
     /// What came before the last word of a person to be forgotten.
     var forgotten: Set<OperationID> = []
     var wakes: [Instant] = []
+    /// What the app gave as credential, by provider, and for whom.
+    private(set) var credentials: [String: [String: Set<String?>]] = [:]
     /// A storage point said that the process dies; whatever error reaches us is that.
     var isDying = false
     private(set) var position = 0
@@ -169,7 +171,11 @@ public final class FaultSimulation {
         world = try VirtualWorld(seed: seed, processes: setup.processes)
         // Few things wait here: half of the runs look at so little at once that what is done for crowds is done for them.
         if seed.isMultiple(of: 2) { (world.looks.portion, world.looks.kept) = (2, 8) }
-        world.credentials = setup.credentials
+        world.credentials = { [unowned self] provider, contact in
+            let credential = setup.credentials(provider, contact)
+            if let credential { credentials[provider, default: [:]][credential.value, default: []].insert(contact) }
+            return credential
+        }
         world.network = { [unowned self] in fate(of: $0) }
         world.onStorage { [unowned self] in try pass($0) }
         if steps.contains(where: \.isReboot) { try world.keepImage() }

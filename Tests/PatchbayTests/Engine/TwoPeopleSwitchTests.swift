@@ -1,0 +1,90 @@
+import Patchbay
+import PatchbayAdapterKit
+import PatchbayModel
+import PatchbayOutbox
+import PatchbaySimulation
+import Testing
+
+/// How a phone comes to another configuration.
+enum SwitchWay: String, CaseIterable, CustomTestStringConvertible {
+    case restart, reconfigure
+
+    var testDescription: String { rawValue }
+
+    func take(_ world: VirtualWorld, _ plan: RoutingPlan) throws {
+        switch self {
+        case .restart: try world.restart(plan)
+        case .reconfigure: try world.reconfigure(plan)
+        }
+    }
+}
+
+@Suite("Two people and a switch") struct EngineObligationTwoPeople {
+    private func plan(_ providers: RoutingPlan.Provider...) -> RoutingPlan {
+        RoutingPlan(providers: providers, onSwitch: .retarget)
+    }
+
+    private func provider(_ name: String, _ mode: RoutingPlan.Mode?, courtesy: Int = 0) -> RoutingPlan.Provider {
+        RoutingPlan.probe(name, mode: mode) { $0.courtesy = courtesy }.providers[0]
+    }
+
+    private func logIn(_ person: String) -> Action {
+        .switchContact(ContactSwitch(.logIn, identifiers: [Identifier(.external, person)]))
+    }
+
+    /// What a vendor hears with whose credential, and whose it is.
+    private struct Heard: Equatable {
+        let operation: String
+        let credential: String?
+        let due: String
+    }
+
+    /// Two people say something to a vendor that holds it back, one after the other; then another vendor takes its place.
+    private func heard(_ way: SwitchWay) throws -> [Heard] {
+        let world = try VirtualWorld()
+        world.credentials = { _, contact in contact.map { Secret("token of \($0)") } }
+        try world.start(plan(provider("a", .live, courtesy: 100_000), provider("b", nil)))
+        var due: [String: String] = [:]
+        func say(_ action: Action, _ person: String?) throws {
+            let operation = try world.capture(action, contact: person)
+            due[operation.id.rawValue] = person.map { "token of \($0)" } ?? "nobody"
+        }
+        try say(logIn("anna"), "anna")
+        try say(.set("tier", "gold"), "anna")
+        try say(.event("of anna"), "anna")
+        try say(.switchContact(ContactSwitch(.logOut)), nil)
+        try say(.event("of nobody"), nil)
+        try say(logIn("bo"), "bo")
+        try say(.event("of bo"), "bo")
+        #expect(world.sent.isEmpty)
+        try way.take(world, plan(provider("b", .live), provider("a", nil)))
+        #expect(try world.drain())
+        for account in try world.accounts() { #expect(account.balances, "\(account.provider)") }
+        let heard = world.sent.filter { $0.provider == "b" }.flatMap { sent in
+            // What the switch makes is of whoever is there.
+            sent.operations.map {
+                Heard(
+                    operation: $0.rawValue,
+                    credential: sent.request[header: "Authorization"],
+                    due: due[$0.rawValue] ?? "token of bo"
+                )
+            }
+        }
+        #expect(Set(due.keys).isSubset(of: heard.map(\.operation)))
+        return heard
+    }
+
+    @Test(arguments: SwitchWay.allCases) func `what one person did leaves with that person's credential alone (E13)`(
+        _ way: SwitchWay
+    ) throws {
+        for one in try heard(way) { #expect(one.credential == one.due, "\(one.operation)") }
+    }
+
+    @Test(arguments: SwitchWay.allCases) func `the same comparison finds the credential of whoever is there now`(
+        _ way: SwitchWay
+    ) throws {
+        let all = try DeliberateFault.$present.withValue(.credentialOfCurrent) { try heard(way) }
+        #expect(all.allSatisfy { $0.credential == "token of bo" })
+        #expect(all.contains { $0.due == "token of anna" } && all.contains { $0.due == "nobody" })
+    }
+}

@@ -24,6 +24,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let preparation: [EngagementOperation]
     /// A final no of this vendor; nil where the vendor's law has none.
     public let refusal: WireResponse?
+    /// The rule by which the status alone is a yes, by endpoint: whatever a success says in its body, nobody looks.
+    public let statusAlone: [String: RuleID]
     /// What the memory claims of the vendor, and what the vendor holds.
     public let belief: Belief<Adapter>?
     /// Answers of the vendor that its reply table tells apart by more than the status.
@@ -54,6 +56,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - simulator: the vendor, played; without one `answer` says yes to everything.
     ///   - answer: the yes of a vendor without a simulator, by endpoint.
     ///   - refusal: a final no of this vendor; nil where its law has none.
+    ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is told.
     ///   - preparation: what happened before each sample; by default a device door registers and logs in.
     ///   - extras: samples of the adapter alone.
     ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
@@ -76,6 +79,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         simulator: (any VendorSimulator)? = nil,
         answer: @escaping @Sendable (String, WireRequest) -> WireResponse = { _, _ in WireResponse(200, json: [:]) },
         refusal: WireResponse? = WireResponse(400, json: [:]),
+        statusAlone: [String: RuleID] = [:],
         preparation: [EngagementOperation]? = nil,
         extras: [Sample] = [],
         belief: Belief<Adapter>? = nil,
@@ -89,6 +93,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ) throws(SettingsError) {
         adapter = try AdapterHarness.make(settings)
         (self.settings, self.credential, self.refusal) = (settings, credential, refusal)
+        self.statusAlone = statusAlone
         corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
         samples = corpus.samples + extras
         (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
@@ -128,6 +133,7 @@ protocol ConformanceSubject: Sendable {
     var wireSchemas: URL { get }
     var settings: JSONObject { get }
     var refusal: WireResponse? { get }
+    var statusAlone: [String: RuleID] { get }
     var storedStates: [StoredState] { get }
     var replies: [SampleReply] { get }
     var pages: Set<String> { get }

@@ -7,12 +7,16 @@ import Synchronization
 import Testing
 
 @Suite("The conformance suite") struct SuiteTests {
-    private func harness(_ fault: Fault, _ exemptions: [Exemption], goldens: URL) throws
-        -> AdapterHarness<ProbeAdapter>
-    {
+    private func harness(
+        _ fault: Fault,
+        _ exemptions: [Exemption],
+        statusAlone: [String: RuleID],
+        goldens: URL
+    ) throws -> AdapterHarness<ProbeAdapter> {
         try AdapterHarness(
             settings: ["fault": .string(fault.rawValue), "key": "Schlüssel-4711"],
             simulator: ProbeSimulator(settings: [:]),
+            statusAlone: statusAlone,
             belief: .probe(countsRepeats: fault == .doublesEffects),
             storedStates: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])],
             exemptions: exemptions,
@@ -21,13 +25,16 @@ import Testing
     }
 
     /// What those checks find broken, by the check; several issues of one are joined.
-    private func broken(_ fault: Fault, _ checks: [ConformanceCheck], exempt: [Exemption] = []) throws
-        -> [String: String]
-    {
+    private func broken(
+        _ fault: Fault,
+        _ checks: [ConformanceCheck],
+        exempt: [Exemption] = [],
+        statusAlone: [String: RuleID] = [:]
+    ) throws -> [String: String] {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Self.writeConversation(in: folder)
-        return try broken(checks, on: harness(fault, exempt, goldens: folder))
+        return try broken(checks, on: harness(fault, exempt, statusAlone: statusAlone, goldens: folder))
     }
 
     /// A saying, and a process that dies a minute later.
@@ -101,6 +108,7 @@ import Testing
         (.mangles, "texts: hostile texts survive or are refused"),
         (.believesPages, "replies: no answer is left without a verdict, and no failure is a yes"),
         (.believesFailures, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.believesErrors, "replies: an error inside a success is told, unless the status alone decides"),
         (.forgetsVerdictsOfNonsense, "replies: no answer is left without a verdict, and no failure is a yes"),
         (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
         (.pastesTexts, "texts: no text leads a request elsewhere"),
@@ -147,6 +155,30 @@ import Testing
     @Test func `every check is proved able to fail`() {
         let proved = Set(Self.planted.map(\.check) + Self.tabled)
         #expect(proved == Set(ConformanceCheck.all.map(\.testDescription)))
+    }
+
+    // MARK: The status alone
+
+    private static let hidden = "an error inside a success is told, unless the status alone decides"
+
+    private func foundInSuccess(_ fault: Fault, statusAlone: [String: RuleID]) throws -> [String: String] {
+        try broken(
+            fault,
+            ConformanceCheck.all.filter { $0.name == Self.hidden || $0.name == "every rule that a row names is there" },
+            statusAlone: statusAlone
+        )
+    }
+
+    @Test func `a rule by which the status alone decides spares its endpoint`() throws {
+        let unsaid = try foundInSuccess(.believesErrors, statusAlone: [:])
+        #expect(unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error inside counts as a yes") == true)
+        #expect(try foundInSuccess(.believesErrors, statusAlone: ["say": Self.rule]) == [:])
+    }
+
+    @Test func `a rule that spares nothing is a failure, and so is one that nobody knows`() throws {
+        let needless = try foundInSuccess(.none, statusAlone: ["say": Self.rule, "never": RuleID("probe", "9")])
+        #expect(needless["replies: \(Self.hidden)"]?.contains("never, say: no success that holds an error") == true)
+        #expect(needless["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
     }
 
     // MARK: Exemptions

@@ -29,6 +29,7 @@ import Testing
             simulator: AcousticSimulator(
                 settings: ["appKey": "gcb4hVDsXq", "columns": .object(columns), "updatesPerMinute": 100_000]
             ),
+            statusAlone: ["update": .acoustic("R1"), "delete": .acoustic("R1"), "events": .acoustic("R1")],
             extras: extras,
             belief: belief,
             replies: [SampleReply("too early", WireResponse(425))],

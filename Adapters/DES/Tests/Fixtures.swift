@@ -63,6 +63,7 @@ enum Fixture {
             pushPayload: payload,
             readBack: ReadRequest("inline", arguments: ["viewId": "home-hero"]),
             simulator: DESSimulator(settings: account),
+            statusAlone: Dictionary(uniqueKeysWithValues: judgedByStatus.map { ($0, RuleID("des", "R31")) }),
             extras: extras,
             belief: belief,
             replies: replies,
@@ -96,6 +97,12 @@ enum Fixture {
             goldens: Goldens()
         )
     }
+
+    /// Endpoints where 200 to 299 is a yes whatever the body says.
+    private static let judgedByStatus = [
+        "contact", "events", "geofences", "inbox", "pushMessage", "pushTokenRemoval", "remoteConfig",
+        "remoteConfigSignature",
+    ]
 
     /// Answers that say more than their status.
     static let replies: [SampleReply] = [

@@ -14,7 +14,7 @@ enum Fault: String, NeutralWord {
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
-    case doublesEffects, pastesTexts, believesPages, believesFailures, believesErrors
+    case doublesEffects, pastesTexts, believesPages, believesFailures, believesErrors, tellsTokens
 }
 
 /// An adapter that can break each rule; without a fault it keeps them all.
@@ -179,6 +179,7 @@ struct ProbeAdapter: VendorAdapter {
             return Interpretation()
         }
         if fault == .lossyMemory { memory.lossy = 1 }
+        if fault == .tellsTokens { memory.key = exchange.outcome.reply?.json?["pass"]?.string ?? "" }
         if fault == .tellsSecrets { memory.key = settings.key?.value ?? "" }
         if fault == .growingMemory { memory.words += exchange.operations.map(\.id.rawValue) }
         return Interpretation(exchange.operations) { pending in
@@ -213,7 +214,7 @@ struct ProbeSimulator: VendorSimulator {
     func respond(to request: WireRequest, state: inout State, now: Instant) -> WireResponse {
         guard let text = request.json?["text"]?.string else { return WireResponse(400) }
         state.told.append(text)
-        return WireResponse(200, json: [:])
+        return WireResponse(200, json: ["pass": "handed-out-1"])
     }
 }
 

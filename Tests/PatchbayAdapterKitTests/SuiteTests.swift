@@ -18,6 +18,7 @@ import Testing
             simulator: ProbeSimulator(settings: [:]),
             statusAlone: statusAlone,
             belief: .probe(countsRepeats: fault == .doublesEffects),
+            handedOut: ["pass"],
             storedStates: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])],
             exemptions: exemptions,
             goldens: Goldens(folder: goldens, environment: ["UPDATE_GOLDENS": "1"])
@@ -99,6 +100,7 @@ import Testing
         (.growingMemory, "A14: memory does not grow with operations"),
         (.tellsValues, "A16: no value of a person in findings and descriptions"),
         (.tellsSecrets, "A16: no secret in findings and descriptions"),
+        (.tellsTokens, "A16: no secret in findings and descriptions"),
         (.tellsSecrets, "A16: no secret is stored"),
         (.rejectsInPlan, "A17: what examine passes is rejected only for reasons of state"),
         (.flushesThroughPacing, "A18: flush never shortens pacing"),
@@ -127,6 +129,7 @@ import Testing
         "A15: an object of the app arrives as it was",
         "A15: what the vendor hands over comes back as it was",
         "A16: bad settings are refused with a remedy, never with their value",
+        "A16: a door's secrets are looked for",
         "A19: stored states of every version can be read",
         "A20: a journaled endpoint is interrupted in some conversation",
         "A20: every endpoint is sent in some sample",
@@ -137,6 +140,7 @@ import Testing
         "fields: field tables agree with the wire schemas",
         "goldens: every conversation has its scenario",
         "goldens: every sample has exactly one golden",
+        "goldens: no golden shows a secret",
         "replies: every endpoint has a golden of what replies mean",
         "replies: every reply has a row, and what is not accepted has a finding",
         "replies: every row of the reply table is reached",
@@ -155,6 +159,31 @@ import Testing
     @Test func `every check is proved able to fail`() {
         let proved = Set(Self.planted.map(\.check) + Self.tabled)
         #expect(proved == Set(ConformanceCheck.all.map(\.testDescription)))
+    }
+
+    // MARK: Secrets
+
+    /// A door whose only secret is too short to be told from other text, and what its harness says about that.
+    private func foundWithoutSecrets(reason: String?, watched: [String] = []) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let harness = try AdapterHarness<ProbeAdapter>(
+            settings: ["fault": "none", "key": "k"],
+            simulator: ProbeSimulator(settings: [:]),
+            belief: .probe(countsRepeats: false),
+            watched: watched,
+            withoutSecrets: reason,
+            goldens: Goldens(folder: folder, environment: [:])
+        )
+        let check = try #require(ConformanceCheck.all.first { $0.name == "a door's secrets are looked for" })
+        return try broken([check], on: harness)[check.testDescription] ?? ""
+    }
+
+    @Test func `a door without a secret says why`() throws {
+        #expect(try foundWithoutSecrets(reason: nil).contains("nothing secret is looked for"))
+        #expect(try foundWithoutSecrets(reason: "The probe has no secret.") == "")
+        let both = try foundWithoutSecrets(reason: "The probe has no secret.", watched: ["nobody sends this"])
+        #expect(both.contains("and something is. Remove it."))
+        #expect(both.contains("no request carries the watched text 1"))
     }
 
     // MARK: The status alone

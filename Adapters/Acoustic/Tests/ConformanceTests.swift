@@ -33,6 +33,7 @@ import Testing
             extras: extras,
             belief: belief,
             replies: [SampleReply("too early", WireResponse(425))],
+            withoutSecrets: "The app's key stands in every app, and the vendor hands out ids, no token.",
             storedStates: [
                 StoredState(version: 1, part: .memory, json: memory), StoredState(version: 1, part: .step, json: step),
             ],

@@ -62,6 +62,7 @@ enum Fixture {
             extras: extras,
             belief: belief,
             pages: ["tracking", "registration"],
+            withoutSecrets: "The pkey and the organisation stand in every app; the vendor hands out no token.",
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404]),
@@ -206,6 +207,7 @@ enum ClassicFixture {
             statusAlone: ["tracking": .adobe("C19"), "registration": .adobe("C19")],
             belief: belief,
             pages: ["tracking", "registration"],
+            watched: (Corpus.phone.pushToken?.value.lowercased()).map { [$0] } ?? [],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "register"),

@@ -33,6 +33,7 @@ import Testing
             statusAlone: ["registration": .salesforce("R1"), "events": .salesforce("R1")],
             extras: extras,
             belief: belief,
+            handedOut: ["X-Subscriber-Token"],
             storedStates: [StoredState(version: 1, part: .memory, json: memory)],
             goldens: Goldens()
         )

@@ -24,6 +24,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let preparation: [EngagementOperation]
     /// A final no of this vendor; nil where the vendor's law has none.
     public let refusal: WireResponse?
+    /// The rule by which the status alone is a yes, by endpoint: whatever a success says in its body, nobody looks.
+    public let statusAlone: [String: RuleID]
     /// What the memory claims of the vendor, and what the vendor holds.
     public let belief: Belief<Adapter>?
     /// Answers of the vendor that its reply table tells apart by more than the status.
@@ -32,6 +34,12 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     public let pages: Set<String>
     /// Opaque values that the vendor hands over and wants back.
     public let echoes: [Echo]
+    /// Members and headers of the vendor's replies whose texts are secrets: tokens that it hands out.
+    public let handedOut: Set<String>
+    /// Texts of the samples that show as little as secrets: a push token that a memory holds as one.
+    public let watched: [String]
+    /// Why there is nothing secret to look for; nil where there is something.
+    public let withoutSecrets: String?
     /// One stored memory and step per state version.
     public let storedStates: [StoredState]
     /// Samples that can't pass a check, each with the vendor's rule that forbids it.
@@ -54,6 +62,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - simulator: the vendor, played; without one `answer` says yes to everything.
     ///   - answer: the yes of a vendor without a simulator, by endpoint.
     ///   - refusal: a final no of this vendor; nil where its law has none.
+    ///   - statusAlone: the rule by which the status alone is a yes, by endpoint; elsewhere an error inside a success is told.
     ///   - preparation: what happened before each sample; by default a device door registers and logs in.
     ///   - extras: samples of the adapter alone.
     ///   - belief: what the memory claims of the vendor, and what the vendor holds; needed where there is both a memory
@@ -61,6 +70,9 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ///   - replies: answers of the vendor that its reply table tells apart by more than the status.
     ///   - pages: endpoints whose yes may be a web page, as far as the vendor's sheet says.
     ///   - echoes: opaque values that the vendor hands over and wants back.
+    ///   - handedOut: members and headers of the vendor's replies whose texts are secrets: tokens that it hands out.
+    ///   - watched: texts of the samples that show as little as secrets: a push token that a memory holds as one.
+    ///   - withoutSecrets: why there is nothing secret to look for; nil where there is something.
     ///   - storedStates: one stored memory and step per state version.
     ///   - exemptions: samples that can't pass a check, each with the vendor's rule that forbids it.
     ///   - goldens: where the goldens are.
@@ -76,12 +88,16 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         simulator: (any VendorSimulator)? = nil,
         answer: @escaping @Sendable (String, WireRequest) -> WireResponse = { _, _ in WireResponse(200, json: [:]) },
         refusal: WireResponse? = WireResponse(400, json: [:]),
+        statusAlone: [String: RuleID] = [:],
         preparation: [EngagementOperation]? = nil,
         extras: [Sample] = [],
         belief: Belief<Adapter>? = nil,
         replies: [SampleReply] = [],
         pages: Set<String> = [],
         echoes: [Echo] = [],
+        handedOut: Set<String> = [],
+        watched: [String] = [],
+        withoutSecrets: String? = nil,
         storedStates: [StoredState] = [],
         exemptions: [Exemption] = [],
         goldens: Goldens,
@@ -89,6 +105,8 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     ) throws(SettingsError) {
         adapter = try AdapterHarness.make(settings)
         (self.settings, self.credential, self.refusal) = (settings, credential, refusal)
+        self.statusAlone = statusAlone
+        (self.handedOut, self.watched, self.withoutSecrets) = (handedOut, watched, withoutSecrets)
         corpus = Corpus(door: Adapter.descriptor.door, pushPayload: pushPayload, readBack: readBack)
         samples = corpus.samples + extras
         (self.goldens, self.storedStates, self.exemptions) = (goldens, storedStates, exemptions)
@@ -128,10 +146,16 @@ protocol ConformanceSubject: Sendable {
     var wireSchemas: URL { get }
     var settings: JSONObject { get }
     var refusal: WireResponse? { get }
+    var statusAlone: [String: RuleID] { get }
     var storedStates: [StoredState] { get }
     var replies: [SampleReply] { get }
     var pages: Set<String> { get }
     var echoes: [Echo] { get }
+    var handedOut: Set<String> { get }
+    var watched: [String] { get }
+    var withoutSecrets: String? { get }
+    /// Whether the harness gives what the app would give for a contact.
+    var hasCredential: Bool { get }
     /// Whether somebody told what memory claims and what the vendor holds.
     var hasBelief: Bool { get }
     /// Whether the vendor is played by a simulator.
@@ -227,6 +251,7 @@ extension AdapterHarness: ConformanceSubject {
         Adapter.Settings.table.rows.map { ($0.name, $0.isRequired, $0.rule) }
     }
 
+    var hasCredential: Bool { credential?.value.isEmpty == false }
     var hasBelief: Bool { belief != nil }
     var hasSimulator: Bool { simulatorType != nil }
 

@@ -15,14 +15,46 @@ extension ConformanceCheck {
                     answer.problem(with: reading, mayBePage: mayBePage).map { Problem(endpoint, $0) }
                 }
             }
-        }
+        },
+        ConformanceCheck("an error inside a success is told, unless the status alone decides", "replies") { subject in
+            let statuses = [200, 201, 202, 204, 206, 299]
+            let readings = ReplyGoldens(subject).readings(statuses.map(subject.hiddenError))
+            let silent = readings.flatMap { endpoint, readings in
+                zip(statuses, readings).filter(\.1.isTakenSilently).map { (endpoint: endpoint, status: $0.0) }
+            }
+            return silent.filter { subject.statusAlone[$0.endpoint] == nil }.map {
+                Problem(
+                    $0.endpoint,
+                    "\($0.status) with an error inside counts as a yes, and nobody is told. "
+                        + "Read the body, or name in statusAlone the rule by which it does not count."
+                )
+            }
+                + subject.statusAlone.keys.sorted().filter { name in !silent.contains { $0.endpoint == name } }.map {
+                    Problem($0, "no success that holds an error is a silent yes there. Remove it from statusAlone.")
+                }
+        },
     ]
+}
+
+extension ConformanceSubject {
+    /// A body that tells of an error: the vendor's own where its refusal has one.
+    fileprivate var errorBody: [UInt8] {
+        if let refusal, refusal.json?.object?.isEmpty == false { return refusal.body }
+        return Array(#"{"error":{"code":"invalid","message":"A value is not valid."}}"#.utf8)
+    }
+
+    /// An answer whose status says yes and whose body says no.
+    func hiddenError(_ status: Int) -> Outcome {
+        .replied(
+            WireResponse(status, headers: [WireHeader("Content-Type", "application/json")], body: errorBody)
+        )
+    }
 }
 
 /// An answer, or none, that may come to any request.
 private struct AnswerCase {
     enum Body: String, CaseIterable {
-        case empty, object, refusal, page, half, nested, list, number, noText
+        case empty, object, error, page, half, nested, list, number, noText
     }
 
     let name: String
@@ -37,17 +69,12 @@ private struct AnswerCase {
         guard (200...299).contains(status) else {
             return reading.isTakenSilently ? "\(name): it counts as taken, and nobody is told." : nil
         }
-        switch body {
-        case .page where !mayBePage: return reading.isTaken ? "\(name): a web page counts as a yes." : nil
-        case .refusal: return reading.isTakenSilently ? "\(name): a refusal counts as a yes." : nil
-        default: return nil
-        }
+        guard body == .page, !mayBePage else { return nil }
+        return reading.isTaken ? "\(name): a web page counts as a yes." : nil
     }
 
     static func all(_ subject: any ConformanceSubject) -> [AnswerCase] {
-        // A vendor whose refusal has nothing in it can't hide one behind a success.
-        let refusal = subject.refusal.flatMap { $0.json?.object?.isEmpty == false ? $0.body : nil }
-        let bodies = Body.allCases.compactMap { body in bytes(body, refusal).map { (body, $0) } }
+        let bodies = Body.allCases.map { ($0, bytes($0, subject.errorBody)) }
         let replies = (100...599).flatMap { status in
             // Where tables part statuses each body comes, elsewhere one in turn: the product would cost half a minute.
             let chosen = corners.contains(status) ? bodies : [bodies[status % bodies.count]]
@@ -82,11 +109,11 @@ private struct AnswerCase {
         }
     }
 
-    private static func bytes(_ body: Body, _ refusal: [UInt8]?) -> [UInt8]? {
+    private static func bytes(_ body: Body, _ error: [UInt8]) -> [UInt8] {
         switch body {
         case .empty: []
         case .object: Array("{}".utf8)
-        case .refusal: refusal
+        case .error: error
         case .page: Array("<!DOCTYPE html><html><body>Sign in</body></html>".utf8)
         case .half: Array(#"{"results":[{"id":"#.utf8)
         case .nested: Array(repeating: UInt8(ascii: "["), count: 4_000)

@@ -6,7 +6,7 @@ extension ConformanceCheck {
     /// What an attacker could make of an adapter: secrets that come out, requests that go elsewhere.
     static let security: [ConformanceCheck] = [
         ConformanceCheck("no secret in findings and descriptions", "A16") { subject in
-            secretDrives(of: subject) { drive, shows in
+            secretDrives(of: subject, withTokens: true) { drive, shows in
                 let findings = drive.findings.filter { shows($0.json.text) }.map {
                     "the finding \($0.code) shows a secret."
                 }
@@ -20,12 +20,47 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck("no secret is stored", "A16") { subject in
-            secretDrives(of: subject) { drive, shows in
+            secretDrives(of: subject, withTokens: false) { drive, shows in
                 drive.stored.contains(where: shows)
                     ? [
                         "a memory, a step or a journaled request holds a secret of the settings or the app. "
                             + "Ask for it again instead; mark the header that carries it as secret."
                     ] : []
+            }
+        },
+        ConformanceCheck("a door's secrets are looked for", "A16") { subject in
+            let drives = toldDrives(of: subject).map(\.drive)
+            let isNothing = subject.watchedSecrets.isEmpty && subject.watched.isEmpty && subject.handedOut.isEmpty
+            let rows: [(isWrong: Bool, text: String)] = [
+                (
+                    subject.descriptor.usesCredentials && !subject.hasCredential,
+                    "the door takes credentials, and the harness gives none."
+                ),
+                (
+                    isNothing && subject.withoutSecrets == nil,
+                    "nothing secret is looked for. Give secrets, or say in withoutSecrets why the door has none."
+                ),
+                (
+                    !isNothing && subject.withoutSecrets != nil,
+                    "withoutSecrets says that there is nothing secret, and something is. Remove it."
+                ),
+            ]
+            let handed = Set(drives.flatMap { subject.tokens(in: $0) }.map(\.name))
+            let carried = drives.flatMap(\.sent).flatMap { WireStrings.of($0.request) }
+            let lacking =
+                subject.handedOut.filter { name in !handed.contains { $0.lowercased() == name.lowercased() } }.sorted()
+                .map { "no reply hands out \($0)." }
+                + subject.watched.filter { text in !carried.contains { $0.contains(text) } }.indices
+                .map { "no request carries the watched text \($0 + 1) of those that are missing." }
+            if let reason = subject.withoutSecrets {
+                print("\(subject.descriptor.id.rawValue): nothing secret is looked for. \(reason)")
+            }
+            return (rows.filter(\.isWrong).map(\.text) + lacking).map { Problem(subject.descriptor.id.rawValue, $0) }
+        },
+        ConformanceCheck("no golden shows a secret", "goldens") { subject in
+            let secrets = subject.watchedSecrets
+            return subject.goldens.outputs.filter { golden in secrets.contains { golden.text.contains($0) } }.map {
+                Problem($0.name, "it shows a secret of the settings or the app.")
             }
         },
         ConformanceCheck("no text leads a request elsewhere", "texts") { subject in
@@ -52,22 +87,31 @@ extension ConformanceCheck {
         },
     ]
 
-    /// What a look at every representative, before a vendor of each sort, finds wrong; `shows` knows the secrets.
+    /// What a look at every representative, before a vendor of each sort, finds wrong; `shows` knows the secrets, and on
+    /// demand what the vendor handed out and what is watched.
     private static func secretDrives(
         of subject: any ConformanceSubject,
+        withTokens: Bool,
         _ look: (_ drive: Drive, _ shows: (String) -> Bool) -> [String]
     ) -> [Problem] {
-        let secrets = subject.secrets.filter { $0.utf8.count >= 4 }
-        return subject.representatives.flatMap { sample in
-            ([Play.accepting, .refusing] + Play.failing).flatMap { play -> [Problem] in
+        toldDrives(of: subject).flatMap { sample, drive in
+            let tokens = withTokens ? subject.watched + subject.tokens(in: drive).map(\.text) : []
+            let secrets = subject.watchedSecrets + tokens
+            return look(drive) { text in secrets.contains { text.contains($0) } }.map { Problem(sample.name, $0) }
+        }
+    }
+
+    /// Every representative before a vendor of each sort, with all that a log or an outbox could show.
+    private static func toldDrives(of subject: any ConformanceSubject) -> [(sample: Sample, drive: Drive)] {
+        subject.representatives.flatMap { sample in
+            ([Play.accepting, .refusing] + Play.failing).map { play in
                 let drive = subject.cache.value("\(sample.name) \(play.name), told in full") {
                     subject.drive(sample) {
                         play.set(&$0, subject.refusal)
                         $0.keepsDescriptions = true
                     }
                 }
-                return look(drive) { text in secrets.contains { text.contains($0) } }
-                    .map { Problem(sample.name, $0) }
+                return (sample, drive)
             }
         }
     }
@@ -146,6 +190,31 @@ private enum HostileEdit {
 }
 
 extension ConformanceSubject {
+    /// The secrets that are long enough to be told from other text.
+    fileprivate var watchedSecrets: [String] { secrets.filter { $0.utf8.count >= 4 } }
+
+    /// What the vendor handed out in a drive, each with the name of its member or header.
+    fileprivate func tokens(in drive: Drive) -> [(name: String, text: String)] {
+        guard !handedOut.isEmpty else { return [] }
+        let names = Set(handedOut.map { $0.lowercased() })
+        return drive.replies.flatMap { reply in
+            reply.headers.map { (name: $0.name, text: $0.value) } + (reply.json.map(members) ?? [])
+        }
+        .filter { names.contains($0.name.lowercased()) && $0.text.utf8.count >= 4 }
+    }
+
+    /// Every member that is a text, at whatever depth.
+    private func members(of json: JSONValue) -> [(name: String, text: String)] {
+        switch json {
+        case .array(let elements): elements.flatMap(members)
+        case .object(let object):
+            object.flatMap { member in
+                member.value.string.map { [(name: member.name, text: $0)] } ?? members(of: member.value)
+            }
+        default: []
+        }
+    }
+
     fileprivate func isRepresentative(_ sample: Sample) -> Bool { representatives.contains { $0.name == sample.name } }
 
     /// Whether identities come in that another program made.

@@ -136,6 +136,8 @@ struct Drive: Sendable {
     var descriptions: [String] = []
     /// What an outbox would hold: memories, steps, and journaled requests without their secret headers.
     var stored: [String] = []
+    /// What the vendor answered, before the sample, too; kept where descriptions are.
+    var replies: [WireResponse] = []
     /// How it ended.
     var end = End.settled
 

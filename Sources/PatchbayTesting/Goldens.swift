@@ -101,6 +101,15 @@ public struct Goldens: Sendable {
         return Set((files ?? []).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) })
     }
 
+    /// Every output in the folder, those of other doors, too: all but the scenarios, which are inputs.
+    var outputs: [(name: String, text: String)] {
+        let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix(".txt") || $0.hasSuffix(".ndjson") }.sorted().compactMap { name in
+            guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)) else { return nil }
+            return (name, String(decoding: data, as: UTF8.self))
+        }
+    }
+
     /// Finds goldens that no sample has; rewriting removes them.
     ///
     /// - Parameters:

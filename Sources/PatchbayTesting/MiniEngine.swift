@@ -288,6 +288,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
             )
         )
         drive.descriptions.append(call.request.description)
+        if script.keepsDescriptions, let reply = outcome.reply { drive.replies.append(reply) }
         if script.keepsDescriptions, transmission.endpoint.isJournaled {
             let kept = call.request.redacted
             drive.stored.append(kept.searchText + kept.headers.map { "\n\($0.name): \($0.value)" }.joined())

@@ -64,7 +64,7 @@ struct ReplyGoldens {
     }()
 
     private func cases(of endpoint: String) -> [Case] {
-        Self.common
+        Self.common + [Case(name: "200 with an error inside", outcome: subject.hiddenError(200))]
             + subject.replies.filter { $0.endpoints?.contains(endpoint) ?? true }.map {
                 Case(name: "\($0.response.status): \($0.name)", outcome: .replied($0.response))
             }

@@ -91,7 +91,7 @@ struct BadProbe: VendorAdapter {
                 at: file.deletingLastPathComponent(),
                 withIntermediateDirectories: true
             )
-            try Data("?\n".utf8).write(to: file)
+            try Data("? bad-key-1\n".utf8).write(to: file)
         }
         return try AdapterHarness(
             settings: ["key": "bad-key-1"],
@@ -106,6 +106,7 @@ struct BadProbe: VendorAdapter {
                     returned: { $0.json?["state"] }
                 )
             ],
+            handedOut: ["nobody"],
             exemptions: [Exemption(check: "no such check", sample: "track-plain", rule: RuleID("bad", "1"))],
             goldens: Goldens(folder: folder, environment: [:]),
             wireSchemas: schemas(in: folder)

@@ -14,7 +14,7 @@ enum Fault: String, NeutralWord {
     case codeWithoutRow, claimsTooMuch, refusesSilently, mangles, manyQueues, lossyMemory
     case believesTooMuch, placesAtRandom, forgetsVerdictsOfNonsense, triesRefusalsAgain, fallsTogether,
         saysThatTextIsJSON
-    case doublesEffects, pastesTexts, believesPages, believesFailures
+    case doublesEffects, pastesTexts, believesPages, believesFailures, believesErrors, tellsTokens
 }
 
 /// An adapter that can break each rule; without a fault it keeps them all.
@@ -58,6 +58,7 @@ struct ProbeAdapter: VendorAdapter {
             replies: ReplyTable(
                 [
                     .webPage(.retry, waiting, rule: RuleID("probe", "1")),
+                    .reply("an error in a success", .refused, refused, rule: RuleID("probe", "1"), where: isError),
                     .status(200...299, .accepted, rule: RuleID("probe", "1")),
                     .status(429...429, .retry, rule: RuleID("probe", "1")),
                     .status(400...499, .refused, refused, rule: RuleID("probe", "1")),
@@ -77,6 +78,11 @@ struct ProbeAdapter: VendorAdapter {
     static let refused = FindingRow("probe.refused", .error, .invalid, reason: "Refused", remedy: "Mend it.")
     static let waiting = FindingRow("probe.waiting", .note, reason: "Pacing", remedy: "Wait.")
     static let told = FindingRow("probe.told", .note, reason: "Told", remedy: "Nothing.")
+
+    /// Whether a success says in its body that it is none.
+    @Sendable private static func isError(_ reply: WireResponse) -> Bool {
+        reply.isSuccess && reply.json?["error"] != nil
+    }
 
     let settings: Settings
     var fault: Fault { settings.fault }
@@ -164,6 +170,7 @@ struct ProbeAdapter: VendorAdapter {
         var row = Self.descriptor.replies.row(for: exchange.outcome)
         if let reply = exchange.outcome.reply,
             fault == .believesPages && reply.isWebPage || fault == .believesFailures && reply.status == 511
+                || fault == .believesErrors && Self.isError(reply)
         {
             row = .otherwise(.accepted, rule: RuleID("probe", "1"))
         }
@@ -172,6 +179,7 @@ struct ProbeAdapter: VendorAdapter {
             return Interpretation()
         }
         if fault == .lossyMemory { memory.lossy = 1 }
+        if fault == .tellsTokens { memory.key = exchange.outcome.reply?.json?["pass"]?.string ?? "" }
         if fault == .tellsSecrets { memory.key = settings.key?.value ?? "" }
         if fault == .growingMemory { memory.words += exchange.operations.map(\.id.rawValue) }
         return Interpretation(exchange.operations) { pending in
@@ -206,7 +214,7 @@ struct ProbeSimulator: VendorSimulator {
     func respond(to request: WireRequest, state: inout State, now: Instant) -> WireResponse {
         guard let text = request.json?["text"]?.string else { return WireResponse(400) }
         state.told.append(text)
-        return WireResponse(200, json: [:])
+        return WireResponse(200, json: ["pass": "handed-out-1"])
     }
 }
 

@@ -7,13 +7,18 @@ import Synchronization
 import Testing
 
 @Suite("The conformance suite") struct SuiteTests {
-    private func harness(_ fault: Fault, _ exemptions: [Exemption], goldens: URL) throws
-        -> AdapterHarness<ProbeAdapter>
-    {
+    private func harness(
+        _ fault: Fault,
+        _ exemptions: [Exemption],
+        statusAlone: [String: RuleID],
+        goldens: URL
+    ) throws -> AdapterHarness<ProbeAdapter> {
         try AdapterHarness(
             settings: ["fault": .string(fault.rawValue), "key": "Schlüssel-4711"],
             simulator: ProbeSimulator(settings: [:]),
+            statusAlone: statusAlone,
             belief: .probe(countsRepeats: fault == .doublesEffects),
+            handedOut: ["pass"],
             storedStates: [StoredState(version: 1, part: .memory, json: ["words": [], "key": ""])],
             exemptions: exemptions,
             goldens: Goldens(folder: goldens, environment: ["UPDATE_GOLDENS": "1"])
@@ -21,13 +26,16 @@ import Testing
     }
 
     /// What those checks find broken, by the check; several issues of one are joined.
-    private func broken(_ fault: Fault, _ checks: [ConformanceCheck], exempt: [Exemption] = []) throws
-        -> [String: String]
-    {
+    private func broken(
+        _ fault: Fault,
+        _ checks: [ConformanceCheck],
+        exempt: [Exemption] = [],
+        statusAlone: [String: RuleID] = [:]
+    ) throws -> [String: String] {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         try Self.writeConversation(in: folder)
-        return try broken(checks, on: harness(fault, exempt, goldens: folder))
+        return try broken(checks, on: harness(fault, exempt, statusAlone: statusAlone, goldens: folder))
     }
 
     /// A saying, and a process that dies a minute later.
@@ -92,6 +100,7 @@ import Testing
         (.growingMemory, "A14: memory does not grow with operations"),
         (.tellsValues, "A16: no value of a person in findings and descriptions"),
         (.tellsSecrets, "A16: no secret in findings and descriptions"),
+        (.tellsTokens, "A16: no secret in findings and descriptions"),
         (.tellsSecrets, "A16: no secret is stored"),
         (.rejectsInPlan, "A17: what examine passes is rejected only for reasons of state"),
         (.flushesThroughPacing, "A18: flush never shortens pacing"),
@@ -101,6 +110,7 @@ import Testing
         (.mangles, "texts: hostile texts survive or are refused"),
         (.believesPages, "replies: no answer is left without a verdict, and no failure is a yes"),
         (.believesFailures, "replies: no answer is left without a verdict, and no failure is a yes"),
+        (.believesErrors, "replies: an error inside a success is told, unless the status alone decides"),
         (.forgetsVerdictsOfNonsense, "replies: no answer is left without a verdict, and no failure is a yes"),
         (.saysThatTextIsJSON, "texts: JSON bodies are JSON"),
         (.pastesTexts, "texts: no text leads a request elsewhere"),
@@ -119,6 +129,7 @@ import Testing
         "A15: an object of the app arrives as it was",
         "A15: what the vendor hands over comes back as it was",
         "A16: bad settings are refused with a remedy, never with their value",
+        "A16: a door's secrets are looked for",
         "A19: stored states of every version can be read",
         "A20: a journaled endpoint is interrupted in some conversation",
         "A20: every endpoint is sent in some sample",
@@ -129,6 +140,7 @@ import Testing
         "fields: field tables agree with the wire schemas",
         "goldens: every conversation has its scenario",
         "goldens: every sample has exactly one golden",
+        "goldens: no golden shows a secret",
         "replies: every endpoint has a golden of what replies mean",
         "replies: every reply has a row, and what is not accepted has a finding",
         "replies: every row of the reply table is reached",
@@ -147,6 +159,55 @@ import Testing
     @Test func `every check is proved able to fail`() {
         let proved = Set(Self.planted.map(\.check) + Self.tabled)
         #expect(proved == Set(ConformanceCheck.all.map(\.testDescription)))
+    }
+
+    // MARK: Secrets
+
+    /// A door whose only secret is too short to be told from other text, and what its harness says about that.
+    private func foundWithoutSecrets(reason: String?, watched: [String] = []) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let harness = try AdapterHarness<ProbeAdapter>(
+            settings: ["fault": "none", "key": "k"],
+            simulator: ProbeSimulator(settings: [:]),
+            belief: .probe(countsRepeats: false),
+            watched: watched,
+            withoutSecrets: reason,
+            goldens: Goldens(folder: folder, environment: [:])
+        )
+        let check = try #require(ConformanceCheck.all.first { $0.name == "a door's secrets are looked for" })
+        return try broken([check], on: harness)[check.testDescription] ?? ""
+    }
+
+    @Test func `a door without a secret says why`() throws {
+        #expect(try foundWithoutSecrets(reason: nil).contains("nothing secret is looked for"))
+        #expect(try foundWithoutSecrets(reason: "The probe has no secret.") == "")
+        let both = try foundWithoutSecrets(reason: "The probe has no secret.", watched: ["nobody sends this"])
+        #expect(both.contains("and something is. Remove it."))
+        #expect(both.contains("no request carries the watched text 1"))
+    }
+
+    // MARK: The status alone
+
+    private static let hidden = "an error inside a success is told, unless the status alone decides"
+
+    private func foundInSuccess(_ fault: Fault, statusAlone: [String: RuleID]) throws -> [String: String] {
+        try broken(
+            fault,
+            ConformanceCheck.all.filter { $0.name == Self.hidden || $0.name == "every rule that a row names is there" },
+            statusAlone: statusAlone
+        )
+    }
+
+    @Test func `a rule by which the status alone decides spares its endpoint`() throws {
+        let unsaid = try foundInSuccess(.believesErrors, statusAlone: [:])
+        #expect(unsaid["replies: \(Self.hidden)"]?.contains("say: 200 with an error inside counts as a yes") == true)
+        #expect(try foundInSuccess(.believesErrors, statusAlone: ["say": Self.rule]) == [:])
+    }
+
+    @Test func `a rule that spares nothing is a failure, and so is one that nobody knows`() throws {
+        let needless = try foundInSuccess(.none, statusAlone: ["say": Self.rule, "never": RuleID("probe", "9")])
+        #expect(needless["replies: \(Self.hidden)"]?.contains("never, say: no success that holds an error") == true)
+        #expect(needless["rules: every rule that a row names is there"]?.contains("names probe/9") == true)
     }
 
     // MARK: Exemptions

@@ -1,4 +1,5 @@
 import Foundation
+import PatchbayJSON
 import Testing
 
 @Suite("Sources") struct SourceRuleTests {
@@ -103,6 +104,25 @@ import Testing
                 requests.isDisjoint(with: refusals),
                 "\(vendor) has two goldens for \(requests.intersection(refusals))."
             )
+        }
+    }
+
+    @Test func `no output shows a secret that a scenario was given`() throws {
+        let scenarios = Repository.files("Adapters", ending: ".json").filter { $0.path.contains("/Conversations/") }
+        let secrets = Set(
+            try scenarios.flatMap { scenario -> [String] in
+                let story = try JSONValue(parsing: scenario.text)
+                let given = story["environment"]?.object?.compactMap { $0.value.string } ?? []
+                return given + (story["steps"]?.array ?? []).compactMap { $0["credential"]?["credential"]?.string }
+            }
+        )
+        #expect(secrets.count >= 8)
+        let outputs = [".txt", ".ndjson"].flatMap { Repository.files("Adapters", ending: $0) }
+            .filter { $0.path.contains("/Goldens/") }
+        #expect(outputs.count > 1_000)
+        for output in outputs {
+            let isShown = secrets.contains { output.text.contains($0) }
+            #expect(!isShown, "\(output.path) shows a secret. Hide it, or give the scenario another text.")
         }
     }
 

@@ -29,9 +29,11 @@ import Testing
             simulator: AcousticSimulator(
                 settings: ["appKey": "gcb4hVDsXq", "columns": .object(columns), "updatesPerMinute": 100_000]
             ),
+            statusAlone: ["update": .acoustic("R1"), "delete": .acoustic("R1"), "events": .acoustic("R1")],
             extras: extras,
             belief: belief,
             replies: [SampleReply("too early", WireResponse(425))],
+            withoutSecrets: "The app's key stands in every app, and the vendor hands out ids, no token.",
             storedStates: [
                 StoredState(version: 1, part: .memory, json: memory), StoredState(version: 1, part: .step, json: step),
             ],

@@ -238,6 +238,15 @@ import Testing
 
     // MARK: Once
 
+    @Test func `a word of the server about time holds nothing back`() throws {
+        var phone = try registered()
+        let received = Action.track(.push(.received, payload: ClassicFixture.payload))
+        phone.instead = [.replied(WireResponse(503, headers: [WireHeader("Retry-After", "3600")]))]
+        #expect(phone.deliver(received)?.code == "adobe.classic.failed")
+        #expect(phone.deliver(received)?.code == "accepted")
+        #expect(phone.waits == [])
+    }
+
     @Test(
         .shows("adobe/C18", "adobe/C19", of: AdobeClassicDevice.self),
         arguments: [Outcome.status(503), .status(201), .status(404), Silence.timedOut, Silence.offline]

@@ -55,9 +55,14 @@ enum Fixture {
             pushPayload: payload,
             simulator: AdobeSimulator(settings: ["apps": ["b7e2f0c4d91a"], "organizations": ["ACME1234@AdobeOrg"]]),
             refusal: WireResponse(404),
+            statusAlone: [
+                "tracking": .adobe("Q4"), "registration": .adobe("Q4"), "attributes": .adobe("Q8"),
+                "pushToken": .adobe("I7"),
+            ],
             extras: extras,
             belief: belief,
             pages: ["tracking", "registration"],
+            withoutSecrets: "The pkey and the organisation stand in every app; the vendor hands out no token.",
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: ["stage": "open", "refused": 404]),
@@ -199,8 +204,10 @@ enum ClassicFixture {
                 "integrationKeys": ["0d6f3b52-77aa-4a0e-9c11-5be2a9e0f1c3"]
             ]),
             refusal: WireResponse(404),
+            statusAlone: ["tracking": .adobe("C19"), "registration": .adobe("C19")],
             belief: belief,
             pages: ["tracking", "registration"],
+            watched: (Corpus.phone.pushToken?.value.lowercased()).map { [$0] } ?? [],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: "register"),

@@ -64,6 +64,7 @@ enum ServerFixture {
             extras: extras,
             belief: belief,
             replies: replies,
+            handedOut: ["access_token"],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: memory),
                 StoredState(

@@ -1,4 +1,5 @@
 import PatchbayDES
+import PatchbayJSON
 import PatchbayTesting
 import Testing
 
@@ -8,6 +9,14 @@ import Testing
 
     @Test(arguments: ConformanceCheck.all)
     func conforms(_ check: ConformanceCheck) throws { try check.run(on: Self.harness.get()) }
+
+    /// The same where the app's ID token travels.
+    private static let byToken = Result { try Fixture.harness(["contactProof": "openIdToken"]) }
+
+    @Test(arguments: ConformanceCheck.all.filter { $0.name.contains("secret") })
+    func `no secret shows where the ID token travels`(_ check: ConformanceCheck) throws {
+        try check.run(on: Self.byToken.get())
+    }
 
     @Test(arguments: Conversation.all())
     func converses(_ conversation: Conversation) throws { try conversation.check(on: Self.harness.get()) }

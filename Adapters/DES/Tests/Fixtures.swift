@@ -57,12 +57,19 @@ enum Fixture {
         return try DESDevice(settings: DESSettings.table.read(object, over: DESSettings(), at: "settings"))
     }
 
-    static func harness() throws -> AdapterHarness<DESDevice> {
-        try AdapterHarness(
+    /// What the app gives for every contact; on the wire it stands where `contactProof` asks for it.
+    static let idToken = Secret("eyJhbGciOiJub25lIn0.id-token-of-the-shop.c2VhbA")
+
+    static func harness(_ changes: JSONObject = [:]) throws -> AdapterHarness<DESDevice> {
+        var settings = settings
+        for change in changes { settings[change.name] = change.value }
+        return try AdapterHarness(
             settings: settings,
+            credential: idToken,
             pushPayload: payload,
             readBack: ReadRequest("inline", arguments: ["viewId": "home-hero"]),
             simulator: DESSimulator(settings: account),
+            statusAlone: Dictionary(uniqueKeysWithValues: judgedByStatus.map { ($0, RuleID("des", "R31")) }),
             extras: extras,
             belief: belief,
             replies: replies,
@@ -73,6 +80,7 @@ enum Fixture {
                     $0.json?["deviceEventState"]?["inside"]
                 }
             ],
+            handedOut: ["contactToken", "refreshToken"],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: storedStep),
@@ -96,6 +104,12 @@ enum Fixture {
             goldens: Goldens()
         )
     }
+
+    /// Endpoints where 200 to 299 is a yes whatever the body says.
+    private static let judgedByStatus = [
+        "contact", "events", "geofences", "inbox", "pushMessage", "pushTokenRemoval", "remoteConfig",
+        "remoteConfigSignature",
+    ]
 
     /// Answers that say more than their status.
     static let replies: [SampleReply] = [

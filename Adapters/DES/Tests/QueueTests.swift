@@ -34,6 +34,22 @@ import Testing
         #expect(bench.sent[1].eventNames == ["first", "second"])
     }
 
+    @Test(arguments: [429, 503])
+    func `a word of the server about time sets no timer and holds no later request back`(status: Int) throws {
+        var bench = try Bench.started(account: ["tokenLifetimeSeconds": 1_000_000])
+        let closed = Outcome.replied(WireResponse(status, headers: [WireHeader("Retry-After", "3600")]))
+        bench.script = [closed, closed]
+        bench.capture(.event("first"))
+        bench.advance(7_200_000)
+        #expect(bench.endpoints == [.events])
+        bench.capture(.event("second"))
+        bench.advance(1_000)
+        #expect(bench.endpoints == [.events, .events] && bench.pendingCount == 2)
+        bench.capture(.event("third"))
+        #expect(bench.endpoints == [.events, .events, .events] && bench.pendingCount == 0)
+        #expect(bench.sent[2].eventNames == ["first", "second", "third"])
+    }
+
     @Test(.shows("des/R31", of: DESDevice.self)) func `a registration that is kept stops the events behind it`() throws
     {
         var bench = try Bench.started()

@@ -30,8 +30,10 @@ import Testing
             pushPayload: ["_sid": "SFMC", "_m": "NDIyOjExNDow", "aps": ["alert": "Spring sale"]],
             simulator: SalesforceSimulator(settings: ["accessToken": token]),
             refusal: nil,
+            statusAlone: ["registration": .salesforce("R1"), "events": .salesforce("R1")],
             extras: extras,
             belief: belief,
+            handedOut: ["X-Subscriber-Token"],
             storedStates: [StoredState(version: 1, part: .memory, json: memory)],
             goldens: Goldens()
         )

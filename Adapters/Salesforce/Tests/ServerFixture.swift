@@ -10,7 +10,7 @@ import PatchbayTesting
 enum ServerFixture {
     static let settings: JSONObject = [
         "authUrl": "https://mc0123456789abcdefghijklmnop.auth.marketingcloudapis.com",
-        "clientId": "q1w2e3r4t5y6u7i8o9p0zxcv", "clientSecret": "c7Xw9-secret-of-the-package", "accountId": "7001234",
+        "clientId": "9wq3h7kd0s5tm2vb8xc4jn6p", "clientSecret": "c7Xw9-secret-of-the-package", "accountId": "7001234",
         "dataExtension": "Shop/People",
         "attributeNames": ["favourite_colour": "FavouriteColour", "loyalty_tier": "Tier"],
         "identifierColumns": ["email": "Email", "phone": "Phone"],
@@ -42,7 +42,7 @@ enum ServerFixture {
             settings: settings,
             readBack: ReadRequest("rows", arguments: ["page": 2, "pageSize": 100]),
             simulator: SalesforceServerSimulator(settings: [
-                "clientId": "q1w2e3r4t5y6u7i8o9p0zxcv", "clientSecret": "c7Xw9-secret-of-the-package",
+                "clientId": "9wq3h7kd0s5tm2vb8xc4jn6p", "clientSecret": "c7Xw9-secret-of-the-package",
                 "dataExtensions": ["Shop/People"], "poison": "poison", "tokenLife": 86_400,
                 "restUrl": "mc0123456789abcdefghijklmnop.rest.marketingcloudapis.com",
             ]),
@@ -55,6 +55,7 @@ enum ServerFixture {
             extras: extras,
             belief: belief,
             replies: replies,
+            handedOut: ["access_token"],
             storedStates: [
                 StoredState(version: 1, part: .memory, json: memory),
                 StoredState(

@@ -11,6 +11,7 @@ import ToyVendorSimulator
         try AdapterHarness<ToyAdapter>(
             settings: ["address": "https://toy.example.com", "key": "toy-key-1"],
             simulator: ToySimulator(settings: ["key": "toy-key-1"]),
+            statusAlone: ["say": RuleID("toy", "1")],
             goldens: Goldens(at: "../../Goldens")
         )
     }

@@ -923,8 +923,8 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let vendor = try Shop.altcraft.vendor()
         #expect(try await bench.apply(vendor).isCommitted)
         let paths = await vendor.paths
-        // Some 30, and one for each row if rows entered one by one.
-        #expect(paths.count < 60, "\(paths.count) requests")
+        // Some 30 where nothing else runs, a hundred on a busy machine, and one for each row if rows entered one by one.
+        #expect(paths.count < 250, "\(paths.count) requests")
         #expect(try bench.lines("out").compactMap { $0["number"]?.integer } == (1...1_000).map(Int64.init))
         let held = try await bench.held(vendor)
         #expect(held["c-4"]?.attributes["points"] == .integer(9))

@@ -32,6 +32,12 @@ final class CaptureBuffer: Sendable {
         /// Room that has held entries before: a caller never waits for memory.
         var spare: [Entry] = []
         var isClosed = false
+
+        /// What whoever appended has to do, given how many waited before.
+        func errand(after before: Int) -> Errand {
+            if before < CaptureBuffer.heap, entries.count >= CaptureBuffer.heap { return .fetchNow }
+            return before == 0 && !entries.isEmpty ? .fetch : .none
+        }
     }
 
     private let state = Mutex(State())
@@ -41,9 +47,9 @@ final class CaptureBuffer: Sendable {
         var entry: Entry? = entry
         let errand: Errand? = state.withLock { state in
             guard !state.isClosed, let taken = entry.take() else { return nil }
+            let before = state.entries.count
             state.entries.append(taken)
-            if state.entries.count == Self.heap { return .fetchNow }
-            return state.entries.count == 1 ? .fetch : Errand.none
+            return state.errand(after: before)
         }
         guard let errand else { throw .closed }
         return errand
@@ -55,8 +61,7 @@ final class CaptureBuffer: Sendable {
             guard !state.isClosed else { return nil }
             let before = state.entries.count
             state.entries += entries
-            if before < Self.heap, state.entries.count >= Self.heap { return .fetchNow }
-            return before == 0 && !entries.isEmpty ? .fetch : Errand.none
+            return state.errand(after: before)
         }
         guard let errand else { throw .closed }
         return errand

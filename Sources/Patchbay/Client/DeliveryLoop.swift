@@ -176,7 +176,6 @@ actor DeliveryLoop {
     /// Commits what was captured, then sends what may be sent.
     func commitCaptures() {
         commitBuffer()
-        freeStored()
         advance()
     }
 
@@ -286,6 +285,7 @@ actor DeliveryLoop {
 
     /// Plans and sends until there is nothing to do now, then sleeps until the engine says.
     private func advance() {
+        freeStored()
         guard let engine, !isSuspended else { return }
         plan(engine)
         tell()

@@ -58,7 +58,8 @@ final class EngineContext {
         return ticket
     }
 
-    /// One transaction, with the timeline's mark in it: once a second, and where more is synced than captures that wait for their places.
+    /// One transaction, with the timeline's mark in it: once a second, and where more is synced than captures that wait for
+    /// their places.
     ///
     /// Within a boot any mark leads to the same time, an older one too. What it emits is told only if it commits.
     func transaction(_ durability: Durability, appends: Bool = false, _ body: () throws -> Void) throws {

@@ -14,12 +14,11 @@ struct RowPlan: BitwiseCopyable {
         var limit = Int.max
         var isRequired = false
         var digitsOnly = false
-        /// Of a column that says what a person wants: its channel and topic in the lexicon, and the word for each state.
+        /// Of a column that says what a person wants: its channel and topic in the lexicon, and the word for each state. Of one
+        /// that holds an attribute: the only words that it takes, none if it takes any.
         var channel = Lexicon.unknown
         var topic = Lexicon.none
         var words = Row<Stretch>(start: nil, count: 0)
-        /// Of a column that takes some words alone: how many.
-        var wordCount = 0
         /// Of a column that says a denied use: the purpose, and the channel or that it is every one.
         var purpose = Lexicon.unknown
         var purposeChannel = Lexicon.none
@@ -203,7 +202,6 @@ struct RowCompiler {
                 let also = file.likelyType(of: column)
                 guard column.words.allSatisfy(Self.isPlain) else { return nil }
                 compiled.words = arena.make(column.words.map(arena.text))
-                compiled.wordCount = column.words.count
                 attributes[name.rawValue] = ColumnHome(column: index, type: file.type(of: column), alsoTakes: also)
             }
         case .tags: row.tags = index ?? row.tags

@@ -212,8 +212,9 @@ extension LineWriter {
 
     /// Whether a column takes a text; any other of its words is for the slow way.
     @inline(__always) private func takes(_ text: Stretch, _ column: UnsafePointer<RowPlan.Column>) -> Bool {
-        guard column.pointee.wordCount > 0 else { return true }
-        for index in 0..<column.pointee.wordCount where column.pointee.words[index].compare(text) == 0 { return true }
+        let words = column.pointee.words
+        guard words.count > 0 else { return true }
+        for index in 0..<words.count where words[index].compare(text) == 0 { return true }
         return false
     }
 

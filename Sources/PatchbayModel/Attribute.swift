@@ -129,7 +129,8 @@ extension AttributeValue {
         }
     }
 
-    private static let booleanWords = ["true": true, "false": false, "yes": true, "no": false, "1": true, "0": false]
+    /// What a text says as a boolean, in lower case.
+    package static let booleanWords = ["true": true, "false": false, "yes": true, "no": false, "1": true, "0": false]
 
     public init(json: JSONValue, at path: String) throws(ModelError) {
         switch json {

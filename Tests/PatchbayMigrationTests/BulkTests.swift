@@ -46,6 +46,16 @@ import Testing
             (output, self.list, self.replay) = (written.text, list.text, replay.text)
             self.report = report.json.text
         }
+
+        /// The first line in which another run differs.
+        func difference(from other: Outcome) -> String {
+            let parts = [(output, other.output), (list, other.list), (report, other.report)]
+            for (one, two) in parts where one != two {
+                let lines = zip(one.split(separator: "\n"), two.split(separator: "\n"))
+                return lines.first { $0 != $1 }.map { "\($0)\nbeside\n\($1)" } ?? "more or fewer lines"
+            }
+            return "replay"
+        }
     }
 
     static let settings: [JSONObject] = [
@@ -573,6 +583,74 @@ import Testing
                 default: bytes.remove(at: place)
                 }
             }
+        }
+    }
+
+    private static let rowEnds = ConversionTests.End.all.filter { $0.module.id.rawValue != "altcraft" }
+    private static let rowPairs = rowEnds.flatMap { source in ConversionTests.End.all.map { (source, $0) } }
+
+    @Test(arguments: rowPairs)
+    func `every way gives the same whatever a vendor's row says, and in whatever spelling`(
+        _ pair: (source: ConversionTests.End, target: ConversionTests.End)
+    ) throws {
+        let (harness, target) = (pair.source.harness(true), pair.target)
+        var rows = try VendorRows(harness, seed: UInt64(target.testDescription.utf8.count))
+        for (round, strangers) in [1, 4, 12].enumerated() {
+            let bytes = rows.file(60, strangers: strangers)
+            let settings = round == 1 ? target.needed : target.full
+            func outcome(_ chunk: Int, _ workers: Int) throws -> Outcome {
+                try Outcome(
+                    bytes,
+                    settings,
+                    from: harness.format,
+                    rows.settings,
+                    to: target.module.formats[0],
+                    chunk: chunk,
+                    workers: workers
+                )
+            }
+            let slow = try outcome(1 << 20, 0)
+            for (chunk, workers) in [(1 << 20, 1), (1500, 2)] {
+                let bulk = try outcome(chunk, workers)
+                #expect(bulk == slow, "round \(round), chunks of \(chunk): \(bulk.difference(from: slow))")
+            }
+        }
+    }
+
+    /// What an export of any vendor holds: with a yes, with a no, and with neither.
+    private static let exported = [
+        #"{"channel":"email","state":"subscribed"}"#, #"{"channel":"email","state":"unsubscribed"}"#, "",
+    ]
+    .enumerated().map { number, wish in
+        #"{"identifiers":[{"kind":"external","value":"c-\#(number)"},{"kind":"email","value":"a.\#(number)@mail.example"},"#
+            + #"{"kind":"phone","value":"+358401234567"}],"attributes":{"birth_date":{"date":"1990-04-0\#(number + 1)"},"#
+            + #""city":"Jyväskylä","country":{"country":"FI"},"first_purchase":{"date":"2020-02-29"},"#
+            + #""given_name":"Päivi","interests":{"choices":["sauna","ski"]},"last_visit":"#
+            + #"{"timestamp":"2031-03-09T13:05:00Z"},"lifetime_value":4.5,"newsletter_reader":true,"visits":12},"#
+            + #""tags":["b","a"],"subscriptions":[\#(wish)],"locale":"fi_FI","timeZone":"Europe/Helsinki"}"#
+    }
+
+    @Test(arguments: rowPairs)
+    func `a vendor's own export goes the fast way to every vendor`(
+        _ pair: (source: ConversionTests.End, target: ConversionTests.End)
+    ) throws {
+        for isFull in [false, true] {
+            let harness = pair.source.harness(isFull)
+            let file = try harness.file(of: Self.exported.map { try Contact(json: JSONValue(parsing: $0), at: "") })
+            let migration = try Migration(
+                from: harness.format,
+                to: pair.target.module.formats[0],
+                sourceSettings: harness.settings,
+                targetSettings: isFull ? pair.target.full : pair.target.needed
+            )
+            let plan = try #require(migration.bulk)
+            let header = try #require(plan.header(in: file))
+            guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
+            let padded = file + [UInt8](repeating: 0, count: Padding.count)
+            let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), [])
+            let why = result.rejects.flatMap(\.findings).map(\.code)
+            #expect(result.slow == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
+            #expect(result.written > 0)
         }
     }
 

@@ -17,10 +17,32 @@ public struct ColumnLayout: Sendable {
         case locale
         /// The time zone by a name with a slash; any other text is for the reader.
         case timeZone
+        /// Tags, between the separators of the layout's forms.
+        case tags
+        /// Whether the contact has a tag.
+        case tag(Tag, Words<Bool>)
+        /// A part of what the person wants of a channel, or of a topic on it. A word and dates on one thing say what allows
+        /// least of what each of them says; of two dates the later counts, and equal ones are a no.
+        case wish(Subscription.Key, Wish)
+        /// Whether the person forbids a use of the data.
+        case denied(Consent.Scope, Words<Bool>)
         /// Nothing.
         case ignored
         /// Something that only the reader knows.
         case unusual
+    }
+
+    /// What the words of a column mean, by their spelling in lower case; any other is for the reader.
+    public typealias Words<Meaning> = [String: Meaning]
+
+    /// A part of what a person wants.
+    public enum Wish: Sendable {
+        /// By a word.
+        case word(Words<Subscription.State>)
+        /// By the date of a yes or a no.
+        case optIn, optOut
+        /// When the person said so, and where; nothing by itself.
+        case changedAt, source
     }
 
     /// What a text must look like.
@@ -53,15 +75,19 @@ public struct ColumnLayout: Sendable {
 
     /// How the text is written.
     public var dialect: DelimitedDialect
-    /// A byte that means something else than itself, a backslash or a control: a row that holds it is for the reader, as
-    /// is one with a NUL.
-    public var unusualByte: UInt8?
+    /// How values are text. A character that is written twice is a backslash or a control: a row that holds it is for the
+    /// reader, as is one with a NUL.
+    public var forms: FieldForms
     /// What the columns of a header are; the reader has taken the same header.
     public var columns: @Sendable (_ header: [String]) -> [Column]
 
     /// A layout.
-    public init(_ dialect: DelimitedDialect, columns: @escaping @Sendable (_ header: [String]) -> [Column]) {
-        (self.dialect, self.columns) = (dialect, columns)
+    public init(
+        _ dialect: DelimitedDialect,
+        _ forms: FieldForms,
+        columns: @escaping @Sendable (_ header: [String]) -> [Column]
+    ) {
+        (self.dialect, self.forms, self.columns) = (dialect, forms, columns)
     }
 }
 

@@ -170,7 +170,7 @@ struct ContactDraft: Sendable {
         table.denials.compactMap { scope in
             guard let text = text(.denied(scope)), let column = table.places[.denied(scope)] else { return nil }
             table.file.kind.rules.wishes.fire()
-            switch forbids(text, table.columns[column]) {
+            switch forms.denials(of: table.columns[column])[text.lowercased()] {
             case true?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
             case false?: return nil
             case nil:
@@ -178,17 +178,6 @@ struct ContactDraft: Sendable {
                 return nil
             }
         }
-    }
-
-    /// Whether a column's text forbids what the column is about; nil where nobody knows. Where a column has words of its own,
-    /// a digit is none: it may be a code for anything.
-    private func forbids(_ text: String, _ column: ContactColumn) -> Bool? {
-        guard column.denials.isEmpty else {
-            let (yes, no) = (forms.booleans.yes.lowercased(), forms.booleans.no.lowercased())
-            return column.denials.merging([yes: true, no: false]) { own, _ in own }[text.lowercased()]
-        }
-        if case .boolean(let isForbidden)? = forms.value(text, as: .boolean) { return isForbidden }
-        return nil
     }
 
     // MARK: Device

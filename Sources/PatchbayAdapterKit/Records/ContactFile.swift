@@ -265,7 +265,7 @@ public struct ContactFile: Sendable {
     public var sourceLayout: SourceLayout? {
         guard settings.encoding == .utf8, dialect.hasHeader, settings.everyRow.isEmpty else { return nil }
         let given = settings.header
-        var layout = ColumnLayout(dialect) { header in
+        let layout = ColumnLayout(dialect, settings.forms) { header in
             let columns = (given.isEmpty ? header : given).map(column)
             let needsOther = needsFinder(among: columns.lazy.map(\.place))
             return zip(columns, header).map { known, found in
@@ -275,7 +275,6 @@ public struct ContactFile: Sendable {
                 return column
             }
         }
-        layout.unusualByte = settings.forms.doubled.flatMap { $0.isASCII ? UInt8(ascii: $0) : nil }
         return .columns(layout)
     }
 
@@ -296,8 +295,15 @@ public struct ContactFile: Sendable {
         case .locale: return ColumnLayout.Column(.locale)
         case .timeZone: return ColumnLayout.Column(.timeZone)
         case .ignored: return ColumnLayout.Column(.ignored)
-        case .tags, .tag, .state, .optIn, .optOut, .changedAt, .source, .denied, .device:
-            return ColumnLayout.Column(.unusual)
+        case .tags: return ColumnLayout.Column(.tags)
+        case .tag(let tag): return ColumnLayout.Column(.tag(tag, AttributeValue.booleanWords))
+        case .state(let key): return ColumnLayout.Column(.wish(key, .word(column.states.read)))
+        case .optIn(let key): return ColumnLayout.Column(.wish(key, .optIn))
+        case .optOut(let key): return ColumnLayout.Column(.wish(key, .optOut))
+        case .changedAt(let key): return ColumnLayout.Column(.wish(key, .changedAt))
+        case .source(let key): return ColumnLayout.Column(.wish(key, .source))
+        case .denied(let scope): return ColumnLayout.Column(.denied(scope, settings.forms.denials(of: column)))
+        case .device: return ColumnLayout.Column(.unusual)
         }
     }
 
@@ -307,6 +313,17 @@ public struct ContactFile: Sendable {
             let words = (column.likelyType.map { "\($0.rawValue), else " } ?? "") + column.type.rawValue
             let type = if case .attribute = column.place { words } else { "–" }
             return ["`\(column.name)`", "`\(column.place.text)`", type, column.isWritten ? "yes" : "no"]
+        }
+    }
+}
+
+extension FieldForms {
+    /// Whether each word of a column forbids what the column is about. Where a column has words of its own, a digit is none: it
+    /// may be a code for anything.
+    func denials(of column: ContactColumn) -> [String: Bool] {
+        guard !column.denials.isEmpty else { return AttributeValue.booleanWords }
+        return column.denials.merging([booleans.yes.lowercased(): true, booleans.no.lowercased(): false]) { own, _ in
+            own
         }
     }
 }

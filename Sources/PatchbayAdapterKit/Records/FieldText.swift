@@ -8,7 +8,8 @@ public enum DayForm: String, NeutralWord {
     case european = "dd/MM/yyyy"
     case dotted = "dd.MM.yyyy"
 
-    private var mark: Character {
+    /// What stands between the numbers.
+    package var mark: Unicode.Scalar {
         switch self {
         case .iso: "-"
         case .slashed, .american, .european: "/"
@@ -16,32 +17,32 @@ public enum DayForm: String, NeutralWord {
         }
     }
 
+    /// The places of year, month and day among the numbers.
+    package var order: (year: Int, month: Int, day: Int) {
+        switch self {
+        case .iso, .slashed: (0, 1, 2)
+        case .american: (2, 0, 1)
+        case .european, .dotted: (2, 1, 0)
+        }
+    }
+
     /// A day in this form.
     func text(_ day: CalendarDate) -> String {
-        let iso = day.text.split(separator: "-").map(String.init)
-        let parts =
-            switch self {
-            case .iso, .slashed: iso
-            case .american: [iso[1], iso[2], iso[0]]
-            case .european, .dotted: [iso[2], iso[1], iso[0]]
-            }
+        let (iso, order) = (day.text.split(separator: "-").map(String.init), order)
+        var parts = iso
+        (parts[order.year], parts[order.month], parts[order.day]) = (iso[0], iso[1], iso[2])
         return parts.joined(separator: String(mark))
     }
 
     /// Reads a day of this form, with or without leading zeros in day and month.
     func day(_ text: String) -> CalendarDate? {
-        let parts = text.split(separator: mark, omittingEmptySubsequences: false)
+        let parts = text.split(separator: Character(mark), omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in part.allSatisfy(\.isASCIIDigit) ? Int(part) : nil }
         guard parts.count == 3, numbers.count == 3 else { return nil }
-        let order =
-            switch self {
-            case .iso, .slashed: (0, 1, 2)
-            case .american: (2, 0, 1)
-            case .european, .dotted: (2, 1, 0)
-            }
-        guard parts[order.0].count == 4, (1...2).contains(parts[order.1].count), (1...2).contains(parts[order.2].count)
+        let (year, month, day) = order
+        guard parts[year].count == 4, (1...2).contains(parts[month].count), (1...2).contains(parts[day].count)
         else { return nil }
-        return CalendarDate(year: numbers[order.0], month: numbers[order.1], day: numbers[order.2])
+        return CalendarDate(year: numbers[year], month: numbers[month], day: numbers[day])
     }
 }
 
@@ -134,7 +135,7 @@ public struct FileMoment: Hashable, Sendable {
     }
 
     /// The seconds by which an offset is east of UTC: `Z`, `-06:00`.
-    static func seconds(of zone: String) -> Int64 {
+    package static func seconds(of zone: String) -> Int64 {
         guard let local = Timestamp(text: "2000-01-01T00:00:00\(zone)"),
             let utc = Timestamp(text: "2000-01-01T00:00:00Z")
         else { return 0 }

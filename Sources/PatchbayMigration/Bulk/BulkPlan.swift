@@ -55,13 +55,13 @@ struct BulkPlan: Sendable {
     func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
         let rules = MappingCompiler(mapping, in: arena)
-        func compile(_ names: [AttributeName] = []) -> CompiledPlan {
-            let attributes = names + rules.names
-            return CompiledPlan(
+        func compile(_ columns: [ColumnLayout.Column] = []) -> CompiledPlan {
+            CompiledPlan(
                 layout,
                 catalogue: catalogue,
-                attributes: attributes,
+                attributes: columns.compactMap(\.attribute) + rules.names,
                 kinds: rules.kinds + slow.keyKinds,
+                topics: columns.compactMap(\.topic),
                 counts: counts
             )
         }
@@ -84,9 +84,7 @@ struct BulkPlan: Sendable {
             return mapper(compile(), .lines(NeutralScanner(in: arena), reader), goesSlow: true)
         case (.columns(let rows), .rows(let reader)?):
             let columns = rows.columns(header.fields)
-            let compiled = compile(
-                columns.compactMap { if case .attribute(let name, _) = $0.role { name } else { nil } }
-            )
+            let compiled = compile(columns)
             return mapper(compiled, .rows(RowScanner(rows, columns, compiled, in: arena), reader, rows.dialect))
         default: return nil
         }
@@ -103,4 +101,12 @@ struct BulkPlan: Sendable {
         end += header.bytes.count
         return Header(bytes: Array(bytes[..<end]), fields: header.fields)
     }
+}
+
+extension ColumnLayout.Column {
+    /// The attribute that it holds, if it holds one.
+    fileprivate var attribute: AttributeName? { if case .attribute(let name, _) = role { name } else { nil } }
+
+    /// The topic that it speaks of, if it does.
+    fileprivate var topic: String? { if case .wish(let key, _) = role { key.topic } else { nil } }
 }

@@ -328,7 +328,9 @@ struct ChunkMapper: ~Copyable {
                 continue
             }
             way.stop = .unusual
-            guard let row = scanner.scan(way.place, end, &view), row.end - way.place <= RowScanner.longest else {
+            guard let row = scanner.scan(way.place, end, &view, plan.pointee.lexicon),
+                row.end - way.place <= RowScanner.longest
+            else {
                 return way
             }
             way.stop = .room

@@ -219,15 +219,15 @@ enum Forms {
         let (month, day) = (digit(3) &* 10 &+ digit(4), digit(6) &* 10 &+ digit(7))
         guard month > 0, month <= 12, day > 0 else { return false }
         if day <= 28 { return true }
-        return day <= lastDay(of: month, text)
+        return day <= lastDay(of: month, in: digits(text.start, 4) ?? 0)
     }
 
-    @inline(never) private static func lastDay(of month: Int, _ text: Stretch) -> Int {
+    /// The number of a month's last day; the month is from 1 to 12.
+    @inline(never) static func lastDay(of month: Int, in year: Int) -> Int {
         guard month == 2 else {
             // Bits of the months with 31 days.
             return 0b1_0101_1010_1010 &>> month & 1 == 1 ? 31 : 30
         }
-        let year = digits(text.start, 4) ?? 0
         return year & 3 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     }
 

@@ -1,9 +1,10 @@
+import PatchbayAdapterKit
 import PatchbayModel
 
 /// The words of the neutral model that a plan tells apart, as indexes.
 struct Lexicon: BitwiseCopyable {
-    static let channelNames = ["email", "push", "sms", "in_app"]
-    static let purposeNames = ["messaging", "tracking", "profile"]
+    static let channelNames = ["email", "push", "sms", "in_app", "phone", "fax", "postal_mail"]
+    static let purposeNames = ["messaging", "tracking", "profile", "sale"]
     static let serviceNames = ["apns", "fcm", "hms", "rustore"]
     static let states = Subscription.State.allCases
     static let answers = Consent.State.allCases
@@ -35,6 +36,8 @@ struct Lexicon: BitwiseCopyable {
     let unknownState = Lexicon.states.firstIndex(of: .unknown) ?? 0
     let subscribed = Lexicon.states.firstIndex(of: .subscribed) ?? 0
     let unsubscribed = Lexicon.states.firstIndex(of: .unsubscribed) ?? 0
+    /// How much each subscription's state allows, by index: the least is 0.
+    let allowance: Row<Int>
     /// The family of each platform, by index.
     let familyOfPlatform: Row<Int>
 
@@ -47,8 +50,12 @@ struct Lexicon: BitwiseCopyable {
         subscriptionStates = KeyTable(Self.states.map(\.rawValue), in: arena)
         consentStates = KeyTable(Self.answers.map(\.rawValue), in: arena)
         platforms = KeyTable(Self.platforms.map(\.name), in: arena)
+        allowance = arena.make(Self.states.map { [Subscription.State].fromLeastAllowed.firstIndex(of: $0) ?? 0 })
         familyOfPlatform = arena.make(
             Self.platforms.map { platform in Self.families.firstIndex(of: platform.family) ?? Self.unknown }
         )
     }
+
+    /// Whether a subscription's state allows as little as another, or less.
+    func allows(_ state: Int, noMoreThan other: Int) -> Bool { allowance[state] <= allowance[other] }
 }

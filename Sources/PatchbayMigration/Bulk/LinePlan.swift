@@ -115,12 +115,13 @@ final class CompiledPlan {
     private(set) var attributeNames: [String]
 
     /// Compiles a layout; `attributes` are names that the source is known to have or a mapping names, and `kinds` are
-    /// identifiers that are told apart though the target has no place for them.
+    /// identifiers, and `topics` subscriptions, that are told apart though the target has no place for them.
     init(
         _ layout: TargetLayout?,
         catalogue: AttributeCatalogue,
         attributes: [AttributeName] = [],
         kinds: [IdentifierKind] = [],
+        topics: [String] = [],
         counts: Bool = false
     ) {
         let arena = Arena()
@@ -134,7 +135,7 @@ final class CompiledPlan {
         canWrite = lines != nil || row != nil
         // Nothing is written by a layout without parts.
         var compiler = LineCompiler(lines ?? LineLayout([]), in: arena)
-        compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []))
+        compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []), topics)
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
         (kindNames, topicNames, columns) = (compiler.kindNames, compiler.topicNames, row?.attributes ?? [:])
         let known = [Array((compiler.attributes?.names ?? [:]).keys), Array(catalogue.entries.keys), attributes]
@@ -148,7 +149,7 @@ final class CompiledPlan {
             steps: arena.make(compiler.steps),
             kinds: arena.make(compiler.kinds),
             subscriptions: compiler.subscriptions,
-            row: arena.keep(row?.row ?? RowPlan()),
+            row: arena.keep(compiler.row ?? RowPlan()),
             elsewhere: compiler.elsewhere,
             unfit: compiler.unfit,
             respelt: compiler.respelt,
@@ -212,7 +213,10 @@ private struct LineCompiler {
     var kindNames: [String] = []
     var kinds: [LinePlan.Kind] = []
     var topicNames: [String] = []
+    /// What the target calls each topic; nothing for one that it has no place for.
+    private var resources: [String] = []
     var subscriptions = LinePlan.Subscriptions()
+    private(set) var row: RowPlan?
     var notes: [FindingRow] = []
     var elsewhere = 0
     var unfit = 0
@@ -225,7 +229,7 @@ private struct LineCompiler {
 
     init(_ layout: LineLayout, in arena: Arena) { (self.layout, self.arena) = (layout, arena) }
 
-    mutating func compile(_ row: RowCompiler?, knowing kinds: [IdentifierKind]) {
+    mutating func compile(_ row: RowCompiler?, knowing kinds: [IdentifierKind], _ topics: [String]) {
         if let row {
             add(row)
         } else {
@@ -234,11 +238,17 @@ private struct LineCompiler {
             close()
         }
         for kind in kinds { _ = self.kind(kind) }
+        topicNames += topics.filter { !topicNames.contains($0) }
+        resources += [String](repeating: "", count: topicNames.count - resources.count)
+        subscriptions.topics = arena.make(resources.map(arena.text))
     }
 
-    private mutating func add(_ row: RowCompiler) {
-        (steps, notes, topicNames) = ([LinePlan.Step(work: .row)], row.notes, row.topicNames)
-        for (kind, column) in row.kinds {
+    private mutating func add(_ compiler: RowCompiler) {
+        (steps, notes, topicNames) = ([LinePlan.Step(work: .row)], compiler.notes, compiler.topicNames)
+        var row = compiler.row
+        row.standIns = arena.make(compiler.standIns.map { self.kind($0) })
+        self.row = row
+        for (kind, column) in compiler.kinds {
             let index = self.kind(kind)
             kinds[index].column = column
             kinds[index].fieldForm = kind == .email ? .email : kind == .phone ? .phones : .plain
@@ -351,7 +361,7 @@ private struct LineCompiler {
         )
         subscriptions.resource = layout.resource.map { arena.text(String($0)) } ?? .nothing
         topicNames = layout.topics.keys.sorted()
-        subscriptions.topics = arena.make(topicNames.map { arena.text(layout.topics[$0].map(String.init) ?? "") })
+        resources = topicNames.map { layout.topics[$0].map(String.init) ?? "" }
         let findings = layout.findings
         subscriptions.unknown = note(findings.unknown)
         subscriptions.denied = note(findings.denied)

@@ -15,6 +15,8 @@ struct LineWriter: BitwiseCopyable {
     private let marks: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
     private static let depthLimit = 8
     let room: RowRoom
+    /// Bytes of ``RowRoom/longTexts`` that this record's fields stand in.
+    var longCount = 0
 
     init(in arena: Arena) {
         room = RowRoom(in: arena)

@@ -264,7 +264,9 @@ struct NeutralScanner: BitwiseCopyable {
                 case 2:
                     guard let state = Self.closed(&place, lexicon.pointee.consentStates) else { return nil }
                     consent.state = state
-                case 3: guard let text = Grammar.bare(&place), Forms.isTimestamp(text) else { return nil }
+                case 3:
+                    guard let text = Grammar.bare(&place), Forms.isTimestamp(text) else { return nil }
+                    consent.isDated = true
                 default: return nil
                 }
                 inner = Grammar.next(&place, 0x7B)

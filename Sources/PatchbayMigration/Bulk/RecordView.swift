@@ -49,6 +49,8 @@ struct RecordView: BitwiseCopyable {
         /// -2 for every channel.
         var channel: Int
         var state: Int
+        /// Whether it says when.
+        var isDated = false
     }
 
     struct DeviceView: BitwiseCopyable {
@@ -67,7 +69,7 @@ struct RecordView: BitwiseCopyable {
 
     static let identifierLimit = 8
     static let tagLimit = 32
-    static let subscriptionLimit = 8
+    static let subscriptionLimit = 16
     static let consentLimit = 16
     static let deviceLimit = 4
     static let attributeLimit = 256

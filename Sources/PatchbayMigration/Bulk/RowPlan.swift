@@ -29,8 +29,13 @@ struct RowPlan: BitwiseCopyable {
     /// The order of a day's numbers, and the mark between them.
     struct Day: BitwiseCopyable {
         /// The places of year, month and day.
-        var places: (year: Int, month: Int, day: Int)
-        var mark: UInt8
+        let places: (year: Int, month: Int, day: Int)
+        let mark: UInt8
+
+        init(_ form: DayForm) {
+            let (order, starts) = (form.order, form.order.year == 0 ? [0, 5, 8] : [0, 3, 6])
+            (places, mark) = ((starts[order.year], starts[order.month], starts[order.day]), UInt8(ascii: form.mark))
+        }
     }
 
     static let columnLimit = 256
@@ -46,9 +51,9 @@ struct RowPlan: BitwiseCopyable {
     /// Whether texts may hold characters beyond ASCII, and beyond sixteen bits.
     var takesUnicode = true
     var takesHighUnicode = true
-    var day = Day(places: (0, 5, 8), mark: 0x2D)
-    /// Whether instants are written in UTC.
-    var isUTC = true
+    var day = Day(.iso)
+    /// Seconds by which the zone of instants is east of UTC.
+    var zone = 0
     var seconds = Stretch.nothing
     var yes = Stretch.nothing
     var no = Stretch.nothing
@@ -58,6 +63,11 @@ struct RowPlan: BitwiseCopyable {
     var tags = -1
     var locale = -1
     var timeZone = -1
+    /// The column of the key, and that of what finds a row without one.
+    var key = -1
+    var finder = -1
+    /// The kinds of identifiers of which one stands in the key's column where there is no key, in order.
+    var standIns = Row<Int>(start: nil, count: 0)
     /// Whether there are columns that only the writer knows how to fill.
     var hasTagColumns = false
     var hasDeviceColumns = false
@@ -75,20 +85,21 @@ struct RowPlan: BitwiseCopyable {
     // Notes by index; -1 for one that keeps the record out, which is for the slow way to say.
     var noHome = -1, noColumn = -1, converted = -1, precision = -1, unfit = -1
     var denied = -1, stateUnknown = -1, suspended = -1, lostOptOut = -1, consent = -1
+    var keyOther = -1, otherKey = -1, withoutYes = -1
 
     /// The note on every value of one type that the column of that attribute takes; -1 if nothing is said of them.
     func note(on entry: AttributeBook.Entry, of type: TypeCode) -> Int {
         entry.column < 0 ? noColumn : type == entry.columnType(for: type) ? -1 : converted
     }
 
-    /// Whether a column says that very denial.
-    func hasColumn(denying purpose: Int, _ channel: Int) -> Bool {
-        guard purpose >= 0 else { return false }
+    /// The column that says that very denial; -1 for none.
+    func column(denying purpose: Int, _ channel: Int) -> Int {
+        guard purpose >= 0 else { return -1 }
         for index in 0..<columns.count {
             let column = columns.place(index)
-            if column.pointee.purpose == purpose, column.pointee.purposeChannel == channel { return true }
+            if column.pointee.purpose == purpose, column.pointee.purposeChannel == channel { return index }
         }
-        return false
+        return -1
     }
 
     /// The column of a subscription; -1 for none.
@@ -109,6 +120,8 @@ struct RowCompiler {
     private(set) var row = RowPlan()
     /// The kinds of identifiers that have a column, each with it.
     private(set) var kinds: [(kind: IdentifierKind, column: Int)] = []
+    /// Those of which one may stand in the key's column.
+    var standIns: [IdentifierKind] { row.key < 0 || row.isSurveyed ? [] : file.settings.otherKeys }
     private(set) var topicNames: [String] = []
     /// The columns of attributes, with their types.
     private(set) var attributes: [String: ColumnHome] = [:]
@@ -147,15 +160,8 @@ struct RowCompiler {
         row.separator = UInt8(ascii: forms.separator)
         if let doubled = forms.doubled { row.doubled = UInt8(ascii: doubled) }
         (row.takesUnicode, row.takesHighUnicode) = (forms.highestScalar >= 0xFFFF, forms.highestScalar >= 0x10FFFF)
-        row.day =
-            switch forms.day {
-            case .iso: RowPlan.Day(places: (0, 5, 8), mark: 0x2D)
-            case .slashed: RowPlan.Day(places: (0, 5, 8), mark: 0x2F)
-            case .american: RowPlan.Day(places: (6, 0, 3), mark: 0x2F)
-            case .european: RowPlan.Day(places: (6, 3, 0), mark: 0x2F)
-            case .dotted: RowPlan.Day(places: (6, 3, 0), mark: 0x2E)
-            }
-        (row.isUTC, row.hasLowerCountries) = (forms.zone == "Z", forms.hasLowerCountries)
+        row.day = RowPlan.Day(forms.day)
+        (row.zone, row.hasLowerCountries) = (Int(FileMoment.seconds(of: forms.zone)), forms.hasLowerCountries)
         let (booleans, seconds) = (forms.booleans, forms.seconds)
         guard [booleans.yes, booleans.no, seconds].allSatisfy(Self.isPlain) else { return false }
         row.seconds = arena.text(seconds)
@@ -186,6 +192,8 @@ struct RowCompiler {
         (row.precision, row.unfit, row.denied) = (index(rows.precision), index(rows.unfit), index(rows.denied))
         (row.stateUnknown, row.suspended) = (index(rows.stateUnknown), index(rows.suspended))
         (row.lostOptOut, row.consent) = (index(file.lostOptOut), index(rows.consent))
+        (row.keyOther, row.otherKey) = (index(rows.keyOther), index(rows.otherKey))
+        row.withoutYes = index(file.settings.withoutYes == .reject ? rows.withoutYes : rows.writtenWithoutYes)
     }
 
     /// A column; nil if there is none like it on the fast way. Where `index` is nil nothing fills it.
@@ -196,7 +204,11 @@ struct RowCompiler {
             compiled.reach = Lexicon.channelNames.firstIndex(of: reach.rawValue) ?? Lexicon.unknown
         }
         switch column.place {
-        case .identifier(let kind): if let index { kinds.append((kind, index)) }
+        case .identifier(let kind):
+            guard let index else { break }
+            kinds.append((kind, index))
+            if kind == file.settings.key { row.key = index }
+            if kind == file.settings.finder { row.finder = index }
         case .attribute(let name):
             if let index {
                 let also = file.likelyType(of: column)

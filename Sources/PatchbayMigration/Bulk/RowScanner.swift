@@ -14,7 +14,9 @@ import Darwin
 ///
 /// As with the scanner of lines, false is for a row that is anything but plain.
 struct RowScanner: BitwiseCopyable {
-    private enum Work: UInt8, BitwiseCopyable { case identifier, attribute, locale, timeZone, unusual }
+    private enum Work: UInt8, BitwiseCopyable {
+        case identifier, attribute, locale, timeZone, tags, tag, wish, denial, unusual
+    }
     private enum Form: UInt8, BitwiseCopyable { case any, email, phone }
 
     /// What is done with a column once the row is split, in the order of a contact.
@@ -28,6 +30,25 @@ struct RowScanner: BitwiseCopyable {
         var isRequired: Bool
         /// The column's name in the header, as ``mayName(_:_:)`` takes it.
         var header: Stretch
+        /// The words of a column that says something by them, each with a state's index, or with 1 for yes and 0 for no.
+        var words = Row<RowWord>(start: nil, count: 0)
+        /// The channel and topic of a wish, or the purpose and channel of a denial, in the lexicon.
+        var subject = (Lexicon.unknown, Lexicon.none)
+        /// The columns with the rest of a wish.
+        var dates = WishColumns()
+        /// A tag that the row has or has not.
+        var tag = Stretch.nothing
+    }
+
+    /// A word in lower case, and what it means.
+    private struct RowWord: BitwiseCopyable {
+        var text: Stretch
+        var meaning: Int
+    }
+
+    /// The columns that say a wish by dates or say more of it; -1 for none.
+    private struct WishColumns: BitwiseCopyable {
+        var word = -1, optIn = -1, optOut = -1, changedAt = -1, source = -1
     }
 
     private let delimiter: UInt8
@@ -35,23 +56,58 @@ struct RowScanner: BitwiseCopyable {
     private let hasQuotes: Bool
     /// A byte that only the reader understands; NUL, which no text holds, where there is none.
     private let unusual: UInt8
+    /// What stands between several values; NUL where that is beyond ASCII.
+    private let separator: UInt8
     private let columnCount: Int
     private let steps: Row<Step>
+    private let moments: Moments
+    /// The words of a boolean, and what JSON has for them.
+    private let truths: Row<RowWord>
+    private let yes: Stretch
+    private let no: Stretch
     /// One value for each column, of the row that was split last.
     private let fields: UnsafeMutablePointer<ValueView>
-    /// Room for texts that are escaped: the longest row seven times over, and padding.
+    /// Room for texts that are written otherwise than they stand: ``growth`` times the longest row, and padding.
     private let scratch: UnsafeMutablePointer<UInt8>
+
+    /// How many bytes each byte of a row may become in the scratch: one where every other quote is taken out of its field, and
+    /// then six at most, as an escape or as a value in the model's form.
+    private static let growth = 7
 
     init(_ layout: ColumnLayout, _ columns: [ColumnLayout.Column], _ plan: CompiledPlan, in arena: Arena) {
         delimiter = layout.dialect.delimiter
         quote = layout.dialect.quote
         hasQuotes = layout.dialect.quoting != .never
-        unusual = layout.unusualByte ?? 0
+        unusual = layout.forms.doubled.map { $0.isASCII ? UInt8(ascii: $0) : 0 } ?? 0
+        separator = layout.forms.separator.isASCII ? UInt8(ascii: layout.forms.separator) : 0
+        moments = Moments(layout.forms, in: arena)
+        truths = Self.row(AttributeValue.booleanWords.mapValues { $0 ? 1 : 0 }, in: arena)
+        (yes, no) = (arena.text("true"), arena.text("false"))
         columnCount = columns.count
         fields = arena.make(columns.count, of: RecordView.blank)
-        scratch = arena.make(7 * Self.longest + Padding.count, of: 0)
-        var steps: [(order: String, step: Step)] = []
-        for (index, column) in columns.enumerated() {
+        scratch = arena.make(Self.growth * Self.longest + Padding.count, of: 0)
+        var compiler = StepCompiler(plan, arena)
+        for (index, column) in columns.enumerated() { compiler.add(column, at: index) }
+        steps = arena.make(compiler.all)
+    }
+
+    /// Makes the steps of columns, in the order in which a contact has its parts.
+    private struct StepCompiler {
+        private let plan: CompiledPlan
+        private let arena: Arena
+        private var identifiers: [(order: String, step: Step)] = []
+        private var others: [Step] = []
+        private var wishes: [Subscription.Key: Step] = [:]
+        private var denials: [Consent.Scope: Step] = [:]
+
+        init(_ plan: CompiledPlan, _ arena: Arena) { (self.plan, self.arena) = (plan, arena) }
+
+        var all: [Step] {
+            identifiers.sorted { $0.order < $1.order }.map(\.step) + others
+                + wishes.sorted { $0.key < $1.key }.map(\.value) + denials.sorted { $0.key < $1.key }.map(\.value)
+        }
+
+        mutating func add(_ column: ColumnLayout.Column, at index: Int) {
             var step = Step(
                 work: .unusual,
                 column: index,
@@ -59,29 +115,75 @@ struct RowScanner: BitwiseCopyable {
                 form: .any,
                 type: .any,
                 isRequired: column.isRequired,
-                header: arena.text(Self.plain(column.header))
+                header: arena.text(RowScanner.plain(column.header))
             )
-            switch column.form {
-            case .any: break
-            case .email: step.form = .email
-            case .phone: step.form = .phone
-            }
-            var order = "2"
             switch column.role {
-            case .ignored: continue
-            case .unusual: break
-            case .locale: step.work = .locale
-            case .timeZone: step.work = .timeZone
+            case .ignored: return
             case .identifier(let kind):
                 (step.work, step.index) = (.identifier, plan.index(of: kind))
-                order = kind == .external ? "0" : "1\(kind.rawValue)"
+                switch column.form {
+                case .any: break
+                case .email: step.form = .email
+                case .phone: step.form = .phone
+                }
+                identifiers.append((kind == .external ? "0" : "1\(kind.rawValue)", step))
+                return
             case .attribute(let name, let type):
-                guard let rank = plan.rank(of: name) else { break }
-                (step.work, step.index, step.type) = (.attribute, rank, TypeCode(type))
+                if let rank = plan.rank(of: name) {
+                    (step.work, step.index, step.type) = (.attribute, rank, TypeCode(type))
+                }
+            case .locale: step.work = .locale
+            case .timeZone: step.work = .timeZone
+            case .tags where !column.isRequired: step.work = .tags
+            case .tag(let tag, let words) where !column.isRequired && KeyTable.canEnter(tag.rawValue):
+                (step.work, step.tag) = (.tag, arena.text(tag.rawValue))
+                step.words = RowScanner.row(words.mapValues { $0 ? 1 : 0 }, in: arena)
+            case .wish(let key, let part) where !column.isRequired: return add(key, part, step)
+            case .denied(let scope, let words) where !column.isRequired:
+                step.work = .denial
+                step.words = RowScanner.row(words.mapValues { $0 ? 1 : 0 }, in: arena)
+                step.subject = (
+                    RowScanner.index(of: scope.purpose.rawValue, in: Lexicon.purposeNames),
+                    scope.channel.map { RowScanner.index(of: $0.rawValue, in: Lexicon.channelNames) } ?? Lexicon.none
+                )
+                denials[scope] = step
+                return
+            case .tags, .tag, .wish, .denied, .unusual: break
             }
-            steps.append((order, step))
+            others.append(step)
         }
-        self.steps = arena.make(steps.sorted { $0.order < $1.order }.map(\.step))
+
+        private mutating func add(_ key: Subscription.Key, _ part: ColumnLayout.Wish, _ step: Step) {
+            var wish = wishes[key] ?? step
+            wish.work = .wish
+            wish.subject = (
+                RowScanner.index(of: key.channel.rawValue, in: Lexicon.channelNames),
+                key.topic.map { RowScanner.index(of: $0, in: plan.topicNames) } ?? Lexicon.none
+            )
+            switch part {
+            case .word(let words):
+                wish.dates.word = step.column
+                let states = words.mapValues { state in Lexicon.states.firstIndex(of: state) ?? 0 }
+                wish.words = RowScanner.row(states, in: arena)
+            case .optIn: wish.dates.optIn = step.column
+            case .optOut: wish.dates.optOut = step.column
+            case .changedAt: wish.dates.changedAt = step.column
+            case .source: wish.dates.source = step.column
+            }
+            wishes[key] = wish
+        }
+    }
+
+    private static func index(of word: String, in words: [String]) -> Int {
+        words.firstIndex(of: word) ?? Lexicon.unknown
+    }
+
+    /// Words for ``meaning(of:in:)``, which finds those that are bare.
+    private static func row(_ words: [String: Int], in arena: Arena) -> Row<RowWord> {
+        arena.make(
+            words.sorted { $0.key < $1.key }.filter { KeyTable.canEnter($0.key) }
+                .map { RowWord(text: arena.text($0.key), meaning: $0.value) }
+        )
     }
 
     /// The longest row that goes the fast way.
@@ -118,16 +220,27 @@ struct RowScanner: BitwiseCopyable {
     struct Extent {
         var end: Bytes
         var lines: Int
+        /// Behind what was written to the scratch.
+        fileprivate var pen: Pen
     }
 
     /// Reads the row at the cursor; nil for one that is not plain. `end` is behind a line feed or before the padding.
-    @inline(__always) func scan(_ place: Bytes, _ end: Bytes, _ view: inout RecordView) -> Extent? {
+    @inline(__always) func scan(
+        _ place: Bytes,
+        _ end: Bytes,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Extent? {
         view.clear()
         // What may be a byte-order mark is for the reader.
         guard place.pointee != 0xEF, let extent = split(place, end) else { return nil }
-        var identifiers = 0
+        var (identifiers, pen) = (0, extent.pen)
         for index in 0..<steps.count {
             let step = steps.place(index)
+            if step.pointee.work == .wish {
+                guard wish(step, &view, lexicon) else { return nil }
+                continue
+            }
             let value = fields + step.pointee.column
             guard value.pointee.text.count > 0 else {
                 if step.pointee.isRequired { return nil }
@@ -150,12 +263,19 @@ struct RowScanner: BitwiseCopyable {
                 guard let attribute = view.attribute(step.pointee.index) else { return nil }
                 attribute.pointee = value.pointee
                 let type = step.pointee.type
-                guard type == .string || attribute.pointee.convert(to: type) else { return nil }
+                guard type == .string || attribute.pointee.convert(to: type) || read(attribute, as: type, &pen) else {
+                    return nil
+                }
             case .locale: (view.hasLocale, view.locale) = (true, value.pointee.text)
             case .timeZone:
                 guard memchr(value.pointee.text.start, 0x2F, value.pointee.text.count) != nil else { return nil }
                 (view.hasTimeZone, view.timeZone) = (true, value.pointee.text)
-            case .unusual: return nil
+            case .tags: guard tags(value, &view) else { return nil }
+            case .tag:
+                let meaning = Self.meaning(of: value, in: step.pointee.words)
+                guard meaning >= 0, meaning == 0 || view.insert(tag: step.pointee.tag) else { return nil }
+            case .denial: guard denial(step, value, &view, lexicon) else { return nil }
+            case .wish, .unusual: return nil
             }
         }
         view.identifierCount = identifiers
@@ -169,6 +289,188 @@ struct RowScanner: BitwiseCopyable {
         case .email: value.pointee.isBare && Forms.isAddress(value.pointee.text)
         case .phone: value.pointee.isBare && Forms.isPhone(value.pointee.text)
         }
+    }
+
+    // MARK: Values
+
+    /// What a word means, in any case; -1 for another word.
+    private static func meaning(of value: UnsafeMutablePointer<ValueView>, in words: Row<RowWord>) -> Int {
+        guard value.pointee.isBare else { return -1 }
+        let text = value.pointee.text
+        for index in 0..<words.count {
+            let word = words.place(index)
+            guard word.pointee.text.count == text.count else { continue }
+            var place = 0
+            while place < text.count, lowered(text[place]) == word.pointee.text[place] { place &+= 1 }
+            if place == text.count { return word.pointee.meaning }
+        }
+        return -1
+    }
+
+    @inline(__always) private static func lowered(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
+    /// Reads a text that says a value of a type otherwise than the model does; false for the reader.
+    @inline(never) private func read(
+        _ value: UnsafeMutablePointer<ValueView>,
+        as type: TypeCode,
+        _ pen: inout Pen
+    ) -> Bool {
+        guard value.pointee.isBare else { return false }
+        let (text, start) = (value.pointee.text, pen.place)
+        switch type {
+        case .date:
+            guard let day = moments.day(text) else { return false }
+            pen.put(day: day)
+            value.pointee.kind = .date
+        case .timestamp:
+            guard let instant = moments.instant(text) else { return false }
+            pen.put(instant: instant)
+            value.pointee.kind = .timestamp
+        case .time:
+            // `HH:MM:00`.
+            guard text.count == 8, Stretch(text.start + 5, 3).equals(":00"), Forms.isTime(Stretch(text.start, 5)) else {
+                return false
+            }
+            pen.put(text.start, 5)
+            value.pointee.kind = .time
+        case .country:
+            guard text.count == 2 else { return false }
+            for index in 0..<2 { pen.put(text[index] &- 0x61 < 26 ? text[index] & 0xDF : text[index]) }
+            guard Forms.isCountry(Stretch(Bytes(start), 2)) else { return false }
+            value.pointee.kind = .country
+        case .boolean:
+            let meaning = Self.meaning(of: value, in: truths)
+            guard meaning >= 0 else { return false }
+            value.pointee.kind = meaning == 1 ? .yes : .no
+            // As JSON has it.
+            pen.put(meaning == 1 ? yes : no)
+        case .decimal:
+            var place = text.start
+            var number = value.pointee
+            guard Grammar.number(&place, &number), place == text.start + text.count, number.kind == .decimal else {
+                return false
+            }
+            value.pointee.kind = .decimal
+            return true
+        case .choices:
+            guard choices(text, &pen) else { return false }
+            value.pointee.kind = .choices
+        default: return false
+        }
+        value.pointee.text = Stretch(Bytes(start), pen.place - start)
+        return true
+    }
+
+    /// Writes words between separators as a list of JSON; false for the reader.
+    private func choices(_ text: Stretch, _ pen: inout Pen) -> Bool {
+        var isFirst = true
+        pen.put(0x5B)
+        let isKnown = eachWord(of: text) { word in
+            if !isFirst { pen.put(0x2C) }
+            pen.quote(word)
+            isFirst = false
+            return true
+        }
+        pen.put(0x5D)
+        return isKnown
+    }
+
+    /// Calls `body` for each word between separators, as long as that says true; the text is bare.
+    @inline(__always) private func eachWord(of text: Stretch, _ body: (Stretch) -> Bool) -> Bool {
+        guard separator != 0 else { return false }
+        var start = 0
+        while start <= text.count {
+            var end = start
+            while end < text.count, text[end] != separator { end &+= 1 }
+            var (first, last) = (start, end)
+            while first < last, text[first] == 0x20 { first &+= 1 }
+            while last > first, text[last &- 1] == 0x20 { last &-= 1 }
+            if last > first, !body(Stretch(text.start + first, last - first)) { return false }
+            start = end &+ 1
+        }
+        return true
+    }
+
+    private func tags(_ value: UnsafeMutablePointer<ValueView>, _ view: inout RecordView) -> Bool {
+        guard value.pointee.isBare else { return false }
+        var tagged = view
+        let isKnown = eachWord(of: value.pointee.text) { tagged.insert(tag: $0) }
+        view = tagged
+        return isKnown
+    }
+
+    // MARK: What a person wants
+
+    private func denial(
+        _ step: UnsafePointer<Step>,
+        _ value: UnsafeMutablePointer<ValueView>,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        let meaning = Self.meaning(of: value, in: step.pointee.words)
+        guard meaning > 0 else { return meaning == 0 }
+        guard view.consentCount < RecordView.consentLimit else { return false }
+        view.consents[view.consentCount] = RecordView.ConsentView(
+            purpose: step.pointee.subject.0,
+            channel: step.pointee.subject.1,
+            state: lexicon.pointee.refused
+        )
+        view.consentCount &+= 1
+        return true
+    }
+
+    /// What a row's word and dates say of one thing: see ``ColumnLayout/Role/wish(_:_:)``.
+    private func wish(
+        _ step: UnsafePointer<Step>,
+        _ view: inout RecordView,
+        _ lexicon: UnsafePointer<Lexicon>
+    ) -> Bool {
+        let columns = step.pointee.dates
+        var (state, details) = (-1, 0)
+        if has(columns.word) {
+            state = Self.meaning(of: fields + columns.word, in: step.pointee.words)
+            guard state >= 0 else { return false }
+        }
+        if has(columns.optIn) || has(columns.optOut) {
+            guard let dated = dated(columns, lexicon) else { return false }
+            // Of both what allows least; dates that agree with a word know since when.
+            if state < 0 || lexicon.pointee.allows(dated, noMoreThan: state) { (state, details) = (dated, 1) }
+        }
+        guard state >= 0 else { return true }
+        if has(columns.changedAt) {
+            guard instant(columns.changedAt) != nil else { return false }
+            details = 1
+        }
+        if has(columns.source) { details &+= 1 }
+        guard view.subscriptionCount < RecordView.subscriptionLimit else { return false }
+        view.subscriptions[view.subscriptionCount] = RecordView.SubscriptionView(
+            channel: step.pointee.subject.0,
+            topic: step.pointee.subject.1,
+            state: state,
+            details: details
+        )
+        view.subscriptionCount &+= 1
+        return true
+    }
+
+    @inline(__always) private func has(_ column: Int) -> Bool { column >= 0 && fields[column].text.count > 0 }
+
+    private func instant(_ column: Int) -> Int? {
+        fields[column].isBare ? moments.instant(fields[column].text) : nil
+    }
+
+    /// The state that dates say, of which there is one at least.
+    private func dated(_ columns: WishColumns, _ lexicon: UnsafePointer<Lexicon>) -> Int? {
+        var optOut: Int?
+        if has(columns.optOut) {
+            optOut = instant(columns.optOut)
+            guard optOut != nil else { return nil }
+        }
+        guard has(columns.optIn) else { return lexicon.pointee.unsubscribed }
+        guard let optIn = instant(columns.optIn) else { return nil }
+        return optOut.map { $0 < optIn } ?? true ? lexicon.pointee.subscribed : lexicon.pointee.unsubscribed
     }
 
     // MARK: Splitting
@@ -212,7 +514,7 @@ struct RowScanner: BitwiseCopyable {
                 place += 1
             }
             guard place >= end || place.pointee == 0x0A, column == columnCount else { return nil }
-            return Extent(end: place < end ? place + 1 : place, lines: lines)
+            return Extent(end: place < end ? place + 1 : place, lines: lines, pen: pen)
         }
     }
 
@@ -315,8 +617,8 @@ struct RowScanner: BitwiseCopyable {
         return cut.finished(by: finish(field, cut.pen))
     }
 
-    /// Takes every other quote out. A row's fields fit the scratch, because each byte of the row is written there at most
-    /// once here and at most six times in ``finish(_:_:)``, and rows are bounded; so it holds seven times the row.
+    /// Takes every other quote out. A row's fields fit the scratch, because rows are bounded, and so is what becomes of each
+    /// byte: see ``growth``.
     private func single(_ field: UnsafeMutablePointer<ValueView>, _ start: Pen) -> Pen {
         let text = field.pointee.text
         var (pen, index) = (start, 0)

@@ -10,7 +10,7 @@ struct Cell: BitwiseCopyable {
 /// Room for one row, and for texts that are written otherwise than they stand.
 struct RowRoom: BitwiseCopyable {
     let cells: UnsafeMutablePointer<Cell>
-    /// A line for each column, and behind them one text as long as a record may be.
+    /// A line for each column, and behind them ``longTexts``.
     private let scratch: UnsafeMutablePointer<UInt8>
     static let lineLength = 64
 
@@ -20,8 +20,30 @@ struct RowRoom: BitwiseCopyable {
     }
 
     @inline(__always) func line(of column: Int) -> UnsafeMutablePointer<UInt8> { scratch + column &* Self.lineLength }
-    /// Room for a text of at most ``ChunkMapper/longest`` bytes.
-    var longText: UnsafeMutablePointer<UInt8> { scratch + RowPlan.columnLimit * Self.lineLength }
+    /// Room for texts of at most ``ChunkMapper/longest`` bytes in all.
+    var longTexts: UnsafeMutablePointer<UInt8> { scratch + RowPlan.columnLimit * Self.lineLength }
+}
+
+/// Words of one field in the making.
+private struct LongText {
+    private let start: UnsafeMutablePointer<UInt8>
+    private var pen: Pen
+    private let limit: Int
+
+    init(after count: Int, in room: RowRoom) {
+        start = room.longTexts + count
+        (pen, limit) = (Pen(place: start), ChunkMapper.longest - count)
+    }
+
+    var text: Stretch { Stretch(Bytes(start), pen.place - start) }
+
+    /// Puts a word behind what there is; false if there is no more room.
+    @inline(__always) mutating func put(_ word: Stretch, behind separator: UInt8) -> Bool {
+        guard pen.place - start + word.count < limit else { return false }
+        if pen.place != start { pen.put(separator) }
+        pen.put(word)
+        return true
+    }
 }
 
 /// Rows of delimited text. As everywhere in ``LineWriter``, nil or false leaves the record to the slow way.
@@ -29,11 +51,13 @@ extension LineWriter {
     mutating func row(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ pen: Pen) -> Pen? {
         let columns = plan.pointee.row.pointee.columns
         for index in 0..<columns.count { room.cells[index] = Cell(text: .nothing) }
+        longCount = 0
         guard fillIdentifiers(view, plan), fillAttributes(view, plan), fillTags(view, plan), fillPlaces(view, plan),
-            fillSubscriptions(view, plan), fillConsents(view, plan), passDevices(view, plan), isWanted(view, plan)
+            fillSubscriptions(view, plan), fillConsents(view, plan), passDevices(view, plan), fillKey(view, plan),
+            isWanted(view, plan)
         else { return nil }
         for index in 0..<columns.count where columns.place(index).pointee.isRequired {
-            guard room.cells[index].text.count > 0 else { return nil }
+            guard room.cells[index].text.count > 0 || isFound(without: index, plan) else { return nil }
         }
         // An empty field alone would be an empty line.
         guard columns.count > 1 || room.cells[0].text.count > 0 else { return nil }
@@ -241,16 +265,53 @@ extension LineWriter {
         case .timestamp:
             // `YYYY-MM-DDTHH:MM:SSZ`, or a fraction before the letter. Of a value one thing is said: that it was of another
             // type, or else that something of it is lost.
-            guard row.pointee.isUTC else { return nil }
             if value.text.count > 20, !isConverted {
                 guard !row.pointee.isSurveyed, note(row.pointee.precision) else { return nil }
             }
-            Self.put(day: value.text, row.pointee.day, &pen)
+            guard let text = row.pointee.zone == 0 ? value.text : local(value.text, row.pointee.zone, column) else {
+                return nil
+            }
+            Self.put(day: text, row.pointee.day, &pen)
             pen.put(0x20)
-            pen.put(value.text.start + 11, 8)
-        case .choices, .list: return nil
+            pen.put(text.start + 11, 8)
+        case .choices: return choices(value, row.pointee.separator)
+        case .list: return nil
         }
         return Stretch(Bytes(room.line(of: column)), pen.place - room.line(of: column))
+    }
+
+    /// An instant to the second as a zone's clocks show it; nil in the years at both ends of the calendar.
+    @inline(never) private func local(_ text: Stretch, _ zone: Int, _ column: Int) -> Stretch? {
+        guard let seconds = Moments.seconds(of: text) else { return nil }
+        // Behind what the line's first half holds once it is written.
+        let start = room.line(of: column) + RowRoom.lineLength / 2
+        var pen = Pen(place: start)
+        pen.put(instant: seconds + zone)
+        return Stretch(Bytes(start), pen.place - start)
+    }
+
+    /// A list's words between separators; nil where one would not come back.
+    @inline(never) private mutating func choices(_ value: ValueView, _ separator: UInt8) -> Stretch? {
+        // Without escapes every quote begins or ends a word.
+        guard value.isBare else { return nil }
+        var words = LongText(after: longCount, in: room)
+        var place = value.text.start
+        var way = Grammar.open(&place, 0x5B)
+        while way == .on {
+            guard let word = Grammar.bare(&place), word.count > 0, word[0] > 0x20, word[word.count &- 1] > 0x20 else {
+                return nil
+            }
+            for index in 0..<word.count where word[index] == separator { return nil }
+            guard words.put(word, behind: separator) else { return nil }
+            way = Grammar.next(&place, 0x5B)
+        }
+        return way == .end ? keep(words) : nil
+    }
+
+    /// The text of words, which stays until the row is written; nil for none.
+    private mutating func keep(_ words: LongText) -> Stretch? {
+        longCount &+= words.text.count
+        return words.text.count > 0 ? words.text : nil
     }
 
     /// `YYYY-MM-DD` in another order.
@@ -270,7 +331,7 @@ extension LineWriter {
         guard view.tagCount > 0 else { return true }
         let row = plan.pointee.row
         guard !row.pointee.hasTagColumns else { return false }
-        var pen = Pen(place: room.longText)
+        var words = LongText(after: longCount, in: room)
         for index in 0..<view.tagCount {
             let tag = view.tags[index]
             guard tag.count > 0, tag[0] > 0x20, tag[tag.count &- 1] > 0x20 else { return false }
@@ -278,10 +339,9 @@ extension LineWriter {
                 // A backslash begins an escape of JSON.
                 guard tag[place] < 0x80, tag[place] != row.pointee.separator, tag[place] != 0x5C else { return false }
             }
-            if index > 0 { pen.put(row.pointee.separator) }
-            pen.put(tag)
+            guard words.put(tag, behind: row.pointee.separator) else { return false }
         }
-        let text = Stretch(Bytes(room.longText), pen.place - room.longText)
+        guard let text = keep(words) else { return false }
         return row.pointee.tags < 0 ? note(row.pointee.noHome) : fill(row.pointee.tags, text, plan)
     }
 
@@ -347,8 +407,8 @@ extension LineWriter {
         return fill(column, words[lexicon.pointee.unsubscribed], plan)
     }
 
-    /// Whether a subscription says yes on each channel that needs one and on which the row has an address.
-    @inline(__always) private func isWanted(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+    /// Looks for a yes on each channel that needs one and on which the row has an address.
+    @inline(__always) private mutating func isWanted(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (row, subscribed) = (plan.pointee.row, plan.pointee.lexicon.pointee.subscribed)
         guard row.pointee.needsYes != 0 else { return true }
         var missing: UInt8 = 0
@@ -362,8 +422,69 @@ extension LineWriter {
             guard each.channel >= 0, each.topic == Lexicon.none, each.state == subscribed else { continue }
             missing &= ~(1 &<< UInt8(each.channel))
         }
-        return missing == 0
+        return missing == 0 || isWanted(withoutYes: missing, view, plan)
     }
+
+    /// Whether a no stands on each of these channels, or nobody knows, of which is told; a consent that speaks of one is for
+    /// the slow way.
+    @inline(never) private mutating func isWanted(
+        withoutYes missing: UInt8,
+        _ view: RecordView,
+        _ plan: UnsafePointer<LinePlan>
+    ) -> Bool {
+        for channel in 0..<Lexicon.channelNames.count where missing &>> UInt8(channel) & 1 == 1 {
+            for index in 0..<view.consentCount {
+                let consent = view.consents[index]
+                // Messaging is the first of the lexicon's purposes.
+                if consent.purpose == 0, consent.channel == Lexicon.none || consent.channel == channel { return false }
+            }
+            var isAnswered = false
+            for index in 0..<view.subscriptionCount {
+                let each = view.subscriptions[index]
+                guard each.channel == channel, each.topic == Lexicon.none else { continue }
+                isAnswered = each.state != plan.pointee.lexicon.pointee.unknownState
+            }
+            guard isAnswered || note(plan.pointee.row.pointee.withoutYes) else { return false }
+        }
+        return true
+    }
+
+    // MARK: The key
+
+    /// Where there is no key, the first identifier of another kind that may be one stands in its column.
+    private mutating func fillKey(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let (row, kinds) = (plan.pointee.row, plan.pointee.kinds)
+        guard row.pointee.standIns.count > 0, room.cells[row.pointee.key].text.count == 0 else { return true }
+        for index in 0..<view.identifierCount {
+            let kind = view.identifiers[index].kind
+            if kind >= 0, kinds.place(kind).pointee.column == row.pointee.key { return false }
+        }
+        for place in 0..<row.pointee.standIns.count {
+            for index in 0..<view.identifierCount where view.identifiers[index].kind == row.pointee.standIns[place] {
+                let value = view.identifiers[index].value
+                let kind = kinds.place(row.pointee.standIns[place])
+                guard value.isBare else { return false }
+                let isFit =
+                    switch kind.pointee.fieldForm {
+                    case .email: Forms.isAddress(value.text)
+                    case .phones: Forms.isPhone(value.text)
+                    default: true
+                    }
+                guard isFit else { continue }
+                return fill(row.pointee.key, value.text, plan) && note(row.pointee.keyOther)
+            }
+        }
+        return true
+    }
+
+    /// Whether another column finds the row though it lacks the key, of which is told.
+    private mutating func isFound(without column: Int, _ plan: UnsafePointer<LinePlan>) -> Bool {
+        let row = plan.pointee.row
+        return column == row.pointee.key && row.pointee.finder >= 0
+            && room.cells[row.pointee.finder].text.count > 0 && note(row.pointee.otherKey)
+    }
+
+    // MARK: What a person forbids
 
     private mutating func fillConsents(_ view: RecordView, _ plan: UnsafePointer<LinePlan>) -> Bool {
         let (row, lexicon) = (plan.pointee.row, plan.pointee.lexicon)
@@ -375,7 +496,13 @@ extension LineWriter {
                     consent.purpose >= 0 && (consent.channel >= 0 || consent.purpose > 0)
                     && consent.channel != Lexicon.unknown
                 guard isKnown || !row.pointee.hasStrangeColumns else { return false }
-                guard !row.pointee.hasColumn(denying: consent.purpose, consent.channel) else { return false }
+                let column = row.pointee.column(denying: consent.purpose, consent.channel)
+                if column >= 0 {
+                    guard fill(column, row.pointee.yes, plan), !consent.isDated || note(row.pointee.noHome) else {
+                        return false
+                    }
+                    continue
+                }
                 // Messaging is the first of the lexicon's purposes.
                 if consent.purpose == 0 {
                     guard row.pointee.judged == 0, row.pointee.saysStatesAlone else { return false }

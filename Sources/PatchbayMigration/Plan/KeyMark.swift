@@ -4,18 +4,18 @@
 struct KeyMark: BitwiseCopyable, Sendable {
     /// Digest of the key in lower case: of its ASCII letters, or of all where ``init(key:opinion:)`` made it.
     var folded: UInt64
-    /// Digest of the key as it stands, in the upper 55 bits; below them the ``Opinion``.
+    /// Digest of the key as it stands; in its lowest bits the ``Opinion``.
     var exact: UInt64
 
     /// What a record says of each channel, two bits each: a yes, and a no. A bit above them marks a contact's key.
     enum Opinion {
         static let yes: UInt64 = 0b01
         static let no: UInt64 = 0b10
-        static let said: UInt64 = 0xFF
+        static let said = lows &* 3
         /// The first of its kind in a record that is written: what the target knows a contact by.
-        static let key: UInt64 = 0x100
+        static let key = said &+ 1
         static let all = said | key
-        private static let lows: UInt64 = 0b0101_0101
+        private static let lows = (1 as UInt64 &<< UInt64(2 &* Lexicon.channelNames.count) &- 1) / 3
 
         /// Bits of an answer on a channel of the lexicon; every channel for ``Lexicon/none``.
         @inline(__always) static func bits(_ answer: UInt64, channel: Int) -> UInt64 {

@@ -56,6 +56,12 @@ public struct Migration: Sendable {
     /// How many noes a run knows at once.
     var noesLimit = EarlierNoes.usualLimit
 
+    /// The settings by the codes of the findings that follow from them.
+    var deciding: [String: String] {
+        source.deciding.mapValues { "from.\($0)" }
+            .merging(target.deciding.mapValues { "to.\($0)" }) { _, target in target }
+    }
+
     /// A migration between two formats.
     ///
     /// - Parameters:
@@ -197,7 +203,8 @@ public struct Migration: Sendable {
             isCancelled: isCancelled,
             keeping: company.checkpoints,
             surveyor: company.surveyor,
-            noes: EarlierNoes(limit: company.noesLimit)
+            noes: EarlierNoes(limit: company.noesLimit),
+            deciding: deciding
         )
         do {
             // What the fast way has read before it gave up.
@@ -238,7 +245,7 @@ public struct Migration: Sendable {
         let noes = surroundings.noes
         let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping, heeding: noes)
         var pass = Pass(slow, output: surroundings.output, rejects: surroundings.rejects)
-        (pass.witness, pass.surveyor) = (witness, surroundings.surveyor)
+        (pass.witness, pass.surveyor, pass.deciding) = (witness, surroundings.surveyor, surroundings.deciding)
         while !surroundings.isCancelled() {
             guard let chunk = try first.take() ?? source.next() else {
                 try reader.finish { record in try pass.take(record) }
@@ -260,6 +267,7 @@ public struct Migration: Sendable {
         var report = MigrationReport()
         var witness: Witness?
         var surveyor: Surveyor?
+        var deciding: [String: String] = [:]
 
         private var slow: SlowWay
         private var output: (any ByteSink)?
@@ -288,7 +296,7 @@ public struct Migration: Sendable {
             report.count(findings)
             try surveyor?.note(record, findings)
             if findings.contains(where: { $0.severity == .error }) {
-                report.rejected += 1
+                report.refuse(findings, deciding: deciding)
                 try rejects?.reject(record, findings)
             } else {
                 report.written += 1

@@ -43,6 +43,32 @@ import Testing
         #expect(try bench.read("bad.replay.ndjson") == rows + "\n")
     }
 
+    @Test func `what refuses most is named with its setting, in plan and run, for people and programs`() async throws {
+        try bench.write(
+            "sf.csv",
+            "Contact Key,Email Address,Status\nc-1,a@x.example,Active\nc-2,b@x.example,Active\nc-3,c@x.example,Unsubscribed\n"
+        )
+        try bench.write("settings.json", #"{"to":{"listId":"771100"}}"#)
+        let flags = [
+            "--from", "salesforce.contacts", "--to", "acoustic.contacts", "--in", "sf.csv", "--settings",
+            "settings.json",
+        ]
+        let line = "2 of 3 are refused by acoustic.record.withoutYes: the setting to.withoutYes decides it."
+        let run = try await bench.start(["migrate", "apply"] + flags + ["--out", "out.psv"]).result()
+        #expect(run.talk.contains(line))
+        let plan = try await bench.start(["migrate", "plan"] + flags).result()
+        #expect(plan.output.contains(line))
+        for (command, more) in [("plan", []), ("apply", ["--dry-run"])] {
+            let json = try await bench.start(["migrate", command] + flags + more + ["--json"]).result()
+            let value = try JSONValue(parsing: json.output)
+            let refusals = try #require((value["report"] ?? value)["refusals"]?.array)
+            #expect(
+                refusals.first == ["code": "acoustic.record.withoutYes", "setting": "to.withoutYes", "contacts": 2]
+            )
+            #expect(refusals.dropFirst().first?["code"] == "acoustic.record.optedOut")
+        }
+    }
+
     @Test func `standard input is kept for what reads it thoroughly, and goes with the work`() async throws {
         let flags = ["--out", "out.ndjson", "--rejects", "bad.ndjson", "--evidence", "evidence.ndjson"]
         let result = try await bench.start(formats + flags, input: Self.contacts).result()

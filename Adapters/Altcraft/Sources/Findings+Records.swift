@@ -4,7 +4,8 @@ import PatchbayAdapterKit
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraftRecords: [FindingRow] = [
-        recordMatching, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted, recordTags,
+        recordMatching, recordKeyOther, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted,
+        recordTags,
         recordConsent,
         recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable, recordNested, recordToken,
         tokenProviderUnknown,
@@ -22,6 +23,13 @@ extension FindingRow {
         remedy:
             "Give the contact such an identifier, or choose another matching in the format's settings; with custom, "
             + "identifierFields names the field of the contact's key."
+    )
+    static let recordKeyOther = FindingRow(
+        "altcraft.record.keyOther",
+        .note,
+        rule: .altcraft("X1"),
+        reason: "The contact has no e-mail address, so its line names another way to find the profile",
+        remedy: "Set matching if profiles are to be found in one way alone."
     )
     static let recordIdentifier = FindingRow(
         "altcraft.record.identifier",

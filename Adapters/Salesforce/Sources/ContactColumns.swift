@@ -17,11 +17,12 @@ struct ContactFileSettings: AdapterSettings {
     init() {
         file = ContactFile.Settings(forms: Self.forms)
         file.quotesAll = true
-        file.otherKeys = [.email]
+        file.otherKeys = [.email, .phone]
+        file.readKeys = [.email, .phone]
     }
 
     static let table = SettingsTable<ContactFileSettings>([
-        .fileKey(\.file, default: .external, else: [.email], rule: .salesforce("K1")),
+        .fileKey(\.file, default: .external, else: [.email, .phone], rule: .salesforce("K1")),
         .fileDelimiter(
             \.file.delimiter,
             of: [.comma, .tab, .bar],

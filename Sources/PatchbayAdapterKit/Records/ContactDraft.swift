@@ -43,15 +43,12 @@ struct ContactDraft: Sendable {
     // MARK: Identifiers, attributes, tags
 
     private mutating func identifiers() -> [Identifier] {
-        let isFound = table.file.finder.flatMap(text) != nil
-        for column in table.required where texts[column].isEmpty {
-            let place = table.columns[column].place
-            if isFound, place == .identifier(table.file.settings.key) { continue }
-            note(place == .identifier(table.file.settings.key) ? rows.keyBlank : rows.cellBlank, place)
+        let key = ContactPlace.identifier(table.file.settings.key)
+        for column in table.required where texts[column].isEmpty && table.columns[column].place != key {
+            note(rows.cellBlank, table.columns[column].place)
         }
-        if let other = table.file.finder, !isFound, table.file.needsFinder(among: table.places.keys) {
-            note(rows.keyBlank, other)
-        }
+        let finders = table.file.readFinders
+        if !finders.contains(where: finds) { note(rows.keyBlank, finders.first { table.places[$0] != nil } ?? key) }
         var identifiers: [Identifier] = []
         for (kind, column) in table.identifiers {
             let value = texts[column]
@@ -61,6 +58,16 @@ struct ContactDraft: Sendable {
             identifiers.append(Identifier(kind, value))
         }
         return identifiers
+    }
+
+    /// Whether the row has something at that place that can find a contact.
+    private func finds(_ place: ContactPlace) -> Bool {
+        guard let text = text(place) else { return false }
+        return switch place {
+        case .identifier(.email): FieldForm.isEmail(text)
+        case .identifier(.phone): FieldForm.isPhone(text)
+        default: true
+        }
     }
 
     private mutating func attributes() -> [AttributeName: AttributeValue] {

@@ -119,6 +119,14 @@ public struct ContactFileFindings: Sendable {
     package let suspended: FindingRow
     let undated: FindingRow
 
+    /// The usual settings by the codes of the findings that follow from them.
+    public var deciding: [String: String] {
+        [
+            keyBlank.code: "key", columnMissing.code: "key", keyMissing.code: "key", withoutYes.code: "withoutYes",
+            optOutLost.code: "lostOptOuts",
+        ]
+    }
+
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [

@@ -122,7 +122,7 @@ public struct ContactFileReader: RowReader, Sendable {
             return column
         }
         var problems: [Finding] = []
-        if !columns.contains(where: { file.isKey($0) || $0.place == file.finder }) {
+        if !columns.contains(where: { file.readFinders.contains($0.place) }) {
             problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
         }
         for (place, column) in columns.enumerated() where column.place != .ignored {

@@ -19,6 +19,9 @@ public struct RecordFormat: Sendable {
     public let makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])?
     /// How a file is read that stands beside the one with the contacts; nil for most formats.
     public let companion: CompanionReader?
+    /// The format's settings by the codes of the findings that follow from them: where a contact is not written, the one of
+    /// them decides that stands with its finding.
+    public let deciding: [String: String]
     /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader can read a
     /// record alone then.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
@@ -35,12 +38,13 @@ public struct RecordFormat: Sendable {
         makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil,
         makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])? = nil,
         companion: CompanionReader? = nil,
+        deciding: [String: String] = [:],
         makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)? = nil,
         makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)? = nil
     ) {
         (self.id, self.title, self.fileExtension, self.rules) = (id, title, fileExtension, rules)
         (self.makeReader, self.makeWriter, self.makeCompanions) = (makeReader, makeWriter, makeCompanions)
-        self.companion = companion
+        (self.companion, self.deciding) = (companion, deciding)
         (self.makeSourceLayout, self.makeTargetLayout) = (makeSourceLayout, makeTargetLayout)
     }
 }

@@ -210,6 +210,7 @@ extension Session {
         for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
             console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
         }
+        for line in report.refusalLines { console.say(line) }
         guard invocation.command.flags.contains(.rejects) else { return }
         if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
             console.say("The rejected records are not kept: give --rejects FILE to keep them.")

@@ -80,6 +80,7 @@ extension Command {
                         : "unknown: what finds a contact stands twice, or a mapping makes it"),
             ],
         ])
+        for line in report.refusalLines { try session.console.data("  \(line)") }
         try head("what does not survive")
         try rows(plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] })
         if !plan.mapping.isEmpty { try tell(plan.mapping) }

@@ -29,15 +29,17 @@ struct BulkRun {
     private let makeMender: (EarlierNoes?) throws -> ChunkMapper?
     /// What people said no to so far.
     private let noes: EarlierNoes
+    private let deciding: [String: String]
 
     private init(
         _ plan: BulkPlan,
         _ header: BulkPlan.Header,
         _ reader: BulkPlan.Reader,
         _ notes: [FindingRow],
-        heeding noes: EarlierNoes
+        _ surroundings: Surroundings
     ) throws(SettingsError) {
-        (self.reader, self.notes, self.noes) = (reader, notes, noes)
+        (self.reader, self.notes) = (reader, notes)
+        (noes, deciding) = (surroundings.noes, surroundings.deciding)
         slow = try plan.makeSlowWay()
         report.mapping = plan.mapping.noEffects
         lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
@@ -54,6 +56,8 @@ struct BulkRun {
         let keeping: Checkpoints?
         let surveyor: Surveyor?
         let noes: EarlierNoes
+        /// The settings by the codes of the findings that follow from them.
+        let deciding: [String: String]
 
         /// The same run for its noes alone, over so many bytes.
         func forNoesAlone(of bytes: Int) -> Surroundings {
@@ -65,7 +69,8 @@ struct BulkRun {
                 isCancelled: isCancelled,
                 keeping: nil,
                 surveyor: nil,
-                noes: noes
+                noes: noes,
+                deciding: deciding
             )
         }
     }
@@ -95,7 +100,7 @@ struct BulkRun {
                 workers: workers
             )
         }
-        var run = try BulkRun(plan, header, reader, mapper.notes, heeding: surroundings.noes)
+        var run = try BulkRun(plan, header, reader, mapper.notes, surroundings)
         run.rejects = surroundings.rejects
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
@@ -197,7 +202,7 @@ struct BulkRun {
             try surveyor?.note(record, record.findings)
             try rejects?.reject(record, record.findings)
             report.read += 1
-            report.rejected += 1
+            report.refuse(record.findings, deciding: deciding)
             lines += 1
             settled += bytes
         }
@@ -235,11 +240,13 @@ struct BulkRun {
 
     private mutating func settle(_ result: ChunkResult) throws {
         if let before = result.linesBeforeFirst { try begin(line: lines + before + 1) }
-        for reject in result.rejects { try tell(reject) }
+        for reject in result.rejects {
+            report.refuse(reject.findings, deciding: deciding)
+            try tell(reject)
+        }
         report.read += result.records
         report.written += result.written
         report.writtenWithFindings += result.writtenWithFindings
-        report.rejected += result.rejects.count
         for (row, count) in zip(notes, result.notes) where count > 0 {
             report.count(MigrationReport.Tally(severity: row.severity, count: count), of: row.code)
         }

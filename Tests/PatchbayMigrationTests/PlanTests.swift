@@ -117,6 +117,26 @@ import Testing
         #expect(bulk == slow)
     }
 
+    @Test func `addresses at which records contradict each other are told where the target has other keys`() throws {
+        func reader(_ key: String, _ state: Subscription.State) -> Contact {
+            Contact(
+                identifiers: [Identifier(.external, key), Identifier(.email, "a@x.example")],
+                subscriptions: [Subscription(channel: .email, state: state)]
+            )
+        }
+        let code = "migration.consent.addressContradiction"
+        let bytes = Self.lines(reader("c-1", .subscribed), reader("c-2", .unsubscribed))
+        for workers in [0, 1] {
+            let plan = try Self.plan(bytes, to: .adobeProfiles, workers: workers)
+            #expect(plan.losses.first { $0.code == code }?.count == 1)
+            // Who is found by the address is one contact there, and the later row lowers it.
+            let byAddress = try Self.plan(bytes, to: .adobeProfiles, ["key": "email"], workers: workers)
+            #expect(!byAddress.losses.contains { $0.code == code })
+            let alike = Self.lines(reader("c-1", .unsubscribed), reader("c-2", .unsubscribed))
+            #expect(try !Self.plan(alike, to: .adobeProfiles, workers: workers).losses.contains { $0.code == code })
+        }
+    }
+
     // MARK: What is counted
 
     @Test func `attributes are kept, renamed, changed or lost`() throws {

@@ -61,7 +61,7 @@ struct BulkPlan: Sendable {
                 layout,
                 catalogue: catalogue,
                 attributes: attributes,
-                kinds: rules.kinds + slow.keyKinds,
+                kinds: rules.kinds + slow.keyKinds + ConsentMarks.addressKinds.map(\.kind),
                 counts: counts
             )
         }

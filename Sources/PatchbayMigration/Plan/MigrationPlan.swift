@@ -260,7 +260,6 @@ extension MigrationPlan {
         self.report = report
         mapping = zip(migration.mapping.rules, report.mapping).map { Rule(text: $0.description, effect: $1) }
         parts = Self.parts(probe, survey)
-        losses = Self.losses(report, survey)
         attributes = Self.attributes(survey, probe)
         let keys = counts.sorted { $0.key < $1.key }.map { kind, counts in
             Keys(
@@ -274,6 +273,7 @@ extension MigrationPlan {
             )
         }
         self.keys = keys
+        losses = Self.losses(report, survey, Self.tornAddresses(keys, migration.writtenKeys))
         // Who says nothing else counts contacts by the organisation's own key, and so do we.
         let writtenKeys = migration.writtenKeys
         let writtenKey = writtenKeys.first { survey.identifiers[$0.rawValue] != nil } ?? writtenKeys.first
@@ -321,9 +321,29 @@ extension MigrationPlan {
         noes = door?.target.noes
     }
 
-    private static func losses(_ report: MigrationReport, _ survey: Survey) -> [Loss] {
+    /// What is said of addresses about which several records contradict each other, where the target knows contacts by something
+    /// else: no run that reads once can know of a no that is still to come.
+    private static let tornAddress = FindingRow(
+        "migration.consent.addressContradiction",
+        .warning,
+        .consent,
+        reason:
+            "Records with the same address say yes and no, and the target may hold both: a yes behind the no becomes a no, "
+            + "one before it under another key is written as it stands",
+        remedy: "Leave one record of each address in the source, or put those that say no first."
+    )
+
+    private static func tornAddresses(_ keys: [Keys], _ known: [IdentifierKind]) -> Loss? {
+        let kinds = ConsentMarks.addressKinds.map(\.kind).filter { $0 != known.first }
+        let count = keys.filter { key in kinds.contains { $0.rawValue == key.kind } }.reduce(0) { $0 + $1.torn }
+        guard count > 0 else { return nil }
+        let row = tornAddress.at()
+        return Loss(code: row.code, severity: row.severity, count: count, reason: row.reason, remedy: row.remedy)
+    }
+
+    private static func losses(_ report: MigrationReport, _ survey: Survey, _ more: Loss?) -> [Loss] {
         let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
-        return report.findings.map { code, tally in
+        let found = report.findings.map { code, tally in
             let remark = survey.remarks[code]
             return Loss(
                 code: code,
@@ -333,7 +353,7 @@ extension MigrationPlan {
                 remedy: remark?.remedy ?? ""
             )
         }
-        .sorted { one, other in
+        return (found + [more].compactMap(\.self)).sorted { one, other in
             let ranks = [one, other].map { severities.firstIndex(of: $0.severity) ?? 0 }
             return (ranks[0], -one.count, one.code) < (ranks[1], -other.count, other.code)
         }

@@ -12,6 +12,20 @@ struct ProfileReader: LineReader {
 
     init(settings: ImportSettings) { self.settings = settings }
 
+    /// Fields and types that a profile has without a setting: JSON's own, and those of the platform's own fields.
+    private static let usualTypes: Set<AttributeType> = [
+        .string, .integer, .decimal, .boolean, .list, .object, .country, .date, .timestamp,
+    ]
+
+    func canHold(_ sample: Contact) -> Bool {
+        let kinds = Set(settings.identifierFields.keys).union([.email, .phone])
+        let types = Self.usualTypes.union(settings.types.values.compactMap(AttributeType.init))
+        return sample.identifiers.allSatisfy { kinds.contains($0.kind) }
+            && sample.attributes.values.allSatisfy { types.contains($0.type) }
+            && (sample.tags.isEmpty || !settings.tagsField.isEmpty)
+            && sample.locale == nil && sample.consents.isEmpty && sample.devices.allSatisfy { $0.facts == nil }
+    }
+
     func overlong(length: Int, number: Int, line: Int) -> SourceRecord {
         let detail = "line \(line), \(length) bytes, the limit is \(Self.longestLine)"
         return SourceRecord(

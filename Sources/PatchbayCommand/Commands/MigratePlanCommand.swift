@@ -103,7 +103,7 @@ extension Command {
         }
         try head("push tokens")
         try rows((plan.tokens + plan.ages).map { $0.what + ["\($0.count)"] })
-        try head("the target's format, tried part by part")
+        try head("what the source can hold, tried with the target's format")
         try rows(plan.parts.filter { $0.fate != "kept" }.map { [$0.name, $0.fate, $0.finding?.reason ?? ""] })
         try head("work for the target")
         try rows(

@@ -105,7 +105,7 @@ public struct MigrationPlan: Sendable {
     public let report: MigrationReport
     /// The rules of the mapping, in their order; none without a mapping.
     public let mapping: [Rule]
-    /// What the target's format does with each part of a contact.
+    /// What the target's format does with each part of a contact that the source can hold.
     public let parts: [Part]
     /// What was found, the worst and the most frequent first.
     public let losses: [Loss]
@@ -191,7 +191,8 @@ extension Migration {
         }
     }
 
-    /// What the target's format does with each part of a contact, whatever the data is.
+    /// What the target's format does with each part of a contact that a file of the source can hold, whatever the data is. With a
+    /// mapping it is every part, because the mapping may make it.
     ///
     /// - Throws: ``Failure`` with every problem of the settings.
     public func staticLoss() throws(Failure) -> [MigrationPlan.Part] {
@@ -232,12 +233,14 @@ extension Migration {
 
 extension MigrationPlan {
     static func parts(_ probe: FormatProbe, _ survey: Survey?) -> [Part] {
-        probe.everything().map { trial in
-            Part(
+        probe.everything().compactMap { trial in
+            let count = survey.map(trial.count)
+            guard probe.canArrive(trial.sample) || count ?? 0 > 0 else { return nil }
+            return Part(
                 name: trial.part,
                 fate: trial.answer.fate.rawValue,
                 finding: trial.answer.finding,
-                count: survey.map(trial.count)
+                count: count
             )
         }
     }

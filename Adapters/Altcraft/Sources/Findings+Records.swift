@@ -7,7 +7,8 @@ extension FindingRow {
         recordMatching, recordKeyOther, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted,
         recordTags,
         recordConsent,
-        recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable, recordNested, recordToken,
+        recordControl, profileControl, recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable,
+        recordNested, recordToken,
         tokenProviderUnknown,
         lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
         profileSubscriptions, profileContradiction, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
@@ -40,6 +41,23 @@ extension FindingRow {
         remedy:
             "Name the field in identifierFields, as \"external\": \"customer_number\"; with matching custom the vendor "
             + "finds profiles by it."
+    )
+    static let recordControl = FindingRow(
+        "altcraft.record.control",
+        .warning,
+        .invalid,
+        rule: .altcraft("X8"),
+        reason:
+            "The text holds the character NUL: JSON permits it, so it is written, and nothing says whether the platform keeps it",
+        remedy: "Take it out in the source."
+    )
+    static let profileControl = FindingRow(
+        "altcraft.profile.control",
+        .warning,
+        .invalid,
+        rule: .altcraft("X8"),
+        reason: "The field holds the character NUL: JSON permits it, so it is read, and few targets take it",
+        remedy: "Take it out in the source."
     )
     static let recordNoHome = FindingRow(
         "altcraft.record.noHome",

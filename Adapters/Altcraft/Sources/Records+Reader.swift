@@ -80,6 +80,9 @@ private struct ProfileDraft {
             findings = [FindingRow.profileKey.at("identifiers")]
             return nil
         }
+        for field in data where field.name.utf8.contains(0) || field.value.holdsNUL {
+            findings.append(FindingRow.profileControl.at("data".dot(field.name)))
+        }
         contact.attributes = attributes(data)
         contact.timeZone = data["_tz"]?.string
         if !settings.tagsField.isEmpty {

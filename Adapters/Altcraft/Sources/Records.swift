@@ -269,6 +269,7 @@ private struct ProfileComposer {
             findings.append(FindingRow.recordKeyOther.at("identifiers", detail: "matching is \(record.matching)"))
         }
         record.data = .object(data())
+        if record.data.holdsNUL || record.fieldValue?.utf8.contains(0) == true { noteControls() }
         return findings.contains { $0.severity == .error } ? nil : record
     }
 
@@ -304,6 +305,22 @@ private struct ProfileComposer {
             fields[Self.subscriptions] = .array(subscriptions.map { .object(ImportSubscription.table.object($0)) })
         }
         return fields
+    }
+
+    /// Says which texts of the contact hold NUL.
+    private mutating func noteControls() {
+        let identifiers = contact.identifiers.enumerated().map { ("identifiers[\($0)]", JSONValue.string($1.value)) }
+        let attributes = contact.attributes.sorted { $0.key < $1.key }.map { ("attributes".dot($0.rawValue), $1.wire) }
+        let tags = [("tags", JSONValue.array(contact.tags.sorted().map { .string($0.rawValue) }))]
+        let zone = contact.timeZone.map { [("timeZone", JSONValue.string($0))] } ?? []
+        let fields = contact.subscriptions.enumerated().flatMap { place, subscription in
+            subscription.fields.sorted { $0.key < $1.key }.map {
+                ("subscriptions[\(place)].fields".dot($0.rawValue), $1.wire)
+            }
+        }
+        for (path, value) in identifiers + attributes + tags + zone + fields where value.holdsNUL {
+            findings.append(FindingRow.recordControl.at(path))
+        }
     }
 
     /// The one name in the data object that is no profile field.
@@ -530,5 +547,17 @@ private struct ProfileComposer {
             fields[name.rawValue] = scalar
         }
         return fields.isEmpty ? nil : .object(fields)
+    }
+}
+
+extension JSONValue {
+    /// Whether a text in it is, or holds, the character NUL; names of members count.
+    var holdsNUL: Bool {
+        switch self {
+        case .string(let text): text.utf8.contains(0)
+        case .array(let elements): elements.contains(where: \.holdsNUL)
+        case .object(let object): object.contains { $0.name.utf8.contains(0) || $0.value.holdsNUL }
+        case .null, .bool, .number: false
+        }
     }
 }

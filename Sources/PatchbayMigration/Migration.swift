@@ -125,6 +125,14 @@ public struct Migration: Sendable {
         )
     }
 
+    /// What a file of rows says by its header alone is said here of one that has no line.
+    static let empty = FindingRow(
+        "migration.input.empty",
+        .error,
+        .missing,
+        reason: "There are no contacts in it",
+        remedy: "Export again, with contacts."
+    )
     private static let oneWay = FindingRow(
         "migration.format.direction",
         .error,
@@ -213,6 +221,7 @@ public struct Migration: Sendable {
                 try runFast(&source, &first, surroundings, workers, company)
                 ?? runSlowly(&source, first, surroundings, company.witness)
             if let change = try source.change() { throw Failure([change]) }
+            if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
             return report
         } catch let error as SettingsError {
             throw Failure(error.findings)

@@ -43,6 +43,25 @@ import Testing
         #expect(try bench.read("bad.replay.ndjson") == rows + "\n")
     }
 
+    @Test(arguments: [
+        ("neutral.contacts", ""), ("neutral.contacts", "\n\r\n"), ("altcraft.profiles", ""),
+        ("salesforce.contacts", "Contact Key,First Name\n"),
+    ])
+    func `a file without contacts is told so, whatever its format`(_ format: String, _ text: String) async throws {
+        try bench.write("none.txt", text)
+        for command in ["plan", "apply"] {
+            let more = command == "apply" ? ["--out", "out.ndjson"] : []
+            let flags = ["--from", format, "--to", "neutral.contacts", "--in", "none.txt"]
+            let result = try await bench.start(["migrate", command] + flags + more).result()
+            #expect(result.status == 2, "\(command) \(result.talk)")
+            #expect(
+                format.hasPrefix("salesforce") || result.talk.contains("none.txt: There are no contacts in it"),
+                "\(result.talk)"
+            )
+        }
+        #expect(!bench.files.contains { $0.hasPrefix("out.ndjson") })
+    }
+
     @Test func `what refuses most is named with its setting, in plan and run, for people and programs`() async throws {
         try bench.write(
             "sf.csv",

@@ -262,7 +262,8 @@ extension FindingRow {
         .error,
         .tooLarge,
         rule: .altcraft("X7"),
-        reason: "The field holds a number of over 400 digits, which no attribute can hold",
+        reason:
+            "The field holds a number that has over 400 digits when written out, which no attribute can hold",
         remedy: "Give it as a text in the source, or take it out."
     )
     static let profileResourceUnread = FindingRow(

@@ -75,7 +75,7 @@ final class EarlierNoes {
         .error,
         .consent,
         reason:
-            "Some records say yes behind a no of the same contact or address that is too far back to be known; no file was written",
+            "Some records say yes behind a no of the same contact or address that is too far back to be known: no file got its name, and what went to a pipe or standard output must not be used",
         remedy: "Run it with --evidence FILE, which knows every no, or leave one record of each contact in the source."
     )
 }

@@ -238,6 +238,7 @@ public struct Migration: Sendable {
     ) throws -> MigrationReport? {
         guard var bulk, workers ?? 1 > 0, company.witness == nil, company.surveyor?.activity == nil else { return nil }
         bulk.counts = company.surveyor != nil
+        bulk.rejecting = BulkPlan.Rejecting(deciding: deciding, isTold: surroundings.rejects != nil)
         return try BulkRun.run(bulk, &source, &first, surroundings, workers: workers ?? BulkRun.processors)
     }
 

@@ -61,11 +61,7 @@ public struct MigrationReport: Hashable, Sendable {
     /// Counts a record that is not written; `deciding` are the settings by the codes of the findings that follow from them.
     mutating func refuse(_ findings: [Finding], deciding: [String: String]) {
         rejected += 1
-        var seen: Set<String> = []
-        for finding in findings where finding.severity == .error || deciding[finding.code] != nil {
-            guard seen.insert(finding.code).inserted else { continue }
-            refusals[finding.code, default: Refusal(setting: deciding[finding.code], contacts: 0)].contacts += 1
-        }
+        refusals.refuse(findings, deciding: deciding)
     }
 
     /// The refusals, the errors and the most frequent first.
@@ -148,5 +144,25 @@ public struct MigrationReport: Hashable, Sendable {
         let effects = (mapping.array ?? [.null]).map(MappingEffect.init(json:))
         guard effects.allSatisfy({ $0 != nil }) else { return nil }
         self.mapping = effects.compactMap { $0 }
+    }
+}
+
+extension [String: MigrationReport.Refusal] {
+    /// Counts a record that is not written, once for each code.
+    mutating func refuse(_ findings: [Finding], deciding: [String: String]) {
+        var seen: Set<String> = []
+        for finding in findings where finding.severity == .error || deciding[finding.code] != nil {
+            guard seen.insert(finding.code).inserted else { continue }
+            self[finding.code, default: .init(setting: deciding[finding.code], contacts: 0)].contacts += 1
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    mutating func add(_ others: Self) {
+        merge(others) { one, other in
+            var sum = one
+            sum.contacts += other.contacts
+            return sum
+        }
     }
 }

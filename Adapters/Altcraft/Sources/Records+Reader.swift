@@ -5,7 +5,7 @@ import PatchbayModel
 /// Reads profiles, one JSON object a line; empty lines are passed over.
 struct ProfileReader: LineReader {
     /// The longest line that is read, in bytes without its end.
-    private static let longestLine = 16 << 20
+    private static let longestLine = RecordLength.usual
 
     let settings: ImportSettings
     var lines = RecordLines(maximumLength: longestLine)

@@ -62,6 +62,22 @@ import Testing
         #expect(!bench.files.contains { $0.hasPrefix("out.ndjson") })
     }
 
+    @Test func `a plan names the lines that contradict each other`() async throws {
+        let rows = ["c-1;a@x.example;false", "c-2;b@x.example;false", "c-3;A@x.example;true", "c-1;c@x.example;true"]
+        try bench.write("torn.txt", "externalId;email;blackListEmail\n" + rows.joined(separator: "\n") + "\n")
+        let flags = ["migrate", "plan", "--from", "adobe.profiles", "--to", "salesforce.contacts", "--in", "torn.txt"]
+        let plan = try await bench.start(flags).result()
+        #expect(plan.output.contains("one email says yes and no on the lines 2, 4"), "\(plan.output)")
+        #expect(plan.output.contains("one external says yes and no on the lines 2, 5"))
+        #expect(plan.output.contains("migration.consent.addressContradiction"))
+        let json = try await JSONValue(parsing: bench.start(flags + ["--json"]).result().output)
+        #expect(
+            json["contradictionLines"] == [
+                ["kind": "email", "lines": [2, 4]], ["kind": "external", "lines": [2, 5]],
+            ]
+        )
+    }
+
     @Test func `what refuses most is named with its setting, in plan and run, for people and programs`() async throws {
         try bench.write(
             "sf.csv",

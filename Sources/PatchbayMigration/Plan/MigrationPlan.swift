@@ -65,9 +65,19 @@ public struct MigrationPlan: Sendable {
         public let tornTopics: Int
         /// How many differ, of those that are the first of their kind in a record that is written.
         public let written: Int
+        /// Some of the keys that contradict themselves.
+        let tornKeys: [KeyCounter.TornKey]
 
         /// How often a key stands that stood before.
         public var repeats: Int { total - distinct }
+    }
+
+    /// Records with one key that say yes and no.
+    public struct Contradiction: Hashable, Sendable {
+        /// The key's kind.
+        public let kind: String
+        /// The lines on which they begin.
+        public let lines: [Int]
     }
 
     /// A number of something.
@@ -113,6 +123,8 @@ public struct MigrationPlan: Sendable {
     public let attributes: [Attribute]
     /// The keys, by kind.
     public let keys: [Keys]
+    /// Lines that contradict each other, as far as somebody looked for them: ``Migration/lines(of:in:isCancelled:)``.
+    public var contradictions: [Contradiction]?
     /// The kind of identifier that the target counts contacts by, if the format says one.
     public let billedKind: String?
     /// Contacts that the target will count: the different keys by which it knows those that are written.
@@ -272,7 +284,8 @@ extension MigrationPlan {
                 caseVariants: counts.distinct - counts.distinctFolded,
                 torn: counts.torn,
                 tornTopics: counts.tornTopics,
-                written: counts.written
+                written: counts.written,
+                tornKeys: counts.tornKeys
             )
         }
         self.keys = keys
@@ -444,6 +457,9 @@ extension MigrationPlan {
             "undo": .string(undo),
         ]
         json["noes"] = noes.map(JSONValue.string)
+        json["contradictionLines"] = contradictions.map { all in
+            .array(all.map { ["kind": .string($0.kind), "lines": .array($0.lines.map { .integer($0) })] })
+        }
         return .object(json)
     }
 

@@ -80,9 +80,10 @@ private struct PlanPage {
                 )
             } ?? "",
         ]
+        let why = report.refusalLines.map { "<p>\(Page.text($0))</p>" }.joined()
         return Page.section(
             "What happens to the contacts",
-            "<div class=\"tiles\">\(tiles.joined())</div>\(Page.stack(segments, of: report.read, label: "Fate of all contacts"))"
+            "<div class=\"tiles\">\(tiles.joined())</div>\(Page.stack(segments, of: report.read, label: "Fate of all contacts"))\(why)"
         )
     }
 

@@ -58,7 +58,7 @@ public struct DelimitedReader: Sendable {
     /// - Parameters:
     ///   - dialect: the delimiter and the quote, and whether there are quotes and a header.
     ///   - maximumLength: the longest record that is handed out, in bytes with its line end.
-    public init(dialect: DelimitedDialect, maximumLength: Int = 16 << 20) {
+    public init(dialect: DelimitedDialect, maximumLength: Int = RecordLength.usual) {
         self.dialect = dialect
         self.maximumLength = maximumLength
         number = dialect.hasHeader ? 0 : 1

@@ -52,7 +52,7 @@ public struct LineSplitter: Sendable {
     /// A splitter at the start of an input.
     ///
     /// - Parameter maximumLength: the longest line that is handed out, in bytes without its end.
-    public init(maximumLength: Int = 16 << 20) { self.maximumLength = maximumLength }
+    public init(maximumLength: Int = RecordLength.usual) { self.maximumLength = maximumLength }
 
     /// Adds the next chunk of the input.
     ///

@@ -56,6 +56,12 @@ public struct Migration: Sendable {
     /// How many noes a run knows at once.
     var noesLimit = EarlierNoes.usualLimit
 
+    /// The settings by the codes of the findings that follow from them.
+    var deciding: [String: String] {
+        source.deciding.mapValues { "from.\($0)" }
+            .merging(target.deciding.mapValues { "to.\($0)" }) { _, target in target }
+    }
+
     /// A migration between two formats.
     ///
     /// - Parameters:
@@ -119,6 +125,14 @@ public struct Migration: Sendable {
         )
     }
 
+    /// What a file of rows says by its header alone is said here of one that has no line.
+    static let empty = FindingRow(
+        "migration.input.empty",
+        .error,
+        .missing,
+        reason: "There are no contacts in it",
+        remedy: "Export again, with contacts."
+    )
     private static let oneWay = FindingRow(
         "migration.format.direction",
         .error,
@@ -197,7 +211,8 @@ public struct Migration: Sendable {
             isCancelled: isCancelled,
             keeping: company.checkpoints,
             surveyor: company.surveyor,
-            noes: EarlierNoes(limit: company.noesLimit)
+            noes: EarlierNoes(limit: company.noesLimit),
+            deciding: deciding
         )
         do {
             // What the fast way has read before it gave up.
@@ -206,6 +221,7 @@ public struct Migration: Sendable {
                 try runFast(&source, &first, surroundings, workers, company)
                 ?? runSlowly(&source, first, surroundings, company.witness)
             if let change = try source.change() { throw Failure([change]) }
+            if report.isComplete, report.read == 0, !isCancelled() { throw Failure([Self.empty.at(source.name)]) }
             return report
         } catch let error as SettingsError {
             throw Failure(error.findings)
@@ -222,6 +238,7 @@ public struct Migration: Sendable {
     ) throws -> MigrationReport? {
         guard var bulk, workers ?? 1 > 0, company.witness == nil, company.surveyor?.activity == nil else { return nil }
         bulk.counts = company.surveyor != nil
+        bulk.rejecting = BulkPlan.Rejecting(deciding: deciding, isTold: surroundings.rejects != nil)
         return try BulkRun.run(bulk, &source, &first, surroundings, workers: workers ?? BulkRun.processors)
     }
 
@@ -238,7 +255,7 @@ public struct Migration: Sendable {
         let noes = surroundings.noes
         let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping, heeding: noes)
         var pass = Pass(slow, output: surroundings.output, rejects: surroundings.rejects)
-        (pass.witness, pass.surveyor) = (witness, surroundings.surveyor)
+        (pass.witness, pass.surveyor, pass.deciding) = (witness, surroundings.surveyor, surroundings.deciding)
         while !surroundings.isCancelled() {
             guard let chunk = try first.take() ?? source.next() else {
                 try reader.finish { record in try pass.take(record) }
@@ -260,6 +277,7 @@ public struct Migration: Sendable {
         var report = MigrationReport()
         var witness: Witness?
         var surveyor: Surveyor?
+        var deciding: [String: String] = [:]
 
         private var slow: SlowWay
         private var output: (any ByteSink)?
@@ -288,7 +306,7 @@ public struct Migration: Sendable {
             report.count(findings)
             try surveyor?.note(record, findings)
             if findings.contains(where: { $0.severity == .error }) {
-                report.rejected += 1
+                report.refuse(findings, deciding: deciding)
                 try rejects?.reject(record, findings)
             } else {
                 report.written += 1

@@ -15,6 +15,21 @@ public struct MigrationReport: Hashable, Sendable {
         public init(severity: Finding.Severity, count: Int) { (self.severity, self.count) = (severity, count) }
     }
 
+    /// Records that were not written and of which one thing was said.
+    public struct Refusal: Hashable, Sendable {
+        /// The setting that it follows from: `to.withoutYes`; nil where no setting decides it.
+        public let setting: String?
+        /// How many records.
+        public internal(set) var contacts: Int
+
+        fileprivate func json(_ code: String) -> JSONValue {
+            var json: JSONObject = ["code": .string(code)]
+            json["setting"] = setting.map(JSONValue.string)
+            json["contacts"] = .integer(contacts)
+            return .object(json)
+        }
+    }
+
     /// Records read.
     public internal(set) var read = 0
     /// Contacts written, or with a dry run ready to be written.
@@ -25,6 +40,9 @@ public struct MigrationReport: Hashable, Sendable {
     public internal(set) var rejected = 0
     /// How often each finding came, by code.
     public internal(set) var findings: [String: Tally] = [:]
+    /// Why records were not written, by the code of what was said of them: each error, and what else follows from a setting.
+    /// A record counts once for each code.
+    public internal(set) var refusals: [String: Refusal] = [:]
     /// What each rule of the mapping did, in the rules' order.
     public internal(set) var mapping: [MappingEffect] = []
     /// Bytes read.
@@ -38,6 +56,34 @@ public struct MigrationReport: Hashable, Sendable {
         for finding in findings {
             self.findings[finding.code, default: Tally(severity: finding.severity, count: 0)].count += 1
         }
+    }
+
+    /// Counts a record that is not written; `deciding` are the settings by the codes of the findings that follow from them.
+    mutating func refuse(_ findings: [Finding], deciding: [String: String]) {
+        rejected += 1
+        refusals.refuse(findings, deciding: deciding)
+    }
+
+    /// The refusals, the errors and the most frequent first.
+    public var refusalsInOrder: [(code: String, refusal: Refusal)] {
+        func rank(_ entry: (code: String, refusal: Refusal)) -> (Int, Int, String) {
+            (findings[entry.code]?.severity == .error ? 0 : 1, -entry.refusal.contacts, entry.code)
+        }
+        return refusals.map { (code: $0.key, refusal: $0.value) }.sorted { rank($0) < rank($1) }
+    }
+
+    /// What refuses most, what decides it, and what else that a setting decides was said of those that are not written: a line
+    /// each, for people.
+    public var refusalLines: [String] {
+        let all = refusalsInOrder
+        guard let most = all.first else { return [] }
+        let decides =
+            most.refusal.setting.map { ": the setting \($0) decides it" }
+            ?? ": no setting decides it, the source must be mended"
+        return ["\(most.refusal.contacts) of \(rejected) are refused by \(most.code)\(decides)."]
+            + all.dropFirst().compactMap { code, refusal in
+                refusal.setting.map { "\(refusal.contacts) of \(rejected) have \(code): the setting \($0) decides it." }
+            }
     }
 
     mutating func count(_ tally: Tally, of code: String) {
@@ -62,6 +108,7 @@ public struct MigrationReport: Hashable, Sendable {
             "written": .integer(written),
             "writtenWithFindings": .integer(writtenWithFindings),
             "rejected": .integer(rejected),
+            "refusals": .array(refusalsInOrder.map { $1.json($0) }),
             "findings": .object(JSONObject(tallies)),
             "bytesRead": .integer(bytesRead),
             "bytesWritten": .integer(bytesWritten),
@@ -89,9 +136,33 @@ public struct MigrationReport: Hashable, Sendable {
             else { return nil }
             findings[name] = Tally(severity: severity, count: Int(count))
         }
+        for value in json["refusals"]?.array ?? [] {
+            guard let code = value["code"]?.string, let contacts = value["contacts"]?.integer else { return nil }
+            refusals[code] = Refusal(setting: value["setting"]?.string, contacts: Int(contacts))
+        }
         guard let mapping = json["mapping"] else { return }
         let effects = (mapping.array ?? [.null]).map(MappingEffect.init(json:))
         guard effects.allSatisfy({ $0 != nil }) else { return nil }
         self.mapping = effects.compactMap { $0 }
+    }
+}
+
+extension [String: MigrationReport.Refusal] {
+    /// Counts a record that is not written, once for each code.
+    mutating func refuse(_ findings: [Finding], deciding: [String: String]) {
+        var seen: Set<String> = []
+        for finding in findings where finding.severity == .error || deciding[finding.code] != nil {
+            guard seen.insert(finding.code).inserted else { continue }
+            self[finding.code, default: .init(setting: deciding[finding.code], contacts: 0)].contacts += 1
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    mutating func add(_ others: Self) {
+        merge(others) { one, other in
+            var sum = one
+            sum.contacts += other.contacts
+            return sum
+        }
     }
 }

@@ -29,7 +29,11 @@ enum NeutralContacts {
     static let table = SettingsTable<Settings>([])
 
     /// The longest line that is read, in bytes without its end.
-    static let longestLine = 16 << 20
+    static let longestLine = RecordLength.usual
+
+    /// The same of one that a run wrote: characters may have become escapes of six bytes, and a journal's line has what was
+    /// there before, too.
+    static let longestWritten = 16 * longestLine
 
     static let notJSON = FindingRow(
         "neutral.json",

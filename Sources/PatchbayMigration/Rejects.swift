@@ -85,7 +85,7 @@ extension Rejects: Sendable {}
 /// The beginning of a source, as far as its first record.
 private struct SourceHead {
     /// A header is shorter than this; what is longer has none.
-    private static let limit = 16 << 20
+    private static let limit = 2 * RecordLength.usual
 
     private var bytes: [UInt8] = []
 

@@ -139,7 +139,11 @@ extension AttributeValue {
         case .array: self = .list(try [AttributeValue](json: json, at: path))
         case .number(let number):
             guard let value = Self(number: number) else {
-                throw ModelError(path: path, reason: "is a number of over 400 digits", remedy: "Give it as a string.")
+                throw ModelError(
+                    path: path,
+                    reason: "has over 400 digits when written out",
+                    remedy: "Give it as a string."
+                )
             }
             self = value
         case .object(let object): try self.init(tagged: object, at: path)
@@ -204,7 +208,7 @@ extension AttributeValue {
         .time: "Write HH:MM.",
         .timestamp: "Write RFC 3339, for example 2031-03-09T07:05:11Z.",
         .country: "Write the two letters of ISO 3166-1.",
-        .decimal: "Write a decimal number, for example 49.90.",
+        .decimal: "Write a decimal number of at most 400 digits, for example 49.90.",
         .integer: "Write a whole number of 64 bits.",
     ]
 

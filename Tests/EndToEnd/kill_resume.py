@@ -22,12 +22,29 @@ import vendors
 
 DATA = processes.ROOT / "Examples/Data/salesforce-contacts.csv"
 BAD_LINES = ['{"oops', '{"identifiers":[],"tags":"none"}', '{"identifiers":[{"kind":"loyalty","value":"7"}]}']
-Way = collections.namedtuple("Way", "name source target ending more")
+Way = collections.namedtuple("Way", "name source target ending more mapping", defaults=[[]])
 TARGET = vendors.ALL["altcraft"].TARGET
-# The bulk way from rows and from lines, and ways that begin at the start again and pass over what is written.
+ROWS = ("adobe.profiles", {"lostOptOuts": "warn"})
+# A target that wants a second file beside the one with the contacts.
+ROWS_WITH_MAP = ("acoustic.contacts", {"listId": "771100", "withoutYes": "warn", "lostOptOuts": "warn"})
+# A value for all, what is moved, joined and converted, words by a table, and what is taken away.
+MAPPING = [
+    {"set": "attributes.origin", "value": "old shop"},
+    {"rename": "attributes.notes", "to": "attributes.remarks"},
+    {"join": ["attributes.given_name", "attributes.family_name"], "with": " ", "to": "attributes.full_name"},
+    {"map": "attributes.loyalty_tier", "values": {"bronze": "base", "gold": "top"}, "otherwise": "keep"},
+    {"type": "attributes.points", "as": "integer"},
+    {"remove": "attributes.city"},
+]
+# The bulk way from rows and from lines, to lines and to rows, by a mapping, and ways that begin at the start again and pass
+# over what is written.
 WAYS = [
     Way("rows", "salesforce.contacts", TARGET, "csv", []),
     Way("lines", "neutral.contacts", TARGET, "ndjson", []),
+    Way("lines to rows", "neutral.contacts", ROWS, "ndjson", []),
+    Way("rows to rows", "salesforce.contacts", ROWS_WITH_MAP, "csv", []),
+    Way("lines by a mapping", "neutral.contacts", TARGET, "ndjson", [], MAPPING),
+    Way("rows to rows by a mapping", "salesforce.contacts", ROWS, "csv", [], MAPPING),
     Way("slow", "salesforce.contacts", ("neutral.contacts", {}), "csv", []),
     Way("evidence", "neutral.contacts", TARGET, "ndjson", ["--evidence", "evidence.ndjson"]),
 ]
@@ -62,7 +79,7 @@ class Shop:
 
     def words(self, way, folder):
         settings = folder / "settings.json"
-        settings.write_text(json.dumps({"from": {}, "to": way.target[1]}))
+        settings.write_text(json.dumps({"from": {}, "to": way.target[1], "mapping": way.mapping}))
         return [
             str(processes.COMMAND), "migrate", "apply", "--from", way.source, "--to", way.target[0], "--settings", str(settings),
             "--in", str(self.inputs[way.name]), "--out", "out.ndjson", "--rejects", "rejected.json", "--checkpoint", "0", *way.more,

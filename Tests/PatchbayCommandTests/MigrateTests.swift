@@ -43,6 +43,67 @@ import Testing
         #expect(try bench.read("bad.replay.ndjson") == rows + "\n")
     }
 
+    @Test(arguments: [
+        ("neutral.contacts", ""), ("neutral.contacts", "\n\r\n"), ("altcraft.profiles", ""),
+        ("salesforce.contacts", "Contact Key,First Name\n"),
+    ])
+    func `a file without contacts is told so, whatever its format`(_ format: String, _ text: String) async throws {
+        try bench.write("none.txt", text)
+        for command in ["plan", "apply"] {
+            let more = command == "apply" ? ["--out", "out.ndjson"] : []
+            let flags = ["--from", format, "--to", "neutral.contacts", "--in", "none.txt"]
+            let result = try await bench.start(["migrate", command] + flags + more).result()
+            #expect(result.status == 2, "\(command) \(result.talk)")
+            #expect(
+                format.hasPrefix("salesforce") || result.talk.contains("none.txt: There are no contacts in it"),
+                "\(result.talk)"
+            )
+        }
+        #expect(!bench.files.contains { $0.hasPrefix("out.ndjson") })
+    }
+
+    @Test func `a plan names the lines that contradict each other`() async throws {
+        let rows = ["c-1;a@x.example;false", "c-2;b@x.example;false", "c-3;A@x.example;true", "c-1;c@x.example;true"]
+        try bench.write("torn.txt", "externalId;email;blackListEmail\n" + rows.joined(separator: "\n") + "\n")
+        let flags = ["migrate", "plan", "--from", "adobe.profiles", "--to", "salesforce.contacts", "--in", "torn.txt"]
+        let plan = try await bench.start(flags).result()
+        #expect(plan.output.contains("one email says yes and no on the lines 2, 4"), "\(plan.output)")
+        #expect(plan.output.contains("one external says yes and no on the lines 2, 5"))
+        #expect(plan.output.contains("migration.consent.addressContradiction"))
+        let json = try await JSONValue(parsing: bench.start(flags + ["--json"]).result().output)
+        #expect(
+            json["contradictionLines"] == [
+                ["kind": "email", "lines": [2, 4]], ["kind": "external", "lines": [2, 5]],
+            ]
+        )
+    }
+
+    @Test func `what refuses most is named with its setting, in plan and run, for people and programs`() async throws {
+        try bench.write(
+            "sf.csv",
+            "Contact Key,Email Address,Status\nc-1,a@x.example,Active\nc-2,b@x.example,Active\nc-3,c@x.example,Unsubscribed\n"
+        )
+        try bench.write("settings.json", #"{"to":{"listId":"771100"}}"#)
+        let flags = [
+            "--from", "salesforce.contacts", "--to", "acoustic.contacts", "--in", "sf.csv", "--settings",
+            "settings.json",
+        ]
+        let line = "2 of 3 are refused by acoustic.record.withoutYes: the setting to.withoutYes decides it."
+        let run = try await bench.start(["migrate", "apply"] + flags + ["--out", "out.psv"]).result()
+        #expect(run.talk.contains(line))
+        let plan = try await bench.start(["migrate", "plan"] + flags).result()
+        #expect(plan.output.contains(line))
+        for (command, more) in [("plan", []), ("apply", ["--dry-run"])] {
+            let json = try await bench.start(["migrate", command] + flags + more + ["--json"]).result()
+            let value = try JSONValue(parsing: json.output)
+            let refusals = try #require((value["report"] ?? value)["refusals"]?.array)
+            #expect(
+                refusals.first == ["code": "acoustic.record.withoutYes", "setting": "to.withoutYes", "contacts": 2]
+            )
+            #expect(refusals.dropFirst().first?["code"] == "acoustic.record.optedOut")
+        }
+    }
+
     @Test func `standard input is kept for what reads it thoroughly, and goes with the work`() async throws {
         let flags = ["--out", "out.ndjson", "--rejects", "bad.ndjson", "--evidence", "evidence.ndjson"]
         let result = try await bench.start(formats + flags, input: Self.contacts).result()

@@ -923,6 +923,48 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "\"open "], [1, 3])
+    func `a row that is out of all measure is rejected alone, and the places behind it are true`(
+        _ beginning: String,
+        _ workers: Int
+    ) throws {
+        var rows = (0..<3_000).map { "c-\($0);c\($0)@mail.example;Aino\n" }
+        rows.insert("c-x;x@mail.example;" + beginning + String(repeating: "a", count: 3 << 20) + "\n", at: 1_000)
+        rows.insert("c-y;not an address;Aino\n", at: 2_000)
+        let bytes = Array(("externalId;email;firstName\n" + rows.joined()).utf8)
+        let migration = try Migration(
+            from: .adobeProfiles,
+            to: .neutralContacts,
+            sourceSettings: ["quoted": true]
+        )
+        func run(_ workers: Int, _ places: inout [Checkpoints.Place]) throws -> (MigrationReport, String, [UInt8]) {
+            let (sink, list) = (MemorySink(), MemorySink())
+            var source = ChunkedSource(bytes, chunk: 32 << 10)
+            var seen: [Checkpoints.Place] = []
+            let report = try migration.run(
+                &source,
+                to: sink,
+                rejects: Rejects(list: list, replay: MemorySink()),
+                workers: workers,
+                checkpoints: Checkpoints(isDue: { true }, save: { seen.append($0) })
+            )
+            places = seen
+            return (report, list.text, sink.bytes)
+        }
+        var (slowPlaces, places): ([Checkpoints.Place], [Checkpoints.Place]) = ([], [])
+        let (slow, fast) = (try run(0, &slowPlaces), try run(workers, &places))
+        #expect(fast.0 == slow.0)
+        #expect(fast.1 == slow.1)
+        #expect(fast.2 == slow.2)
+        #expect((fast.0.rejected, fast.0.bytesRead) == (2, bytes.count))
+        #expect(places.contains { $0.report.read > 1_001 })
+        for place in places {
+            #expect(place.offset == bytes.count || bytes[place.offset...].starts(with: Array("c-".utf8)))
+            #expect(place.offset == 0 || bytes[place.offset - 1] == 0x0A)
+            #expect(place.lines == bytes[..<place.offset].count { $0 == 0x0A })
+        }
+    }
+
     @Test(arguments: [1, 2]) func `a full disk ends a run, and so does a cancellation`(_ workers: Int) throws {
         let bytes = Array(repeatElement(Array(Self.plain[0].utf8) + [0x0A], count: 500).joined())
         let migration = try Migration(

@@ -538,6 +538,12 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
             var state: Subscription.State
             var consent: Consent
         }
+        // Each has a number of its own: a no holds for the address, whoever else has it.
+        func reached(_ key: String, _ wishes: [Subscription], consents: [Consent] = []) -> Contact {
+            var contact = person(key, [:], wishes, consents: consents)
+            contact.identifiers[2] = Identifier(.phone, "+35840\(1_000_000 + (Int(key.dropFirst(2)) ?? 0))")
+            return contact
+        }
         var cases: [Case] = []
         for channel in [Channel.email, .sms] {
             for before in [nil, .subscribed, .unsubscribed, .suspended] as [Subscription.State?] {
@@ -554,7 +560,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let bench = try Bench(
             shop.target(settings: ["lostOptOuts": "warn"]),
             cases.map { one in
-                person(one.key, [:], one.before.map { [Subscription(channel: one.channel, state: $0)] } ?? [])
+                reached(one.key, one.before.map { [Subscription(channel: one.channel, state: $0)] } ?? [])
             }
         )
         defer { bench.remove() }
@@ -563,7 +569,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let before = try await bench.held(vendor)
         try bench.write(
             cases.map { one in
-                person(one.key, [:], [Subscription(channel: one.channel, state: one.state)], consents: [one.consent])
+                reached(one.key, [Subscription(channel: one.channel, state: one.state)], consents: [one.consent])
             }
         )
         try FileManager.default.removeItem(atPath: bench.path("out"))

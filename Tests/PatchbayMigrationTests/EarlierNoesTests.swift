@@ -1,4 +1,5 @@
 import PatchbayAdapterKit
+import PatchbayAdobe
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
@@ -120,6 +121,86 @@ import Testing
         let report = try migration.run(&source, to: sink)
         #expect(!sink.text.contains(#""status":"subscribed""#))
         #expect(report.findings[EarlierNoes.heeded.code]?.count == 1)
+    }
+
+    // MARK: One address of two people
+
+    /// A contact with a key of its own.
+    private static func keyed(_ key: String, _ kind: String, _ address: String, _ words: String) -> String {
+        #"{"identifiers":[{"kind":"external","value":"\#(key)"},{"kind":"\#(kind)","value":"\#(address)"}],\#(words)}"#
+    }
+
+    private static func wish(_ channel: String, _ state: String, topic: String? = nil) -> String {
+        let about = topic.map { #","topic":"\#($0)""# } ?? ""
+        return #""subscriptions":[{"channel":"\#(channel)"\#(about),"state":"\#(state)"}]"#
+    }
+
+    private static func consent(_ purpose: String, _ state: String, _ channel: String? = nil) -> String {
+        let about = channel.map { #","channel":"\#($0)""# } ?? ""
+        return #""consents":[{"purpose":"\#(purpose)"\#(about),"state":"\#(state)"}]"#
+    }
+
+    static let neighbours: [(name: String, first: String, second: String, isLowered: Bool)] = [
+        (
+            "a no to e-mail, then a yes", keyed("a", "email", "A@x.example", wish("email", "unsubscribed")),
+            keyed("b", "email", "a@x.example ", wish("email", "subscribed")), true
+        ),
+        (
+            "one number, spelt in two ways", keyed("a", "phone", "+358 40 123", wish("sms", "unsubscribed")),
+            keyed("b", "phone", "35840123", wish("sms", "subscribed")), true
+        ),
+        (
+            "all messages denied", keyed("a", "email", "a@x.example", consent("messaging", "denied")),
+            keyed("b", "email", "a@x.example", wish("email", "subscribed")), true
+        ),
+        (
+            "a consent behind a denial", keyed("a", "email", "a@x.example", consent("messaging", "denied", "email")),
+            keyed("b", "email", "a@x.example", consent("messaging", "granted", "email")), true
+        ),
+        (
+            "a no on another channel", keyed("a", "email", "a@x.example", wish("sms", "unsubscribed")),
+            keyed("b", "email", "a@x.example", wish("email", "subscribed")), false
+        ),
+        (
+            "another topic", keyed("a", "email", "a@x.example", wish("email", "unsubscribed", topic: "news")),
+            keyed("b", "email", "a@x.example", wish("email", "subscribed", topic: "offers")), false
+        ),
+        (
+            "a denial of something else than messages",
+            keyed("a", "email", "a@x.example", consent("tracking", "denied")),
+            keyed("b", "email", "a@x.example", consent("tracking", "granted")), false
+        ),
+        (
+            "a yes before the no", keyed("a", "email", "a@x.example", wish("email", "subscribed")),
+            keyed("b", "email", "a@x.example", wish("email", "unsubscribed")), false
+        ),
+    ]
+
+    @Test(arguments: neighbours.indices, [(0, 1 << 20), (1, 1 << 20), (1, 90), (3, 150)])
+    func `a yes behind the no of the same address is a no, whoever says it`(
+        _ place: Int,
+        _ way: (workers: Int, chunk: Int)
+    ) throws {
+        let (row, target) = (Self.neighbours[place], RecordFormat.adobeProfiles)
+        for format in [target, .neutralContacts] {
+            let migration = try Migration(
+                from: .neutralContacts,
+                to: format,
+                targetSettings: format.id == target.id ? ["lostOptOuts": "warn"] : [:]
+            )
+            let sink = MemorySink()
+            var source = ChunkedSource(Array("\(row.first)\n\(row.second)\n".utf8), chunk: way.chunk)
+            let report = try migration.run(&source, to: sink, workers: way.workers)
+            #expect((report.read, report.written) == (2, 2), "\(row.name): \(report.json.text)")
+            let told = report.findings[EarlierNoes.heededAddress.code]?.count
+            #expect(told == (row.isLowered ? 1 : nil), "\(row.name), \(format.id), \(way)")
+            if format.id != target.id {
+                let last = try #require(sink.text.split(separator: "\n").last)
+                let isYes = last.contains(#""subscribed""#) || last.contains(#""granted""#)
+                let saysYes = row.second.contains(#""subscribed""#) || row.second.contains(#""granted""#)
+                #expect(isYes == (saysYes && !row.isLowered), "\(row.name), \(way)")
+            }
+        }
     }
 
     // MARK: Many records of few people

@@ -46,6 +46,30 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/link.csv") == "real.csv")
     }
 
+    @Test func `what a killed process left of the same file is cleared away, and nothing else is`() throws {
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/sh")
+        child.arguments = ["-c", "exit 0"]
+        try child.run()
+        child.waitUntilExit()
+        let (gone, alive) = (child.processIdentifier, getppid())
+        for name in [
+            "a.csv.\(gone).partial", "a.csv.\(alive).partial", "b.csv.\(gone).partial", "a.csv.x.partial",
+            "a.csv.partial",
+        ] {
+            try "left".write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
+        }
+        let held = try FileDescriptor("\(folder)/a.csv.\(gone).partial", O_RDWR)
+        #expect(held.lock())
+        // Somebody who shares the folder, but not the processes' numbers, writes it still.
+        try OutputFile(path: "\(folder)/a.csv").commit()
+        #expect(names.contains("a.csv.\(gone).partial"))
+        try held.close()
+        try OutputFile(path: "\(folder)/a.csv").commit()
+        let rest = ["a.csv", "a.csv.\(alive).partial", "a.csv.partial", "a.csv.x.partial", "b.csv.\(gone).partial"]
+        #expect(names == rest.sorted())
+    }
+
     @Test func `a device is written and stays a device`() throws {
         let file = try OutputFile(path: "/dev/null")
         try file.write([1])

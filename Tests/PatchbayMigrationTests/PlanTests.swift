@@ -117,6 +117,26 @@ import Testing
         #expect(bulk == slow)
     }
 
+    @Test func `addresses at which records contradict each other are told where the target has other keys`() throws {
+        func reader(_ key: String, _ state: Subscription.State) -> Contact {
+            Contact(
+                identifiers: [Identifier(.external, key), Identifier(.email, "a@x.example")],
+                subscriptions: [Subscription(channel: .email, state: state)]
+            )
+        }
+        let code = "migration.consent.addressContradiction"
+        let bytes = Self.lines(reader("c-1", .subscribed), reader("c-2", .unsubscribed))
+        for workers in [0, 1] {
+            let plan = try Self.plan(bytes, to: .adobeProfiles, workers: workers)
+            #expect(plan.losses.first { $0.code == code }?.count == 1)
+            // Who is found by the address is one contact there, and the later row lowers it.
+            let byAddress = try Self.plan(bytes, to: .adobeProfiles, ["key": "email"], workers: workers)
+            #expect(!byAddress.losses.contains { $0.code == code })
+            let alike = Self.lines(reader("c-1", .unsubscribed), reader("c-2", .unsubscribed))
+            #expect(try !Self.plan(alike, to: .adobeProfiles, workers: workers).losses.contains { $0.code == code })
+        }
+    }
+
     // MARK: What is counted
 
     @Test func `attributes are kept, renamed, changed or lost`() throws {
@@ -367,6 +387,58 @@ import Testing
         #expect(
             try Self.plan(bytes, to: .toy, [:]).parts.first { $0.name == "attribute of type string" }?.fate == "lost"
         )
+    }
+
+    @Test func `what the source can never hold is not listed as lost`() throws {
+        let bytes = Array("Contact Key,Email Address,Locale\nc-1,a@x.example,fi_FI\n".utf8)
+        func parts(_ settings: JSONObject = [:], mapping: ContactMapping = ContactMapping()) throws -> Set<String> {
+            let plan = try Self.plan(
+                bytes,
+                from: AdapterModule.salesforce.formats[0],
+                sourceSettings: settings,
+                mapping: mapping
+            )
+            return Set(plan.parts.map(\.name))
+        }
+        let plain = try parts()
+        let never = [
+            "tags", "consent, granted", "email subscription, subscribed", "attribute of type integer",
+            "subscription to a topic", "identifier of another kind",
+        ]
+        for name in never { #expect(!plain.contains(name), "\(name)") }
+        let may = ["identifier phone", "locale", "push subscription, unsubscribed", "what a device says of itself"]
+        for name in may { #expect(plain.contains(name), "\(name)") }
+        let told = try parts([
+            "columns": ["Labels": "tags", "News": "subscription:email/news", "Mail": "subscription:email"],
+            "types": ["visits": "integer"],
+        ])
+        for name in never.filter({ $0 != "consent, granted" && $0 != "identifier of another kind" }) {
+            #expect(told.contains(name), "\(name)")
+        }
+        // A mapping may make any part.
+        let rule = try ContactMapping(json: [["set": "tags", "value": "moved"]], catalogue: AttributeCatalogue())
+        #expect(try parts(mapping: rule).contains("tags"))
+    }
+
+    @Test(arguments: DefaultPairTests.vendors, DefaultPairTests.vendors)
+    func `the loss that is told without data is of the two ends together`(
+        _ source: DefaultPairTests.Vendor,
+        _ target: DefaultPairTests.Vendor
+    ) throws {
+        let migration = try Migration(
+            from: source.format,
+            to: target.format,
+            sourceSettings: source.account,
+            targetSettings: target.account
+        )
+        let all = try Migration(from: .neutralContacts, to: target.format, targetSettings: target.account).staticLoss()
+        let pair = try migration.staticLoss()
+        #expect(pair.count < all.count)
+        #expect(Set(pair.map(\.name)).isSubset(of: all.map(\.name)))
+        // Whatever an export has, the source is known to be able to hold.
+        var input = ChunkedSource(Array(source.export.utf8), chunk: 700)
+        let plan = try migration.plan(&input)
+        #expect(Set(plan.parts.map(\.name)) == Set(pair.map(\.name)))
     }
 
     @Test func `requests follow from count and size, and time from a rate`() throws {

@@ -31,6 +31,9 @@ extension RecordFormat {
             ]
         },
         companion: .acousticMap,
+        deciding: ContactFileFindings.acoustic.deciding.merging([
+            FindingRow.recordOptedOut.code: "action", FindingRow.recordNotOptedOut.code: "action",
+        ]) { _, own in own },
         makeSourceLayout: { object throws(SettingsError) in
             try ContactFileSettings.read(object).contactFile.sourceLayout
         },
@@ -82,7 +85,8 @@ struct ContactFileSettings: AdapterSettings {
             )
         )
         file.lineEnding = .lineFeed
-        file.otherKeys = [.email]
+        file.otherKeys = [.email, .phone]
+        file.readKeys = [.email, .phone]
     }
 
     static func read(_ object: JSONObject) throws(SettingsError) -> ContactFileSettings {
@@ -99,7 +103,7 @@ struct ContactFileSettings: AdapterSettings {
             "What the import does. Contacts that opted out go into a file of their own with `OPT_OUT`; read, each row of "
                 + "such a file is a no to e-mail."
         ),
-        .fileKey(\.file, default: .external, else: [.email], rule: .acoustic("F11")),
+        .fileKey(\.file, default: .external, else: [.email, .phone], rule: .acoustic("F11")),
         .list(
             "syncFields",
             \.syncFields,

@@ -4,9 +4,11 @@ import PatchbayAdapterKit
 extension FindingRow {
     /// Every row, for the descriptor.
     static let altcraftRecords: [FindingRow] = [
-        recordMatching, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted, recordTags,
+        recordMatching, recordKeyOther, recordIdentifier, recordNoHome, recordSecond, recordAddress, recordConverted,
+        recordTags,
         recordConsent,
-        recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable, recordNested, recordToken,
+        recordControl, profileControl, recordUnknown, recordDenied, recordResource, recordOptOutLost, recordUnreachable,
+        recordNested, recordToken,
         tokenProviderUnknown,
         lineJSON, lineProfile, lineTooLong, profileKey, profileField, profileSubscription,
         profileSubscriptions, profileContradiction, profileDeleted, profileStatus, profileStatusMissing, profileNumber,
@@ -23,6 +25,13 @@ extension FindingRow {
             "Give the contact such an identifier, or choose another matching in the format's settings; with custom, "
             + "identifierFields names the field of the contact's key."
     )
+    static let recordKeyOther = FindingRow(
+        "altcraft.record.keyOther",
+        .note,
+        rule: .altcraft("X1"),
+        reason: "The contact has no e-mail address, so its line names another way to find the profile",
+        remedy: "Set matching if profiles are to be found in one way alone."
+    )
     static let recordIdentifier = FindingRow(
         "altcraft.record.identifier",
         .warning,
@@ -32,6 +41,23 @@ extension FindingRow {
         remedy:
             "Name the field in identifierFields, as \"external\": \"customer_number\"; with matching custom the vendor "
             + "finds profiles by it."
+    )
+    static let recordControl = FindingRow(
+        "altcraft.record.control",
+        .warning,
+        .invalid,
+        rule: .altcraft("X8"),
+        reason:
+            "The text holds the character NUL: JSON permits it, so it is written, and nothing says whether the platform keeps it",
+        remedy: "Take it out in the source."
+    )
+    static let profileControl = FindingRow(
+        "altcraft.profile.control",
+        .warning,
+        .invalid,
+        rule: .altcraft("X8"),
+        reason: "The field holds the character NUL: JSON permits it, so it is read, and few targets take it",
+        remedy: "Take it out in the source."
     )
     static let recordNoHome = FindingRow(
         "altcraft.record.noHome",
@@ -236,7 +262,8 @@ extension FindingRow {
         .error,
         .tooLarge,
         rule: .altcraft("X7"),
-        reason: "The field holds a number of over 400 digits, which no attribute can hold",
+        reason:
+            "The field holds a number that has over 400 digits when written out, which no attribute can hold",
         remedy: "Give it as a text in the source, or take it out."
     )
     static let profileResourceUnread = FindingRow(

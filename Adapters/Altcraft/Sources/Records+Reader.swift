@@ -5,12 +5,26 @@ import PatchbayModel
 /// Reads profiles, one JSON object a line; empty lines are passed over.
 struct ProfileReader: LineReader {
     /// The longest line that is read, in bytes without its end.
-    private static let longestLine = 16 << 20
+    private static let longestLine = RecordLength.usual
 
     let settings: ImportSettings
     var lines = RecordLines(maximumLength: longestLine)
 
     init(settings: ImportSettings) { self.settings = settings }
+
+    /// Fields and types that a profile has without a setting: JSON's own, and those of the platform's own fields.
+    private static let usualTypes: Set<AttributeType> = [
+        .string, .integer, .decimal, .boolean, .list, .object, .country, .date, .timestamp,
+    ]
+
+    func canHold(_ sample: Contact) -> Bool {
+        let kinds = Set(settings.identifierFields.keys).union([.email, .phone])
+        let types = Self.usualTypes.union(settings.types.values.compactMap(AttributeType.init))
+        return sample.identifiers.allSatisfy { kinds.contains($0.kind) }
+            && sample.attributes.values.allSatisfy { types.contains($0.type) }
+            && (sample.tags.isEmpty || !settings.tagsField.isEmpty)
+            && sample.locale == nil && sample.consents.isEmpty && sample.devices.allSatisfy { $0.facts == nil }
+    }
 
     func overlong(length: Int, number: Int, line: Int) -> SourceRecord {
         let detail = "line \(line), \(length) bytes, the limit is \(Self.longestLine)"
@@ -65,6 +79,9 @@ private struct ProfileDraft {
         guard !contact.identifiers.isEmpty else {
             findings = [FindingRow.profileKey.at("identifiers")]
             return nil
+        }
+        for field in data where field.name.utf8.contains(0) || field.value.holdsNUL {
+            findings.append(FindingRow.profileControl.at("data".dot(field.name)))
         }
         contact.attributes = attributes(data)
         contact.timeZone = data["_tz"]?.string

@@ -16,6 +16,11 @@ extension RecordFormat {
         makeWriter: { settings throws(SettingsError) in
             ProfileWriter(settings: try ImportSettings.written(settings))
         },
+        deciding: [
+            FindingRow.recordMatching.code: "matching", FindingRow.recordIdentifier.code: "identifierFields",
+            FindingRow.recordOptOutLost.code: "resourceId", FindingRow.profileKey.code: "identifierFields",
+            FindingRow.profileResource.code: "resourceId",
+        ],
         makeSourceLayout: { _ throws(SettingsError) in .lines },
         makeTargetLayout: { settings throws(SettingsError) in
             try ImportSettings.written(settings).layout.map(TargetLayout.lines)
@@ -35,6 +40,8 @@ struct ImportSettings: AdapterSettings {
 
     var database = 0
     var matching = Matching.email
+    /// Whether the configuration says how; where it does not, a profile without an address is found by what else it has.
+    var namesMatching = false
     var matchingIdentifier = IdentifierKind.external.rawValue
     var identifierFields: [IdentifierKind: String] = [.email: "email", .phone: "phones"]
     var resource = 0
@@ -64,7 +71,8 @@ struct ImportSettings: AdapterSettings {
             \.matching,
             default: .email,
             rule: .altcraft("X1"),
-            "How the vendor finds a profile that is there already."
+            "How the vendor finds a profile that is there already. Where nothing is said here, it finds one without an e-mail "
+                + "address by its phone number, and one without either by the first field of identifierFields that it has."
         ),
         .text(
             "matchingIdentifier",
@@ -122,7 +130,8 @@ struct ImportSettings: AdapterSettings {
 extension ImportSettings {
     /// The settings of a file, in either direction.
     static func read(_ object: JSONObject) throws(SettingsError) -> ImportSettings {
-        let settings = try table.read(object, over: ImportSettings(), at: "")
+        var settings = try table.read(object, over: ImportSettings(), at: "")
+        settings.namesMatching = object["matching"] != nil || object["matchingIdentifier"] != nil
         let whole = settings.resource > 0 ? [settings.resource: "resourceId"] : [:]
         let problems = ResourceProblems(settings.resources, at: "resources", besides: whole).findings
         if !problems.isEmpty { throw SettingsError(problems) }
@@ -137,6 +146,33 @@ extension ImportSettings {
             throw SettingsError([.invalidSetting("dbId", "A file that is written names its database.", remedy)])
         }
         return settings
+    }
+
+    /// A way to find a profile: the word for it, the kind of identifier it goes by, and the profile field that holds it where
+    /// the word does not say so.
+    struct Way {
+        let matching: Matching
+        let kind: IdentifierKind
+        var field: String?
+    }
+
+    /// The ways to find a profile, the usual one first; each line names its own. Those behind the first are for contacts
+    /// that have nothing for the ones before.
+    var ways: [Way] {
+        let usual =
+            switch matching {
+            case .email, .emailOfProfile: Way(matching: matching, kind: .email)
+            case .phone: Way(matching: matching, kind: .phone)
+            case .custom: way(IdentifierKind(rawValue: matchingIdentifier))
+            }
+        guard !namesMatching else { return [usual] }
+        let named = identifierFields.keys.filter { $0 != .email && $0 != .phone }
+        let byField = named.sorted { ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue) }
+        return [usual, Way(matching: .phone, kind: .phone)] + byField.map(way)
+    }
+
+    private func way(_ kind: IdentifierKind) -> Way {
+        Way(matching: .custom, kind: kind, field: identifierFields[kind])
     }
 
     /// What is said of a no that no resource is named for.
@@ -198,13 +234,9 @@ struct ProfileWriter: RecordWriter {
     let settings: ImportSettings
 
     /// What the matching goes by.
-    var keyKind: IdentifierKind? {
-        switch settings.matching {
-        case .email, .emailOfProfile: .email
-        case .phone: .phone
-        case .custom: IdentifierKind(rawValue: settings.matchingIdentifier)
-        }
-    }
+    var keyKind: IdentifierKind? { settings.ways.first?.kind }
+    /// What it goes by where a contact has nothing for that.
+    var otherKeyKinds: [IdentifierKind] { settings.ways.dropFirst().map(\.kind) }
 
     mutating func write(_ contact: Contact, to bytes: inout [UInt8]) -> [Finding] {
         var composer = ProfileComposer(contact: contact, settings: settings)
@@ -228,24 +260,35 @@ private struct ProfileComposer {
 
     /// The record; nil if the vendor could not find or make a profile by it, or might write to somebody who said no.
     mutating func record() -> ImportRecord? {
-        var record = ImportRecord(database: settings.database, matching: settings.matching.rawValue, data: .null)
-        switch settings.matching {
-        case .email, .emailOfProfile: record.email = email
-        case .phone: record.phone = phone
-        case .custom:
-            let kind = IdentifierKind(rawValue: settings.matchingIdentifier)
-            record.fieldName = settings.identifierFields[kind]
-            record.fieldValue = contact.identifiers.first(kind)
-            if record.fieldName == nil { record.fieldValue = nil }
-        }
-        guard [record.email, record.phone, record.fieldValue].contains(where: { $0?.isEmpty == false }) else {
-            findings = [
-                FindingRow.recordMatching.at("identifiers", detail: "matching is \(settings.matching.rawValue)")
-            ]
+        guard var record = settings.ways.lazy.compactMap(record).first else {
+            let words = settings.ways.map(\.matching.rawValue).joined(separator: ", ")
+            findings = [FindingRow.recordMatching.at("identifiers", detail: "matching is \(words)")]
             return nil
         }
+        if record.matching != settings.matching.rawValue {
+            findings.append(FindingRow.recordKeyOther.at("identifiers", detail: "matching is \(record.matching)"))
+        }
         record.data = .object(data())
+        if record.data.holdsNUL || record.fieldValue?.utf8.contains(0) == true { noteControls() }
         return findings.contains { $0.severity == .error } ? nil : record
+    }
+
+    /// The record as far as it says how the profile is found; nil where the contact has nothing for that way.
+    private func record(_ way: ImportSettings.Way) -> ImportRecord? {
+        var record = ImportRecord(database: settings.database, matching: way.matching.rawValue, data: .null)
+        let value: String?
+        switch way.matching {
+        case .email, .emailOfProfile:
+            value = email
+            record.email = value
+        case .phone:
+            value = phone
+            record.phone = value
+        case .custom:
+            value = way.field == nil ? nil : contact.identifiers.first(way.kind)
+            (record.fieldName, record.fieldValue) = (way.field, value)
+        }
+        return value?.isEmpty == false ? record : nil
     }
 
     private mutating func data() -> JSONObject {
@@ -262,6 +305,22 @@ private struct ProfileComposer {
             fields[Self.subscriptions] = .array(subscriptions.map { .object(ImportSubscription.table.object($0)) })
         }
         return fields
+    }
+
+    /// Says which texts of the contact hold NUL.
+    private mutating func noteControls() {
+        let identifiers = contact.identifiers.enumerated().map { ("identifiers[\($0)]", JSONValue.string($1.value)) }
+        let attributes = contact.attributes.sorted { $0.key < $1.key }.map { ("attributes".dot($0.rawValue), $1.wire) }
+        let tags = [("tags", JSONValue.array(contact.tags.sorted().map { .string($0.rawValue) }))]
+        let zone = contact.timeZone.map { [("timeZone", JSONValue.string($0))] } ?? []
+        let fields = contact.subscriptions.enumerated().flatMap { place, subscription in
+            subscription.fields.sorted { $0.key < $1.key }.map {
+                ("subscriptions[\(place)].fields".dot($0.rawValue), $1.wire)
+            }
+        }
+        for (path, value) in identifiers + attributes + tags + zone + fields where value.holdsNUL {
+            findings.append(FindingRow.recordControl.at(path))
+        }
     }
 
     /// The one name in the data object that is no profile field.
@@ -488,5 +547,17 @@ private struct ProfileComposer {
             fields[name.rawValue] = scalar
         }
         return fields.isEmpty ? nil : .object(fields)
+    }
+}
+
+extension JSONValue {
+    /// Whether a text in it is, or holds, the character NUL; names of members count.
+    var holdsNUL: Bool {
+        switch self {
+        case .string(let text): text.utf8.contains(0)
+        case .array(let elements): elements.contains(where: \.holdsNUL)
+        case .object(let object): object.contains { $0.name.utf8.contains(0) || $0.value.holdsNUL }
+        case .null, .bool, .number: false
+        }
     }
 }

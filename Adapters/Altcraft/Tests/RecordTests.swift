@@ -236,6 +236,34 @@ import Testing
         )
     }
 
+    @Test(.shows("altcraft/X8"))
+    func `NUL is written and read as JSON permits it, and told`() throws {
+        let nul = "a\u{0}b"
+        var contact = Contact(
+            identifiers: [Identifier(.external, nul), Identifier(.email, "aino@mail.example")],
+            attributes: [
+                "note": .string(nul), "parts": .list([.string("x"), .object(["y": .string(nul)])]), "plain": "ab",
+            ],
+            tags: [Tag(rawValue: nul)]
+        )
+        contact.subscriptions = [Subscription(channel: .email, state: .subscribed, fields: ["from": .string(nul)])]
+        let (text, findings) = try write(contact, ["tagsField": "labels"])
+        #expect(
+            findings.filter { $0.code == "altcraft.record.control" }.map(\.path) == [
+                "identifiers[0]", "attributes.note", "attributes.parts", "tags", "subscriptions[0].fields.from",
+            ]
+        )
+        #expect(findings.allSatisfy { $0.severity != .error } && text.contains(#""note":"a\u0000b""#))
+        let record = try #require(try read(text, ["tagsField": "labels"]).first)
+        #expect(record.contact?.attributes["note"] == .string(nul))
+        let told = record.findings.filter { $0.code == "altcraft.profile.control" }.map(\.path)
+        #expect(
+            told.sorted() == ["data.customer_number", "data.labels", "data.note", "data.parts", "data.subscriptions"]
+        )
+        let plain = Contact(identifiers: [Identifier(.email, "a@x.example")])
+        #expect(try read(write(plain, ["matching": "email"]).text).first?.findings == [])
+    }
+
     @Test func `the vendor takes every line`() throws {
         let simulator = try AltcraftSimulator(settings: ["apiToken": "api-1", "databases": ["12"]])
         var state = simulator.initialState

@@ -15,6 +15,7 @@ extension RecordFormat {
         makeWriter: { object throws(SettingsError) in
             try ContactFileWriter(ContactFileSettings.read(object).contactFile)
         },
+        deciding: ContactFileFindings.des.deciding,
         makeSourceLayout: { object throws(SettingsError) in
             try ContactFileSettings.read(object).contactFile.sourceLayout
         },
@@ -45,6 +46,7 @@ struct ContactFileSettings: AdapterSettings {
             )
         )
         file.key = .email
+        file.readKeys = [.external, .phone]
         file.lineEnding = .lineFeed
     }
 

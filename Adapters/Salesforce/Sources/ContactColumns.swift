@@ -17,11 +17,12 @@ struct ContactFileSettings: AdapterSettings {
     init() {
         file = ContactFile.Settings(forms: Self.forms)
         file.quotesAll = true
-        file.otherKeys = [.email]
+        file.otherKeys = [.email, .phone]
+        file.readKeys = [.email, .phone]
     }
 
     static let table = SettingsTable<ContactFileSettings>([
-        .fileKey(\.file, default: .external, else: [.email], rule: .salesforce("K1")),
+        .fileKey(\.file, default: .external, else: [.email, .phone], rule: .salesforce("K1")),
         .fileDelimiter(
             \.file.delimiter,
             of: [.comma, .tab, .bar],
@@ -136,14 +137,15 @@ extension ContactFileKind {
         ("Locale", "locale"), ("_Locale", "locale"),
         ("_DeviceID", "deviceID"), ("_SystemToken", "pushToken"), ("_Platform", "platform"),
         ("_PlatformVersion", "platformVersion"), ("_HardwareId", "model"), ("_TimeZone", "timeZone"),
-        ("_UTCOffset", "utcOffset"), ("_LocationEnabled", "locationEnabled"),
+        ("_UTCOffset", "utcOffset"), ("_IsHonorDST", "daylightSaving"), ("_LocationEnabled", "locationEnabled"),
+        ("_APID", "pushAppID"),
         ("Opt In Date", "optInDate"), ("_OptInDate", "optInDate"),
         ("Opt Out Date", "optOutDate"), ("_OptOutDate", "optOutDate"),
-        ("_ContactID", "ignored"), ("_APID", "ignored"), ("_Source", "ignored"),
+        ("_ContactID", "ignored"), ("_Source", "ignored"),
         ("_SourceObjectId", "ignored"), ("_Alias", "ignored"), ("_OptOutStatusID", "ignored"),
         ("_OptOutMethodID", "ignored"), ("_OptInStatusID", "ignored"), ("_OptInMethodID", "ignored"),
         ("_Channel", "ignored"), ("_CreatedDate", "ignored"), ("_CreatedBy", "ignored"), ("_ModifiedDate", "ignored"),
-        ("_ModifiedBy", "ignored"), ("_IsHonorDST", "ignored"), ("_ProviderToken", "ignored"), ("_Badge", "ignored"),
+        ("_ModifiedBy", "ignored"), ("_ProviderToken", "ignored"), ("_Badge", "ignored"),
         ("_Device", "ignored"), ("_DeviceType", "ignored"),
     ].compactMap { name, place in ContactPlace(text: place).map { ContactColumn(name, $0) } }
 }

@@ -11,6 +11,7 @@ extension RecordFormat {
         rules: ((1...11).map { "F\($0)" } + ["F14"]).map(RuleID.salesforce),
         makeReader: { object throws(SettingsError) in ContactFileReader(try file(.salesforceContacts, object)) },
         makeWriter: { object throws(SettingsError) in try ContactFileWriter(written(.salesforceContacts, object)) },
+        deciding: ContactFileFindings.salesforce.deciding,
         makeSourceLayout: { object throws(SettingsError) in try file(.salesforceContacts, object).sourceLayout },
         makeTargetLayout: { object throws(SettingsError) in try written(.salesforceContacts, object).targetLayout() }
     )
@@ -29,6 +30,7 @@ extension RecordFormat {
                 contact.mobileKeyFindings([.external] + file.settings.otherKeys)
             }
         },
+        deciding: ContactFileFindings.salesforce.deciding,
         makeSourceLayout: { object throws(SettingsError) in try file(.salesforceMobile, object).sourceLayout }
     )
 

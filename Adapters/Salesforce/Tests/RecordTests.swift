@@ -233,7 +233,7 @@ import Testing
         let settings: JSONObject = ["types": ["points": "integer"]]
         let records = try records(sample(), settings)
         #expect(records.count == 12)
-        #expect(records.filter { $0.contact == nil }.map(\.number) == [7, 8, 9, 11])
+        #expect(records.filter { $0.contact == nil }.map(\.number) == [8, 9, 11])
         Goldens().check(records.map(lines).joined(separator: "\n"), .records, "export-sample")
         let inPieces = try self.records(sample(), settings, chunk: 7)
         #expect(inPieces.map(lines) == records.map(lines))
@@ -378,11 +378,10 @@ import Testing
         #expect(try write(contact, ["key": "external"]).findings.map(\.code) == ["salesforce.record.keyMissing"])
         let phone = try write(contact, ["key": "phone"])
         #expect(phone.text.hasPrefix("\"\",\"a@x.example\",") && phone.findings.isEmpty)
-        #expect(
-            try write(Contact(identifiers: [contact.identifiers[1]])).findings.map(\.code) == [
-                "salesforce.record.keyMissing"
-            ]
-        )
+        let number = try write(Contact(identifiers: [contact.identifiers[1]]))
+        #expect(number.text.hasPrefix("\"358401234567\",\"\",\"358401234567\","))
+        #expect(number.findings.map(\.code) == ["salesforce.record.keyOther"])
+        #expect(try write(Contact()).findings.map(\.code) == ["salesforce.record.keyMissing"])
         // The mobile import takes no hyphen in a key, whatever stands there.
         guard var writer = try RecordFormat.salesforceMobile.makeWriter?([:]) else { throw CancellationError() }
         var (bytes, mobile) = ([UInt8](), contact)
@@ -432,7 +431,10 @@ import Testing
         let record = try #require(try records(text, ["columns": ["Wanted": "subscription:push"]]).first)
         #expect(record.contact?.subscriptions.map(\.state) == [state])
         #expect(record.contact?.devices.map(\.allowsPush) == [state == .subscribed])
-        #expect(record.findings.map(\.code) == (row == ",," ? ["salesforce.row.optInUnknown"] : []))
+        let codes = record.findings.map(\.code).filter { $0 != "salesforce.row.deviceAssumed" }
+        #expect(codes == (row == ",," ? ["salesforce.row.optInUnknown"] : []))
+        let isAssumed = record.findings.contains { $0.reason.contains("allowsPush") }
+        #expect(isAssumed == (state == .unknown))
         // The time is that of the answer which counts.
         let isDated = row.hasSuffix("2024/5/5") || state == .subscribed && row.hasSuffix("2024/5/5,")
         #expect((record.contact?.subscriptions.first?.changedAt != nil) == isDated)
@@ -471,8 +473,74 @@ import Testing
         #expect(records[0].contact?.timeZone == "Europe/Helsinki")
         #expect(records[0].contact?.locale == "fi_FI")
         #expect(records[1].contact?.devices.first?.facts == nil)
+        let left = records[1].findings.filter { $0.code == "salesforce.row.devicePart" }
+        #expect(left.map(\.path) == ["columns._UTCOffset"])
         #expect(records[2].contact?.devices == [])
         #expect(records[2].findings.map(\.code) == ["salesforce.row.timeZone"])
+    }
+
+    @Test(.shows("salesforce/F10"))
+    func `what a row says of a device and its app has a place, and what it does not say is no fact`() throws {
+        let text = """
+            Contact Key,_DeviceID,_SystemToken,_Platform,_PlatformVersion,_HardwareId,_UTCOffset,_IsHonorDST,_APID,_LocationEnabled,Kind
+            c-1,D-1,aa11,iOS,24.0,"iPhone17,3",2,True,app-7,False,sandbox
+            c-2,D-2,bb22,iOS,,,,,,,
+            c-3,D-3,cc33,Android,,,,maybe,,,live
+            c-4,,,,,,,True,app-7,,
+
+            """
+        let records = try records(text, ["columns": ["Kind": "pushEnvironment"]])
+        let full = try #require(records[0].contact?.devices.first)
+        #expect(full.pushToken == PushToken("aa11", service: .apns, environment: .sandbox, appID: "app-7"))
+        #expect(full.facts?.isDaylightSaving == true && full.facts?.utcOffsetSeconds == 7200)
+        func assumed(_ record: SourceRecord) -> String {
+            record.findings.first { $0.code == "salesforce.row.deviceAssumed" }?.reason ?? ""
+        }
+        for name in [
+            "allowsLocation", "facts.isDaylightSaving", "facts.utcOffsetSeconds", "facts.platformVersion",
+            "facts.model",
+        ] {
+            #expect(!assumed(records[0]).contains(name))
+            #expect(assumed(records[1]).contains(name))
+        }
+        for name in ["allowsPush,", "allowsProximity", "allowsBackgroundPush", "facts.appVersion", "facts.locale"] {
+            #expect(assumed(records[0]).contains(name))
+        }
+        #expect(records[2].contact == nil)
+        let wrong = records[2].findings.filter { $0.severity == .error }.map(\.path)
+        #expect(wrong.sorted() == ["columns.Kind", "columns._IsHonorDST"])
+        #expect(records[3].contact?.devices == [])
+        let left = records[3].findings.filter { $0.code == "salesforce.row.devicePart" }.map(\.path)
+        #expect(left == ["columns._IsHonorDST", "columns._APID"])
+    }
+
+    @Test(.shows("salesforce/F10")) func `a device that is written to columns of its own comes back`() throws {
+        let columns: JSONObject = [
+            "columns": [
+                "_DeviceID": "deviceID", "_SystemToken": "pushToken", "_Platform": "platform",
+                "_PlatformVersion": "platformVersion", "_HardwareId": "model", "_UTCOffset": "utcOffset",
+                "_IsHonorDST": "daylightSaving", "_APID": "pushAppID", "Kind": "pushEnvironment",
+            ]
+        ]
+        let device = Device(
+            pushToken: PushToken("aa11", service: .apns, environment: .production, appID: "app-7"),
+            facts: DeviceFacts(
+                platform: "iOS",
+                platformVersion: "24.0",
+                model: "iPhone17,3",
+                locale: "fi_FI",
+                utcOffsetSeconds: 7200,
+                isDaylightSaving: true,
+                appVersion: ""
+            ),
+            allowsPush: false,
+            identities: ["salesforce.deviceID": "D-1"]
+        )
+        let contact = Contact(identifiers: [Identifier(.external, "c-1")], devices: [device], locale: "fi_FI")
+        guard var writer = try RecordFormat.salesforceContacts.makeWriter?(columns) else { throw CancellationError() }
+        var bytes = writer.header()
+        #expect(writer.write(contact, to: &bytes) == [])
+        #expect(try records(String(decoding: bytes, as: UTF8.self), columns).first?.contact?.devices == [device])
     }
 
     @Test(.shows("salesforce/F6", "salesforce/F7")) func `types and columns are settings`() throws {

@@ -3,6 +3,8 @@ import PatchbayModel
 /// A contact in the making from a row's fields, with all that is wrong with them.
 struct ContactDraft: Sendable {
     private(set) var findings: [Finding] = []
+    /// What of the device the row does not say.
+    private var assumed: [String] = []
     private let table: ColumnTable
     /// A text for each column, without white space at its ends.
     private let texts: [String]
@@ -21,9 +23,14 @@ struct ContactDraft: Sendable {
         contact.subscriptions = subscriptions()
         contact.consents = consents()
         let push = contact.subscriptions.first { $0.key == Subscription.Key(channel: .push) }
-        if let device = device(isSubscribed: push.map { $0.state == .subscribed }, utcOffset: offset) {
+        if let device = device(isSubscribed: push.flatMap(\.isYes), utcOffset: offset) {
             contact.devices = [device]
+            if !assumed.isEmpty {
+                let names = assumed.joined(separator: ", ")
+                findings.append(rows.deviceAssumed.at("devices[0]", detail: "\(row), \(names)"))
+            }
         }
+        noteLeftParts(of: contact.devices.first)
         return contact
     }
 
@@ -43,15 +50,12 @@ struct ContactDraft: Sendable {
     // MARK: Identifiers, attributes, tags
 
     private mutating func identifiers() -> [Identifier] {
-        let isFound = table.file.finder.flatMap(text) != nil
-        for column in table.required where texts[column].isEmpty {
-            let place = table.columns[column].place
-            if isFound, place == .identifier(table.file.settings.key) { continue }
-            note(place == .identifier(table.file.settings.key) ? rows.keyBlank : rows.cellBlank, place)
+        let key = ContactPlace.identifier(table.file.settings.key)
+        for column in table.required where texts[column].isEmpty && table.columns[column].place != key {
+            note(rows.cellBlank, table.columns[column].place)
         }
-        if let other = table.file.finder, !isFound, table.file.needsFinder(among: table.places.keys) {
-            note(rows.keyBlank, other)
-        }
+        let finders = table.file.readFinders
+        if !finders.contains(where: finds) { note(rows.keyBlank, finders.first { table.places[$0] != nil } ?? key) }
         var identifiers: [Identifier] = []
         for (kind, column) in table.identifiers {
             let value = texts[column]
@@ -61,6 +65,16 @@ struct ContactDraft: Sendable {
             identifiers.append(Identifier(kind, value))
         }
         return identifiers
+    }
+
+    /// Whether the row has something at that place that can find a contact.
+    private func finds(_ place: ContactPlace) -> Bool {
+        guard let text = text(place) else { return false }
+        return switch place {
+        case .identifier(.email): FieldForm.isEmail(text)
+        case .identifier(.phone): FieldForm.isPhone(text)
+        default: true
+        }
     }
 
     private mutating func attributes() -> [AttributeName: AttributeValue] {
@@ -184,28 +198,76 @@ struct ContactDraft: Sendable {
 
     private var hasDevice: Bool { text(.device(.deviceID)) != nil || text(.device(.pushToken)) != nil }
 
-    private func device(isSubscribed: Bool?, utcOffset: Int) -> Device? {
+    private mutating func device(isSubscribed: Bool?, utcOffset: Int?) -> Device? {
         guard hasDevice else { return nil }
         table.file.kind.rules.device.fire()
-        let facts = text(.device(.platform)).map { platform in
-            DeviceFacts(
-                platform: platform,
-                platformVersion: text(.device(.platformVersion)) ?? "",
-                model: text(.device(.model)) ?? "",
-                locale: text(.locale) ?? "",
-                timeZone: zoneName,
-                utcOffsetSeconds: utcOffset,
-                appVersion: ""
-            )
-        }
+        let (token, facts) = (pushToken(), facts(utcOffset))
         return Device(
-            pushToken: text(.device(.pushToken)).map { PushToken($0, service: service(of: $0)) },
+            pushToken: token,
             facts: facts,
-            allowsPush: isSubscribed ?? false,
-            allowsLocation: text(.device(.locationEnabled)).map { forms.value($0, as: .boolean) == .boolean(true) }
-                ?? false,
+            allowsPush: assuming("allowsPush", isSubscribed, false),
+            allowsBackgroundPush: assuming("allowsBackgroundPush", nil, false),
+            allowsLocation: assuming("allowsLocation", boolean(.locationEnabled), false),
+            allowsProximity: assuming("allowsProximity", nil, false),
             identities: text(.device(.deviceID)).map { [table.file.kind.deviceIdentity: $0] } ?? [:]
         )
+    }
+
+    private mutating func facts(_ utcOffset: Int?) -> DeviceFacts? {
+        guard let platform = text(.device(.platform)) else { return nil }
+        return DeviceFacts(
+            platform: platform,
+            platformVersion: assuming("facts.platformVersion", text(.device(.platformVersion)), ""),
+            model: assuming("facts.model", text(.device(.model)), ""),
+            locale: assuming("facts.locale", text(.locale), ""),
+            timeZone: zoneName,
+            utcOffsetSeconds: assuming("facts.utcOffsetSeconds", utcOffset, 0),
+            isDaylightSaving: assuming("facts.isDaylightSaving", boolean(.daylightSaving), false),
+            appVersion: assuming("facts.appVersion", nil, ""),
+            allowsAdTracking: assuming("facts.allowsAdTracking", nil, false)
+        )
+    }
+
+    private mutating func pushToken() -> PushToken? {
+        guard let value = text(.device(.pushToken)) else { return nil }
+        let word = text(.device(.pushEnvironment))
+        let environment = word.flatMap { PushToken.Environment(rawValue: $0.lowercased()) }
+        if word != nil, environment == nil { note(rows.value, .device(.pushEnvironment)) }
+        return PushToken(
+            value,
+            service: service(of: value),
+            environment: environment,
+            appID: text(.device(.pushAppID))
+        )
+    }
+
+    /// What the row says, or the plain value that stands for what it does not say: that is noted.
+    private mutating func assuming<Value>(_ name: String, _ said: Value?, _ plain: Value) -> Value {
+        if said == nil { assumed.append(name) }
+        return said ?? plain
+    }
+
+    private mutating func boolean(_ part: ContactPlace.DevicePart) -> Bool? {
+        guard let text = text(.device(part)) else { return nil }
+        if case .boolean(let value)? = forms.value(text, as: .boolean) { return value }
+        note(rows.value, .device(part))
+        return nil
+    }
+
+    /// Says which columns have a text that no part of a device took.
+    private mutating func noteLeftParts(of device: Device?) {
+        let left = ContactPlace.DevicePart.allCases.filter { part in
+            switch part {
+            case .deviceID, .pushToken: false
+            case .platform, .locationEnabled: device == nil
+            case .platformVersion, .model, .daylightSaving: device?.facts == nil
+            // What is no offset was told before.
+            case .utcOffset:
+                device?.facts == nil && text(.device(part)).flatMap(ExactHours.init)?.seconds != nil
+            case .pushAppID, .pushEnvironment: device?.pushToken == nil
+            }
+        }
+        for part in left where text(.device(part)) != nil { note(rows.devicePart, .device(part)) }
     }
 
     private static let applePlatforms: Set<String> = ["ios", "ipados", "macos", "tvos", "watchos", "visionos"]
@@ -222,14 +284,19 @@ struct ContactDraft: Sendable {
     /// The zone's name, where the column holds one.
     private var zoneName: String? { text(.timeZone).flatMap { FieldForm.isZone($0) ? $0 : nil } }
 
-    /// The offset in seconds.
-    private mutating func utcOffset() -> Int {
+    /// The offset in seconds; nil where the row says none.
+    private mutating func utcOffset() -> Int? {
         for place in [ContactPlace.device(.utcOffset), .timeZone] {
             guard let text = text(place), place != .timeZone || zoneName == nil, !text.utf8.contains(UInt8(ascii: "/"))
             else { continue }
             if let seconds = ExactHours(text)?.seconds { return seconds }
             note(rows.timeZone, place)
         }
-        return 0
+        return nil
     }
+}
+
+extension Subscription {
+    /// Whether it is a yes; nil where nobody knows.
+    fileprivate var isYes: Bool? { state == .unknown ? nil : state == .subscribed }
 }

@@ -149,6 +149,9 @@ public struct ContactFile: Sendable {
         public var otherKeys: [IdentifierKind] = []
         /// The kind whose own column finds a row that has nothing in the key's; nil where such a row is none.
         public var finder: IdentifierKind?
+        /// The kinds of which one finds a row that is read and has nothing in the key's column, in order; none where a
+        /// configuration says what the key is.
+        public var readKeys: [IdentifierKind] = []
         /// What columns hold, by name, over what is known; in the order in which they are written.
         public var columns: [(name: String, place: ContactPlace)] = []
         /// The types of attributes over what is known.
@@ -243,6 +246,9 @@ public struct ContactFile: Sendable {
         finder != nil && !places.contains(.identifier(settings.key))
     }
 
+    /// The places of what finds a row that is read, the key's first.
+    var readFinders: [ContactPlace] { ([settings.key] + settings.readKeys).map(ContactPlace.identifier) }
+
     /// The type of a column's attribute.
     public func type(of column: ContactColumn) -> AttributeType {
         guard case .attribute(let name) = column.place else { return .string }
@@ -267,10 +273,11 @@ public struct ContactFile: Sendable {
         let given = settings.header
         let layout = ColumnLayout(dialect, settings.forms) { header in
             let columns = (given.isEmpty ? header : given).map(column)
-            let needsOther = needsFinder(among: columns.lazy.map(\.place))
+            // A row that has nothing in the first of them is for the reader.
+            let first = readFinders.first { place in columns.contains { $0.place == place } }
             return zip(columns, header).map { known, found in
                 var column = layoutColumn(of: known)
-                if needsOther, known.place == finder { column.isRequired = true }
+                if known.place == first { column.isRequired = true }
                 column.header = found.trimmed
                 return column
             }
@@ -387,24 +394,26 @@ extension SettingRow {
         rule: RuleID? = nil
     ) -> SettingRow {
         let names = others.map(\.rawValue).joined(separator: ", then ")
+        let isRead =
+            "Where nothing is said here, a row that is read is known by the next of external, email and phone that it has"
         let standsIn =
-            " Where nothing is said here, a contact that has no \(kind.rawValue) one is written with another in the key's "
-            + "column: \(names)."
-        let finds = finder.map { " Where nothing is said, \($0.rawValue) finds a contact without \(kind.rawValue)." }
+            ", and a contact that has no \(kind.rawValue) one is written with another in the key's column: \(names)"
+        let finds = finder.map { ", and \($0.rawValue) finds a contact that is written without \(kind.rawValue)" }
         return SettingRow(
             "key",
             form: "text",
             schema: ["type": "string", "minLength": 1],
             default: others.isEmpty ? kind.rawValue : "\(kind.rawValue), else \(names)",
             rule: rule,
-            "The kind of identifier that finds a contact: without it a row is none."
-                + (others.isEmpty ? "" : standsIn) + (finds ?? "")
+            "The kind of identifier that finds a contact: without it a row is none. \(isRead)"
+                + (others.isEmpty ? "" : standsIn) + (finds ?? "") + "."
         ) { value, settings in
             guard let text = value.string?.trimmed, !text.isEmpty else {
                 return Problem("It is no kind of identifier.", "Name one, such as external or email.")
             }
             settings[keyPath: path].key = IdentifierKind(rawValue: text)
             (settings[keyPath: path].otherKeys, settings[keyPath: path].finder) = ([], nil)
+            settings[keyPath: path].readKeys = []
             return nil
         }
     }

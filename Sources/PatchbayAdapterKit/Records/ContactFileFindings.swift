@@ -88,6 +88,8 @@ public struct ContactFileFindings: Sendable {
     let unused: FindingRow
     let optInUnknown: FindingRow
     let timeZone: FindingRow
+    let devicePart: FindingRow
+    let deviceAssumed: FindingRow
     // Of a contact that is written.
     let keyMissing: FindingRow
     /// The same of another column that no row may leave blank.
@@ -119,12 +121,21 @@ public struct ContactFileFindings: Sendable {
     package let suspended: FindingRow
     let undated: FindingRow
 
+    /// The usual settings by the codes of the findings that follow from them.
+    public var deciding: [String: String] {
+        [
+            keyBlank.code: "key", columnMissing.code: "key", keyMissing.code: "key", withoutYes.code: "withoutYes",
+            optOutLost.code: "lostOptOuts",
+        ]
+    }
+
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
             empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, headerAgain, manyLines,
             control, keyBlank, date, email, phone, value, seconds,
-            unused, optInUnknown, timeZone, keyMissing, optOutLost, noColumn, noHome, second, unfit,
+            unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noHome, second,
+            unfit,
             tooLong, unwritable, lineBreak, precision, converted, trimmed, blank, consent, denied, stateUnknown,
             suspended, undated,
         ]
@@ -369,6 +380,21 @@ public struct ContactFileFindings: Sendable {
             rule: rules.device,
             reason: "The text of the time-zone column is neither a zone's name nor an offset and is not carried over",
             remedy: "Map the column to an attribute \(columns) if you need it."
+        )
+        devicePart = row(
+            "row.devicePart",
+            .note,
+            rule: rules.device,
+            reason: "The column speaks of a part of a device that the row does not name, and is not carried over",
+            remedy:
+                "Give the row a device's id or push token, and the platform; or map the column to an attribute \(columns)."
+        )
+        deviceAssumed = row(
+            "row.deviceAssumed",
+            .note,
+            rule: rules.device,
+            reason: "The row does not say these facts of the device, so they are taken to be empty, zero or false",
+            remedy: "Name the columns that hold them \(columns), or let the app register the device itself."
         )
         keyMissing = row(
             "record.keyMissing",

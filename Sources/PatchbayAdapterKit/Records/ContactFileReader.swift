@@ -1,5 +1,5 @@
 public import PatchbayJSON
-import PatchbayModel
+public import PatchbayModel
 
 /// Reads a contact file row by row, as its table says.
 ///
@@ -42,6 +42,9 @@ public struct ContactFileReader: RowReader, Sendable {
         try readHeader()
         if rowCount == 0 { throw SettingsError([findings.headerOnly.at()]) }
     }
+
+    /// Whether the file's columns, or attributes of any name, could hold every part of a contact.
+    public func canHold(_ sample: Contact) -> Bool { file.canHold(sample) }
 
     private var findings: ContactFileFindings { file.kind.findings }
     private var columns: [ContactColumn] { table?.columns ?? [] }
@@ -122,7 +125,7 @@ public struct ContactFileReader: RowReader, Sendable {
             return column
         }
         var problems: [Finding] = []
-        if !columns.contains(where: { file.isKey($0) || $0.place == file.finder }) {
+        if !columns.contains(where: { file.readFinders.contains($0.place) }) {
             problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
         }
         for (place, column) in columns.enumerated() where column.place != .ignored {

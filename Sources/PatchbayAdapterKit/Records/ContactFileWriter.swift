@@ -433,7 +433,9 @@ private struct RowComposer {
                 .utcOffset,
                 device.facts.flatMap { $0.utcOffsetSeconds == 0 ? nil : ExactHours.text($0.utcOffsetSeconds) }
             ),
+            (.daylightSaving, device.facts.map { $0.isDaylightSaving ? forms.booleans.yes : forms.booleans.no }),
             (.locationEnabled, device.allowsLocation ? forms.booleans.yes : nil),
+            (.pushAppID, device.pushToken?.appID), (.pushEnvironment, device.pushToken?.environment?.rawValue),
         ]
         for (part, text) in texts {
             guard let text, !text.isEmpty, table.places[.device(part)] != nil else { continue }

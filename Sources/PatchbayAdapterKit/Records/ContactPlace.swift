@@ -46,8 +46,14 @@ public enum ContactPlace: Hashable, Sendable {
         case model
         /// The offset from UTC, in hours or seconds.
         case utcOffset
+        /// Whether daylight saving is in force.
+        case daylightSaving
         /// Whether geofences are on.
         case locationEnabled
+        /// The app to which the push token belongs, by the vendor's own id.
+        case pushAppID
+        /// Whether the push token is for released apps or for test builds: `production`, `sandbox`.
+        case pushEnvironment
     }
 
     /// The words that a setting may use, for error texts.

@@ -19,6 +19,9 @@ public struct RecordFormat: Sendable {
     public let makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])?
     /// How a file is read that stands beside the one with the contacts; nil for most formats.
     public let companion: CompanionReader?
+    /// The format's settings by the codes of the findings that follow from them: where a contact is not written, the one of
+    /// them decides that stands with its finding.
+    public let deciding: [String: String]
     /// Says as data what the reader takes, for bulk work; nil if it can't be said. The reader can read a
     /// record alone then.
     public let makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)?
@@ -35,12 +38,13 @@ public struct RecordFormat: Sendable {
         makeWriter: (@Sendable (JSONObject) throws(SettingsError) -> any ContactWriter)? = nil,
         makeCompanions: (@Sendable (JSONObject) throws(SettingsError) -> [CompanionFile])? = nil,
         companion: CompanionReader? = nil,
+        deciding: [String: String] = [:],
         makeSourceLayout: (@Sendable (JSONObject) throws(SettingsError) -> SourceLayout?)? = nil,
         makeTargetLayout: (@Sendable (JSONObject) throws(SettingsError) -> TargetLayout?)? = nil
     ) {
         (self.id, self.title, self.fileExtension, self.rules) = (id, title, fileExtension, rules)
         (self.makeReader, self.makeWriter, self.makeCompanions) = (makeReader, makeWriter, makeCompanions)
-        self.companion = companion
+        (self.companion, self.deciding) = (companion, deciding)
         (self.makeSourceLayout, self.makeTargetLayout) = (makeSourceLayout, makeTargetLayout)
     }
 }
@@ -133,6 +137,16 @@ public protocol ContactReader {
 
     /// Says that no bytes follow and hands out what is left.
     mutating func finish(_ record: (SourceRecord) throws -> Void) throws
+
+    /// Whether some file of the format could hold every part of a contact, by these settings and whatever the data is: kinds of
+    /// identifiers, types of attributes, states of subscriptions and consents on their channels, a device's token and facts.
+    /// The values do not matter.
+    func canHold(_ sample: Contact) -> Bool
+}
+
+extension ContactReader {
+    /// Everything.
+    public func canHold(_ sample: Contact) -> Bool { true }
 }
 
 /// A reader of records that have nothing to do with each other: any of them can be read alone.

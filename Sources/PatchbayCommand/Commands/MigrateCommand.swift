@@ -134,7 +134,9 @@ extension Command {
             let file = session.invocation.text(.input).flatMap { $0 == "-" ? nil : $0 }
             let pipe = file.map { "\($0) is no plain file and" } ?? "Standard input"
             let why = input.size == nil ? " \(pipe) can't be gone on with: begin anew." : ""
-            session.console.say("Stopped after \(report.read) records; no file was written.\(why)")
+            let isPlain = isDry || output?.isDraft ?? true
+            let left = isPlain ? "no file was written" : "what was written of \(output?.path ?? "it") is not whole"
+            session.console.say("Stopped after \(report.read) records; \(left).\(why)")
             return .findings
         }
         try rejects?.commit()
@@ -210,6 +212,7 @@ extension Session {
         for (code, tally) in report.findings.sorted(by: { $0.key < $1.key }) {
             console.say("  \(tally.count) × \(tally.severity.rawValue) \(code)", tally.severity.colour)
         }
+        for line in report.refusalLines { console.say(line) }
         guard invocation.command.flags.contains(.rejects) else { return }
         if report.rejected > 0, !invocation.has(.rejects), !invocation.has(.dryRun) {
             console.say("The rejected records are not kept: give --rejects FILE to keep them.")

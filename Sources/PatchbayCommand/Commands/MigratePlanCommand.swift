@@ -39,7 +39,7 @@ extension Command {
         var input = try session.source(invocation.text(.input), chunk: FileSource.planChunk)
         var progress = ProgressLine(session.console, total: input.size)
         let today = Timestamp(try session.host().date()).date
-        let plan = try setup.migration.plan(
+        var plan = try setup.migration.plan(
             &input,
             loads: setup.loads,
             door: setup.door,
@@ -52,6 +52,7 @@ extension Command {
             session.console.say("Stopped after \(plan.report.read) records: this is no plan.")
             return .findings
         }
+        plan.contradictions = try contradictions(plan, size: input.size)
         if let path = invocation.text(.html) {
             let page = try OutputFile(path: path, isPrivate: false)
             try page.write(
@@ -62,6 +63,19 @@ extension Command {
         }
         if session.isJSON { try session.console.data(plan.json) } else { try tell(plan) }
         return plan.losses.contains { $0.severity.matters } ? .findings : .fine
+    }
+
+    /// The lines that contradict each other; nil where the source comes once, or is too large to be read again.
+    private func contradictions(_ plan: MigrationPlan, size: Int?) throws -> [MigrationPlan.Contradiction]? {
+        guard plan.keys.contains(where: { $0.torn > 0 }), let size, size <= Migration.mostBytesForLines,
+            let path = session.invocation.file(.input)
+        else { return nil }
+        var input = try session.source(path)
+        return try setup.migration.lines(
+            of: plan,
+            in: &input,
+            isCancelled: { session.interruption.signalNumber != nil }
+        )
     }
 
     // MARK: The table
@@ -80,6 +94,7 @@ extension Command {
                         : "unknown: what finds a contact stands twice, or a mapping makes it"),
             ],
         ])
+        for line in report.refusalLines { try session.console.data("  \(line)") }
         try head("what does not survive")
         try rows(plan.losses.map { ["\($0.count)", $0.severity.rawValue, $0.code, $0.reason] })
         if !plan.mapping.isEmpty { try tell(plan.mapping) }
@@ -92,6 +107,10 @@ extension Command {
                     [key.kind] + [key.total, key.distinct, key.caseVariants, key.torn, key.tornTopics].map { "\($0)" }
                 }
         )
+        for each in plan.contradictions ?? [] {
+            let lines = each.lines.map { "\($0)" }.joined(separator: ", ")
+            try session.console.data("  one \(each.kind) says yes and no on the lines \(lines)")
+        }
         try head("subscriptions and consents")
         try rows((plan.subscriptions + plan.consents).map { $0.what + ["\($0.count)"] })
         if plan.torn > 0 {
@@ -102,7 +121,7 @@ extension Command {
         }
         try head("push tokens")
         try rows((plan.tokens + plan.ages).map { $0.what + ["\($0.count)"] })
-        try head("the target's format, tried part by part")
+        try head("what the source can hold, tried with the target's format")
         try rows(plan.parts.filter { $0.fate != "kept" }.map { [$0.name, $0.fate, $0.finding?.reason ?? ""] })
         try head("work for the target")
         try rows(

@@ -1000,6 +1000,7 @@ extension RuleEvidence {
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a number that no attribute can hold is named`(_:_:)"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
         {"rule":"altcraft/X7","test":"PatchbayAltcraftTests.RecordTests/`what is null says nothing`()"}
+        {"rule":"altcraft/X8","test":"PatchbayAltcraftTests.RecordTests/`NUL is written and read as JSON permits it, and told`()"}
         {"rule":"altcraft/X8","test":"PatchbayAltcraftTests.RecordTests/`a profile data object is read as it is exported`()"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a deleted entry is no yes, and no device`()"}
         {"rule":"altcraft/X9","test":"PatchbayAltcraftTests.RecordTests/`a profile whose subscriptions can't be read is none`(_:_:)"}
@@ -1360,7 +1361,9 @@ extension RuleEvidence {
         {"rule":"salesforce/F8","test":"PatchbaySalesforceTests.RecordTests/`a bad row is a record with its bytes and every reason`()"}
         {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`a status that says unsubscribed is a no to all messages`(_:_:)"}
         {"rule":"salesforce/F9","test":"PatchbaySalesforceTests.RecordTests/`the newer of two dates decides`(_:)"}
+        {"rule":"salesforce/F10","test":"PatchbaySalesforceTests.RecordTests/`a device that is written to columns of its own comes back`()"}
         {"rule":"salesforce/F10","test":"PatchbaySalesforceTests.RecordTests/`push columns make a device`()"}
+        {"rule":"salesforce/F10","test":"PatchbaySalesforceTests.RecordTests/`what a row says of a device and its app has a place, and what it does not say is no fact`()"}
         {"rule":"salesforce/F11","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
         {"rule":"salesforce/F12","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}
         {"rule":"salesforce/F13","test":"PatchbaySalesforceTests.RecordTests/`the mobile import takes digits, and a no by its word`()"}

@@ -173,6 +173,8 @@ struct PatientSource: ByteSource {
     /// Bytes in the whole file, if that is known.
     var size: Int? { source.size }
 
+    var name: String { source.name }
+
     func change() throws(FileError) -> Finding? { try source.change() }
 
     mutating func next() throws(FileError) -> [UInt8]? {

@@ -88,7 +88,8 @@ struct Checkpoint {
         "migration.input.changed",
         .error,
         .conflict,
-        reason: "The input was changed while it was read; no file was written",
+        reason:
+            "The input was changed while it was read: no file got its name, and what went to a pipe or standard output is not whole",
         remedy: "Wait until the input is complete, or read a copy of it."
     )
 }

@@ -15,6 +15,15 @@ struct BulkPlan: Sendable {
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     /// Whether the source is surveyed on the way.
     var counts = false
+    var rejecting = Rejecting()
+
+    /// What is to be known of records that are not written.
+    struct Rejecting: Sendable {
+        /// The settings by the codes of the findings that follow from them.
+        var deciding: [String: String] = [:]
+        /// Whether they are kept for somebody.
+        var isTold = true
+    }
 
     /// The slow way of one thread.
     func makeSlowWay(heeding noes: EarlierNoes? = nil, tellsWords: Bool = false) throws(SettingsError) -> SlowWay {
@@ -60,7 +69,7 @@ struct BulkPlan: Sendable {
                 layout,
                 catalogue: catalogue,
                 attributes: columns.compactMap(\.attribute) + rules.names,
-                kinds: rules.kinds + slow.keyKinds,
+                kinds: rules.kinds + slow.keyKinds + ConsentMarks.addressKinds.map(\.kind),
                 topics: columns.compactMap(\.topic),
                 counts: counts
             )
@@ -75,7 +84,8 @@ struct BulkPlan: Sendable {
                 slow: slow,
                 goesSlow: goesSlow || noes != nil || steps == nil && !mapping.isEmpty,
                 counts: counts,
-                words: BulkWords(compiled, knownBy: slow.keyKinds, in: arena)
+                words: BulkWords(compiled, knownBy: slow.keyKinds, in: arena),
+                rejecting: rejecting
             )
         }
         switch (source, try reader(behind: header)) {

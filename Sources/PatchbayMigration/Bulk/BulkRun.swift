@@ -25,20 +25,29 @@ struct BulkRun {
     private var spare: [[UInt8]] = []
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
+    private var leftoverGaps: [ChunkJob.Gap] = []
     /// Maps what was cut at a wrong place, or what says yes behind a no, here and in order.
     private let makeMender: (EarlierNoes?) throws -> ChunkMapper?
     /// What people said no to so far.
     private let noes: EarlierNoes
+    private let deciding: [String: String]
+    /// Reads one row alone, where records are rows.
+    private let rows: DelimitedReader
 
     private init(
         _ plan: BulkPlan,
         _ header: BulkPlan.Header,
         _ reader: BulkPlan.Reader,
         _ notes: [FindingRow],
-        heeding noes: EarlierNoes
+        _ surroundings: Surroundings
     ) throws(SettingsError) {
-        (self.reader, self.notes, self.noes) = (reader, notes, noes)
+        (self.reader, self.notes) = (reader, notes)
+        (noes, deciding) = (surroundings.noes, surroundings.deciding)
         slow = try plan.makeSlowWay()
+        var dialect = DelimitedDialect(hasHeader: false)
+        if case .columns(let layout) = plan.source { dialect = layout.dialect }
+        dialect.hasHeader = false
+        rows = DelimitedReader(dialect: dialect)
         report.mapping = plan.mapping.noEffects
         lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
         settled = header.bytes.count
@@ -54,6 +63,8 @@ struct BulkRun {
         let keeping: Checkpoints?
         let surveyor: Surveyor?
         let noes: EarlierNoes
+        /// The settings by the codes of the findings that follow from them.
+        let deciding: [String: String]
 
         /// The same run for its noes alone, over so many bytes.
         func forNoesAlone(of bytes: Int) -> Surroundings {
@@ -65,7 +76,8 @@ struct BulkRun {
                 isCancelled: isCancelled,
                 keeping: nil,
                 surveyor: nil,
-                noes: noes
+                noes: noes,
+                deciding: deciding
             )
         }
     }
@@ -95,7 +107,7 @@ struct BulkRun {
                 workers: workers
             )
         }
-        var run = try BulkRun(plan, header, reader, mapper.notes, heeding: surroundings.noes)
+        var run = try BulkRun(plan, header, reader, mapper.notes, surroundings)
         run.rejects = surroundings.rejects
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
@@ -147,8 +159,7 @@ struct BulkRun {
         _ lane: inout some Lane & ~Copyable
     ) throws {
         // A row may have several lines, so its length is the mapper's care.
-        let longest = isOfRows ? .max / 2 : NeutralContacts.longestLine
-        var cutter = LineCutter(longest: longest, isFirst: report.read == 0)
+        var cutter = LineCutter(longest: RecordLength.usual, cutsOff: isOfRows, isFirst: report.read == 0)
         var next = first
         var skipped = headerLength
         while !surroundings.isCancelled() {
@@ -197,7 +208,7 @@ struct BulkRun {
             try surveyor?.note(record, record.findings)
             try rejects?.reject(record, record.findings)
             report.read += 1
-            report.rejected += 1
+            report.refuse(record.findings, deciding: deciding)
             lines += 1
             settled += bytes
         }
@@ -227,6 +238,8 @@ struct BulkRun {
     private mutating func mend(with job: ChunkJob, _ output: [UInt8]) throws {
         guard !leftover.isEmpty, var mapper = try makeMender(nil) else { return }
         var whole = ChunkJob()
+        whole.gaps =
+            leftoverGaps + job.gaps.map { ChunkJob.Gap(place: leftover.count + $0.place, count: $0.count) }
         whole.seam = leftover + job.bytes + [UInt8](repeating: 0, count: Padding.count)
         whole.isFirst = report.read == 0
         whole.isLast = job.isLast
@@ -236,10 +249,11 @@ struct BulkRun {
     private mutating func settle(_ result: ChunkResult) throws {
         if let before = result.linesBeforeFirst { try begin(line: lines + before + 1) }
         for reject in result.rejects { try tell(reject) }
+        report.rejected += result.rejected
+        report.refusals.add(result.refusals)
         report.read += result.records
         report.written += result.written
         report.writtenWithFindings += result.writtenWithFindings
-        report.rejected += result.rejects.count
         for (row, count) in zip(notes, result.notes) where count > 0 {
             report.count(MigrationReport.Tally(severity: row.severity, count: count), of: row.code)
         }
@@ -250,7 +264,8 @@ struct BulkRun {
             for (row, count) in zip(notes, result.notes) where count > 0 { surveyor.note(row) }
         }
         lines += result.lines
-        settled += result.job.count - result.leftover.count
+        leftoverGaps = result.job.gaps(ofLast: result.leftover.count)
+        settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
         try write(result.output[..<result.used])
         spare.append(result.output)
         leftover = result.leftover
@@ -262,18 +277,36 @@ struct BulkRun {
     private mutating func tell(_ reject: ChunkResult.Reject) throws {
         guard rejects != nil else { return }
         let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
-        var record = reject.record
-        switch (reader, reject.row) {
-        case _ where record.findings.isEmpty: (record.number, record.line) = (number, line)
-        case (.rows(let reader), let row?):
-            record = reader.record(
-                row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }
-            )
-        case (.lines(let reader), _) where !record.bytes.isEmpty:
-            record = reader.read(record.bytes, number: number, line: line)
-        default: (record.number, record.line) = (number, line)
+        let record = record(of: reject.origin, number, line)
+        let findings = record.findings + reject.findings
+        let isExplained = findings.contains { $0.severity == .error }
+        try rejects?.reject(record, isExplained ? findings : findings + [SlowWay.unexplained.at()])
+    }
+
+    /// Reads a record again that was read once.
+    private func record(of origin: ChunkResult.Reject.Origin, _ number: Int, _ line: Int) -> SourceRecord {
+        func numbered(_ row: Result<DelimitedRecord, DelimitedFault>) -> Result<DelimitedRecord, DelimitedFault> {
+            row.map { $0.at(number: number, line: line) }.mapError { $0.at(number: number, line: line) }
         }
-        try rejects?.reject(record, record.findings + reject.findings.dropFirst(reject.record.findings.count))
+        switch (reader, origin) {
+        case (.rows(let reader), .fault(let fault)): return reader.record(numbered(.failure(fault)))
+        case (.rows(let reader), .row(let bytes)):
+            var rows = rows
+            // A mark is passed at the start of a file alone, and this is a row of its middle.
+            rows.append([0x0A] + bytes)
+            rows.finish()
+            return rows.next().map { reader.record(numbered($0)) }
+                ?? SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
+        case (.lines(let reader), .line(let bytes)): return reader.read(bytes, number: number, line: line)
+        case (_, .record(var record)):
+            (record.number, record.line) = (number, line)
+            return record
+        // Lines and rows are not mixed.
+        case (_, .line(let bytes)), (_, .row(let bytes)):
+            return SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
+        case (_, .fault(let fault)):
+            return SourceRecord(number: number, line: line, bytes: fault.bytes, contact: nil)
+        }
     }
 
     private mutating func write(_ bytes: ArraySlice<UInt8>) throws {

@@ -6,8 +6,8 @@ import PatchbayModel
 struct BulkWords: BitwiseCopyable {
     /// Most marks between two tellings.
     private static let limit = 4096
-    /// A yes to a subscription has three, a consent two at most.
-    private static let marksOfView = 3 * RecordView.subscriptionLimit + 2 * RecordView.consentLimit
+    /// A yes to a subscription has three by the key and by the address, a consent two by each or one by the key and all addresses.
+    private static let marksOfView = 6 * RecordView.subscriptionLimit + 4 * RecordView.consentLimit
 
     // `marks` has room for `limit`, of which the first `count` are told next. `kinds` are the indexes of the kinds by which the
     // target knows contacts. `wishes` has a mark for each channel and topic of the lexicon, `consents` for each purpose and
@@ -16,6 +16,10 @@ struct BulkWords: BitwiseCopyable {
     private let count: UnsafeMutablePointer<Int>
     private let kinds: Row<Int>
     private let phone: Int
+    // The kinds of addresses and the channels that reach them.
+    private let addressKinds: Row<Int>
+    private let addressChannels: Row<Int>
+    private let messaging: Int
     private let wishes: Row<UInt64>
     private let consents: Row<UInt64>
     private let topics: Int
@@ -29,6 +33,13 @@ struct BulkWords: BitwiseCopyable {
         count = arena.make(1, of: 0)
         self.kinds = arena.make(kinds.map(compiled.index))
         phone = compiled.index(of: .phone)
+        addressKinds = arena.make(ConsentMarks.addressKinds.map { compiled.index(of: $0.kind) })
+        addressChannels = arena.make(
+            ConsentMarks.addressKinds.map { address in
+                Lexicon.channelNames.firstIndex(of: address.channel.rawValue) ?? Lexicon.unknown
+            }
+        )
+        messaging = Lexicon.purposeNames.firstIndex(of: Purpose.messaging.rawValue) ?? Lexicon.unknown
         let topics = [nil] + compiled.topicNames.map(Optional.some)
         self.topics = topics.count
         wishes = arena.make(
@@ -57,16 +68,42 @@ struct BulkWords: BitwiseCopyable {
     }
 
     private func noteWords(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bool {
-        guard let identifier = key(of: view) else { return true }
-        let value = identifier.pointee.value
-        guard value.isBare, value.text.count == 0 || value.text[0] > 0x20 && value.text[value.text.count &- 1] > 0x20
-        else { return false }
-        let key = mark(of: identifier)
         var place = marks + count.pointee
+        let own = key(of: view)
+        if let own {
+            guard Self.isPlain(own) else { return false }
+            note(view, lexicon, mark(of: own), reachedOn: nil, &place)
+        }
+        for index in 0..<addressKinds.count {
+            guard let address = first(addressKinds[index], of: view), address != own else { continue }
+            guard Self.isPlain(address) else { return false }
+            note(view, lexicon, mark(of: address), reachedOn: addressChannels[index], &place)
+        }
+        count.pointee = place - marks
+        return true
+    }
+
+    @inline(__always) private static func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool
+    {
+        let value = identifier.pointee.value
+        return value.isBare
+            && (value.text.count == 0 || value.text[0] > 0x20 && value.text[value.text.count &- 1] > 0x20)
+    }
+
+    /// Notes what is said on one channel, or on every one where none is named, of whoever has a key.
+    @inline(__always) private func note(
+        _ view: RecordView,
+        _ lexicon: UnsafePointer<Lexicon>,
+        _ key: UInt64,
+        reachedOn channel: Int?,
+        _ place: inout UnsafeMutablePointer<UInt64>
+    ) {
         for index in 0..<view.subscriptionCount {
             let wish = view.subscriptions[index]
             // What the target has no word for, it holds no yes of.
-            guard wish.channel >= 0, wish.topic != Lexicon.unknown else { continue }
+            guard wish.channel >= 0, wish.topic != Lexicon.unknown, wish.channel == channel ?? wish.channel else {
+                continue
+            }
             let subject = wishes[wish.channel &* topics &+ (wish.topic == Lexicon.none ? 0 : wish.topic &+ 1)]
             // Written in any case, and counted if it is so: a branch would often be guessed wrong.
             let (isYes, isNo) = (
@@ -80,6 +117,10 @@ struct BulkWords: BitwiseCopyable {
         for index in 0..<view.consentCount {
             let consent = view.consents[index]
             guard consent.purpose >= 0, consent.channel != Lexicon.unknown else { continue }
+            // An address is reached by messages alone.
+            guard channel == nil || consent.purpose == messaging,
+                consent.channel == Lexicon.none || consent.channel == channel ?? consent.channel
+            else { continue }
             let purpose = consent.purpose &* (Self.channels &+ 1)
             let own = consents[purpose &+ (consent.channel == Lexicon.none ? 0 : consent.channel &+ 1)]
             if consent.state == lexicon.pointee.refused {
@@ -89,8 +130,6 @@ struct BulkWords: BitwiseCopyable {
                 if consent.channel != Lexicon.none { put(&place, ConsentMark.yes(key, consents[purpose])) }
             }
         }
-        count.pointee = place - marks
-        return true
     }
 
     @inline(__always) private func put(
@@ -104,9 +143,17 @@ struct BulkWords: BitwiseCopyable {
 
     private func key(of view: RecordView) -> UnsafeMutablePointer<RecordView.IdentifierView>? {
         for place in 0..<kinds.count {
-            for index in 0..<view.identifierCount where view.identifiers[index].kind == kinds[place] {
-                return view.identifiers + index
-            }
+            if let first = first(kinds[place], of: view) { return first }
+        }
+        return nil
+    }
+
+    @inline(__always) private func first(
+        _ kind: Int,
+        of view: RecordView
+    ) -> UnsafeMutablePointer<RecordView.IdentifierView>? {
+        for index in 0..<view.identifierCount where view.identifiers[index].kind == kind {
+            return view.identifiers + index
         }
         return nil
     }

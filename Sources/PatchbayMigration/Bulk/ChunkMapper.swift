@@ -16,24 +16,51 @@ struct ChunkJob: Sendable {
     /// Whether nothing follows.
     var isLast = false
 
+    /// What was left out of a row that is too long in any case.
+    var gaps: [Gap] = []
+
+    /// Bytes of the source that are missing.
+    struct Gap: Hashable {
+        /// How many bytes of the job stand before it.
+        var place: Int
+        var count: Int
+    }
+
+    /// How many bytes of the source it stands for.
+    var count: Int { present + gaps.reduce(0) { $0 + $1.count } }
+
     /// How many bytes it has.
-    var count: Int { max(0, seam.count - Padding.count) + range.count }
+    private var present: Int { max(0, seam.count - Padding.count) + range.count }
 
     /// All bytes of it.
     var bytes: [UInt8] { seam.dropLast(Padding.count) + chunk[range] }
+
+    /// What is missing of its last bytes.
+    func gaps(ofLast count: Int) -> [Gap] {
+        let before = present - count
+        return gaps.filter { $0.place >= before }.map { Gap(place: $0.place - before, count: $0.count) }
+    }
 }
 
 /// What became of a job.
 struct ChunkResult: Sendable {
-    /// A record that is not written.
+    /// A record that is not written, as little of it as it can be made of again: a job may have thousands.
     struct Reject: Sendable {
+        /// What is read again once the number is known, which a reader may name.
+        enum Origin: Sendable {
+            case line([UInt8])
+            case row([UInt8])
+            case fault(DelimitedFault)
+            /// One that has no bytes, or of which a reader says nothing.
+            case record(SourceRecord)
+        }
+
         /// How many records and line feeds stand before it in the job.
         var records: Int
         var lines: Int
-        var record: SourceRecord
+        var origin: Origin
+        /// What was said behind the reader.
         var findings: [Finding]
-        /// The row, if the record is one: what is said of it may hold its number, so it is read again.
-        var row: Result<DelimitedRecord, DelimitedFault>?
     }
 
     var output: [UInt8]
@@ -51,6 +78,9 @@ struct ChunkResult: Sendable {
     var notes: [Int] = []
     /// How often each finding of the slow way came.
     var findings: [String: MigrationReport.Tally] = [:]
+    /// Records that are not written, why, and themselves if anybody wants to see them.
+    var rejected = 0
+    var refusals: [String: MigrationReport.Refusal] = [:]
     var rejects: [Reject] = []
     /// What the records hold, if that is counted.
     var survey: Survey?
@@ -90,6 +120,7 @@ struct ChunkMapper: ~Copyable {
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
+    private let rejecting: BulkPlan.Rejecting
 
     /// The longest record that goes the fast way, so that the room that one may need is bounded.
     static let longest = 64 << 10
@@ -108,8 +139,10 @@ struct ChunkMapper: ~Copyable {
         slow: SlowWay,
         goesSlow: Bool,
         counts: Bool,
-        words: BulkWords?
+        words: BulkWords?,
+        rejecting: BulkPlan.Rejecting
     ) {
+        self.rejecting = rejecting
         (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
         self.words = words.map(arena.keep)
         self.goesSlow = goesSlow || !compiled.canWrite
@@ -483,7 +516,7 @@ struct ChunkMapper: ~Copyable {
             return position + text.count
         }
         // Its bytes are not kept; it ends with the first line end behind the limit.
-        let limit = min(position + NeutralContacts.longestLine, range.upperBound)
+        let limit = min(position + RecordLength.usual, range.upperBound)
         let end = bytes[limit..<range.upperBound].firstIndex(of: 0x0A).map { $0 + 1 } ?? range.upperBound
         result.lines += bytes[position..<end].reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
         return end
@@ -501,9 +534,18 @@ struct ChunkMapper: ~Copyable {
         book?.note(record, findings)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if findings.contains(where: { $0.severity == .error }) {
-            result.rejects.append(
-                .init(records: result.records, lines: result.lines, record: record, findings: findings, row: row)
-            )
+            result.rejected += 1
+            result.refusals.refuse(findings, deciding: rejecting.deciding)
+            if rejecting.isTold {
+                result.rejects.append(
+                    .init(
+                        records: result.records,
+                        lines: result.lines,
+                        origin: Self.origin(of: record, row),
+                        findings: Array(findings.dropFirst(record.findings.count))
+                    )
+                )
+            }
         } else {
             if result.output.count - result.used < written.count {
                 Self.grow(&result.output, used: result.used, by: written.count)
@@ -518,6 +560,20 @@ struct ChunkMapper: ~Copyable {
         }
         result.records += 1
         result.slow += 1
+    }
+
+    private static func origin(
+        of record: SourceRecord,
+        _ row: Result<DelimitedRecord, DelimitedFault>?
+    ) -> ChunkResult.Reject.Origin {
+        var plain = record
+        plain.contact = nil
+        if record.findings.isEmpty { return .record(plain) }
+        return switch row {
+        case .success(let row)?: .row(row.bytes)
+        case .failure(let fault)?: .fault(fault)
+        case nil: record.bytes.isEmpty ? .record(plain) : .line(record.bytes)
+        }
     }
 
     /// What may be said on the fast way, by the index of ``ChunkResult/notes``.

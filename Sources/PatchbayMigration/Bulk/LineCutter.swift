@@ -9,6 +9,8 @@ struct LineCutter {
     }
 
     private let longest: Int
+    /// Whether a line that is too long is handed out, cut off behind that length: a row may have begun before it.
+    private let cutsOff: Bool
     /// A line that has begun and not ended; at most a little more than `longest`.
     private var begun: [UInt8] = []
     /// The length of the line that has begun.
@@ -17,7 +19,9 @@ struct LineCutter {
     private var isFirst = true
 
     /// A cutter; `isFirst` says whether the source's first record is still to come.
-    init(longest: Int, isFirst: Bool = true) { (self.longest, self.isFirst) = (longest, isFirst) }
+    init(longest: Int, cutsOff: Bool = false, isFirst: Bool = true) {
+        (self.longest, self.cutsOff, self.isFirst) = (longest, cutsOff, isFirst)
+    }
 
     /// Cuts the next chunk, with `take` called once or twice, or not at all while a line goes on.
     mutating func cut(_ chunk: consuming [UInt8], _ take: (Cut) throws -> Void) rethrows {
@@ -35,6 +39,7 @@ struct LineCutter {
                 try take(.overlong(overlong, bytes: length + 1))
                 isFirst = false
             } else {
+                job.gaps = gaps
                 job.seam = begun + [0x0A] + [UInt8](repeating: 0, count: Padding.count)
             }
             forget()
@@ -52,6 +57,7 @@ struct LineCutter {
         guard length > 0 else { return }
         if let overlong = overlongLine(isEnded: false) { return try take(.overlong(overlong, bytes: length)) }
         var job = ChunkJob()
+        job.gaps = gaps
         job.seam = begun + [UInt8](repeating: 0, count: Padding.count)
         job.isFirst = isFirst
         try take(.job(job))
@@ -61,7 +67,19 @@ struct LineCutter {
         guard let last = bytes.last else { return }
         length += bytes.count
         endsInReturn = last == 0x0D
-        if length <= longest + 1 { begun += bytes } else { begun = [] }
+        if cutsOff {
+            // A reader that has seen a byte more than the limit looks for the line's end alone.
+            begun += bytes.prefix(max(0, longest + 2 - begun.count))
+        } else if length <= longest + 1 {
+            begun += bytes
+        } else {
+            begun = []
+        }
+    }
+
+    /// What is missing of the line that has begun.
+    private var gaps: [ChunkJob.Gap] {
+        length > begun.count ? [ChunkJob.Gap(place: begun.count, count: length - begun.count)] : []
     }
 
     private mutating func forget() {
@@ -70,6 +88,7 @@ struct LineCutter {
     }
 
     private func overlongLine(isEnded: Bool) -> Int? {
+        if cutsOff { return nil }
         let content = isEnded && endsInReturn ? length - 1 : length
         return content > longest ? content : nil
     }

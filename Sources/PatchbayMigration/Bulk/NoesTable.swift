@@ -183,7 +183,8 @@ struct NoesTable {
     private mutating func grow() {
         let (old, last) = (slots, filled.map { slots.start[$0] })
         let mine = Set(last)
-        slots = Slots(8 * (old.mask + 1))
+        // Few steps to two MiB, and smaller ones beyond.
+        slots = Slots((old.mask < 1 << 17 ? 8 : 2) * (old.mask + 1))
         for place in 0...old.mask where old.start[place] != 0 && !mine.contains(old.start[place]) {
             slots.start[slots.place(of: old.start[place])] = old.start[place]
         }

@@ -78,7 +78,7 @@ struct SlowWay {
     /// What stands after the last record.
     var footer: [UInt8] { writer.footer() }
 
-    private static let unexplained = FindingRow(
+    static let unexplained = FindingRow(
         "migration.record.unread",
         .error,
         .adapterFault,

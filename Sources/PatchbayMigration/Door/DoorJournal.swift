@@ -159,7 +159,7 @@ final class DoorJournal {
         _ body: (ArraySlice<UInt8>, JSONValue?) throws -> Bool
     ) throws {
         var source = try offset == 0 ? FileSource(path: path) : FileSource(path: path, at: offset)
-        var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
+        var lines = LineSplitter(maximumLength: NeutralContacts.longestWritten)
         while let chunk = try source.next() {
             lines.append(chunk)
             while let line = lines.next() {

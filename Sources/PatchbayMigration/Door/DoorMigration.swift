@@ -76,7 +76,7 @@ public struct DoorMigration: Sendable {
         let run = try DoorFiles(files.outputs, identity, input, at: files.input, restarts: restarts)
         do {
             let feed = try ApplyFeed(migration, target, files, run, source, input, surroundings, restarts: restarts)
-            return try await DoorRun(target, run, feed, surroundings).run()
+            return try await DoorRun(target, run, feed, surroundings, deciding: migration.deciding).run()
         } catch is CancellationError {
             return run.leaveStopped()
         } catch let error as SettingsError {

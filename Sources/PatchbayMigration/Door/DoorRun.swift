@@ -118,6 +118,8 @@ final class DoorRun {
     /// Most bytes of the rows that are on their way.
     private static let windowBytes = 64 << 20
 
+    /// The settings by the codes of the findings that follow from them.
+    private let deciding: [String: String]
     private var report: MigrationReport
     private var rows: [Int: DoorItem] = [:]
     /// The row that gets the next verdict, and the one that enters next.
@@ -144,8 +146,15 @@ final class DoorRun {
     private var doubtfulEnd = 0
     private var unsaved = 0
 
-    init(_ target: DoorTarget, _ files: DoorFiles, _ feed: any DoorFeed, _ surroundings: DoorSurroundings) {
+    init(
+        _ target: DoorTarget,
+        _ files: DoorFiles,
+        _ feed: any DoorFeed,
+        _ surroundings: DoorSurroundings,
+        deciding: [String: String] = [:]
+    ) {
         (self.target, self.files, self.feed, self.surroundings) = (target, files, feed, surroundings)
+        self.deciding = deciding
         report = files.earlier?.place.report ?? MigrationReport()
         (first, end) = (report.read + 1, report.read + 1)
         window = target.window
@@ -488,7 +497,7 @@ final class DoorRun {
                 report.mapping = zip(report.mapping, item.effects).map { $0 + $1 }
             }
             if findings.contains(where: { $0.severity == .error }) {
-                report.rejected += 1
+                report.refuse(findings, deciding: deciding)
             } else {
                 report.written += 1
                 if !findings.isEmpty { report.writtenWithFindings += 1 }

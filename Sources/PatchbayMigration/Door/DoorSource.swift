@@ -18,12 +18,15 @@ struct DoorSource {
     private var last: LinePlaces.Place?
     /// Records that an earlier run settled.
     private let settled: Int
+    /// Whether there was any record.
+    private var isEmpty: Bool
 
     /// A source that is at its start, to be read from there or from where an earlier run stood.
     init(_ migration: Migration, _ source: FileSource, at path: String, after place: Checkpoints.Place?) throws {
         self.source = source
         isCut = migration.sourceLayout != nil
         settled = place?.report.read ?? 0
+        isEmpty = settled == 0
         guard let place, place.isExact else {
             reader = try migration.makeReader()
             return
@@ -75,9 +78,10 @@ struct DoorSource {
             note(chunk)
             if isCut { lines.note(chunk) }
         }
-        var (lines, places, isCut) = (lines, places, isCut)
+        var (lines, places, isCut, isEmpty) = (lines, places, isCut, isEmpty)
         let settled = settled
         func pass(_ record: SourceRecord) throws {
+            isEmpty = false
             if isCut {
                 let place = lines.place(of: record.line)
                 // Two records of one line: nobody can go on between them.
@@ -88,8 +92,9 @@ struct DoorSource {
         }
         self.lines = LinePlaces()
         self.places = [:]
-        defer { (self.lines, self.places, self.isCut) = (lines, places, isCut) }
+        defer { (self.lines, self.places, self.isCut, self.isEmpty) = (lines, places, isCut, isEmpty) }
         if let chunk { try reader.read(chunk, pass) } else { try reader.finish(pass) }
+        if isAtEnd, isEmpty { throw Migration.Failure([Migration.empty.at(source.name)]) }
         return true
     }
 

@@ -133,7 +133,8 @@ public struct DoorTarget: Sendable {
             makeReader: { _ throws(SettingsError) in NeutralContacts.Reader() },
             makeWriter: { _ throws(SettingsError) in
                 DoorWriter(DoorMapper(door, settings), tally: tally)
-            }
+            },
+            deciding: [DoorFinding.optOutLost.code: "lostOptOuts"]
         )
     }
 

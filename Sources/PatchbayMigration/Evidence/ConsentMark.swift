@@ -37,44 +37,85 @@ enum ConsentMark {
     }
 }
 
-/// The words of one contact, as marks.
+/// The words of one contact, as marks: once by the key by which the target knows the contact, and once by each address to
+/// which messages go, because a no holds for the address, whoever else has it.
 struct ConsentMarks {
-    private let key: UInt64
+    private let key: UInt64?
+    private let addresses: [Channel: UInt64]
 
-    /// Nil for a contact without any key by which the target knows contacts.
+    /// The kind of identifier to which a channel's messages go: the first of it in a contact.
+    static let addressKinds: [(channel: Channel, kind: IdentifierKind)] = [(.email, .email), (.sms, .phone)]
+
+    /// Nil for a contact without an address, and without any key by which the target knows contacts.
     init?(_ contact: Contact, knownBy kinds: [IdentifierKind]) {
-        let keys = kinds.lazy.compactMap { kind in contact.identifiers.first { $0.kind == kind } }
-        guard let first = keys.first else { return nil }
-        key = ConsentMark.key(first)
+        func first(_ kind: IdentifierKind) -> UInt64? {
+            contact.identifiers.first { $0.kind == kind }.map(ConsentMark.key)
+        }
+        let key = kinds.lazy.compactMap(first).first
+        let marks = Self.addressKinds.compactMap { channel, kind in first(kind).map { (channel, $0) } }
+        // What is the key counts once.
+        addresses = Dictionary(uniqueKeysWithValues: marks.filter { $0.1 != key })
+        self.key = key
+        if key == nil, addresses.isEmpty { return nil }
+    }
+
+    /// Who has said what is said on a channel, or on every one.
+    struct Holders {
+        /// The contact, as the target knows it.
+        let own: [UInt64]
+        /// Its addresses.
+        let addresses: [UInt64]
+
+        /// Marks of what they must not have said no to.
+        func marks(_ subjects: [UInt64]) -> Holders {
+            func marks(_ keys: [UInt64]) -> [UInt64] {
+                keys.flatMap { key in subjects.map { ConsentMark.yes(key, $0) } }
+            }
+            return Holders(own: marks(own), addresses: marks(addresses))
+        }
+
+        var all: [UInt64] { own + addresses }
+    }
+
+    private func holders(_ channel: Channel?, reaching isReaching: Bool = true) -> Holders {
+        let reached = addresses.filter { isReaching && channel ?? $0.key == $0.key }
+        return Holders(own: key.map { [$0] } ?? [], addresses: reached.sorted { $0.key < $1.key }.map(\.value))
+    }
+
+    private func holders(of consent: Consent) -> Holders {
+        holders(consent.channel, reaching: consent.purpose == .messaging)
     }
 
     /// What a yes to a subscription must not stand behind: a no to the same, and to messages there or anywhere.
-    func subjects(of wish: Subscription) -> [UInt64] {
+    func subjects(of wish: Subscription) -> Holders {
         let (channel, messaging) = (wish.channel.rawValue, Purpose.messaging.rawValue)
-        let all = [
+        return holders(wish.channel).marks([
             ConsentMark.wish(channel, wish.topic), ConsentMark.consent(messaging, channel),
             ConsentMark.consent(messaging, nil),
-        ]
-        return all.map { ConsentMark.yes(key, $0) }
+        ])
     }
 
     /// The same of a yes to a purpose.
-    func subjects(of consent: Consent) -> [UInt64] {
-        let purpose = consent.purpose.rawValue
-        let own = ConsentMark.yes(key, ConsentMark.consent(purpose, consent.channel?.rawValue))
-        return consent.channel == nil ? [own] : [own, ConsentMark.yes(key, ConsentMark.consent(purpose, nil))]
+    func subjects(of consent: Consent) -> Holders {
+        let (purpose, channel) = (consent.purpose.rawValue, consent.channel?.rawValue)
+        let own = ConsentMark.consent(purpose, channel)
+        return holders(of: consent).marks(channel == nil ? [own] : [own, ConsentMark.consent(purpose, nil)])
     }
 
     /// Each no of the contact.
     func noes(of contact: Contact) -> [UInt64] {
-        let wishes = contact.subscriptions.filter(\.state.isNo).compactMap { subjects(of: $0).first }
-        let consents = contact.consents.filter { $0.state == .denied }.compactMap { subjects(of: $0).first }
+        let wishes = contact.subscriptions.filter(\.state.isNo).flatMap {
+            holders($0.channel).marks([ConsentMark.wish($0.channel.rawValue, $0.topic)]).all
+        }
+        let consents = contact.consents.filter { $0.state == .denied }.flatMap {
+            holders(of: $0).marks([ConsentMark.consent($0.purpose.rawValue, $0.channel?.rawValue)]).all
+        }
         return (wishes + consents).map { $0 | ConsentMark.no }
     }
 
     /// What each yes of the contact must not stand behind.
     func yeses(of contact: Contact) -> [UInt64] {
-        contact.subscriptions.filter { $0.state == .subscribed }.flatMap(subjects)
-            + contact.consents.filter { $0.state == .granted }.flatMap(subjects)
+        contact.subscriptions.filter { $0.state == .subscribed }.flatMap { subjects(of: $0).all }
+            + contact.consents.filter { $0.state == .granted }.flatMap { subjects(of: $0).all }
     }
 }

@@ -7,8 +7,8 @@ import PatchbayModel
 /// It knows ``limit`` noes at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
 /// at the end, ``finish()`` tells whether one of those came too late to be heeded.
 final class EarlierNoes {
-    /// As many as fit into two MiB.
-    static let usualLimit = 7 << 15
+    /// As many as fit into four MiB; most noes are known by a key and by an address.
+    static let usualLimit = 7 << 16
 
     private var table: NoesTable
 
@@ -20,18 +20,25 @@ final class EarlierNoes {
     func heed(_ contact: inout Contact, _ marks: ConsentMarks) throws(FileError) -> [Finding] {
         var findings: [Finding] = []
         for place in contact.subscriptions.indices where contact.subscriptions[place].state == .subscribed {
-            guard table.holds(marks.subjects(of: contact.subscriptions[place])) else { continue }
+            guard let row = heed(marks.subjects(of: contact.subscriptions[place])) else { continue }
             contact.subscriptions[place].state = .unsubscribed
-            findings.append(Self.heeded.at("subscriptions[\(place)]"))
+            findings.append(row.at("subscriptions[\(place)]"))
         }
         for place in contact.consents.indices where contact.consents[place].state == .granted {
-            guard table.holds(marks.subjects(of: contact.consents[place])) else { continue }
+            guard let row = heed(marks.subjects(of: contact.consents[place])) else { continue }
             contact.consents[place].state = .denied
-            findings.append(Self.heeded.at("consents[\(place)]"))
+            findings.append(row.at("consents[\(place)]"))
         }
         for no in marks.noes(of: contact) { table.note(no) }
         try table.keepLate()
         return findings
+    }
+
+    /// What is said of a yes that stands behind a no; nil where it stands behind none.
+    private func heed(_ subjects: ConsentMarks.Holders) -> FindingRow? {
+        // Each is looked for: of what is late the end of the run must know.
+        let (isOwn, isAddress) = (table.holds(subjects.own), table.holds(subjects.addresses))
+        return isOwn ? Self.heeded : isAddress ? Self.heededAddress : nil
     }
 
     // MARK: Records by the job
@@ -56,12 +63,19 @@ final class EarlierNoes {
         reason: "An earlier record of the same contact says no; the no counts",
         remedy: "Ask the person, or leave one record of each contact in the source."
     )
+    static let heededAddress = FindingRow(
+        "migration.consent.earlierNoOfAddress",
+        .warning,
+        .consent,
+        reason: "An earlier record of another contact with the same address says no; the no counts",
+        remedy: "Ask the person, or leave one record of each address in the source."
+    )
     static let unheeded = FindingRow(
         "migration.consent.unheeded",
         .error,
         .consent,
         reason:
-            "Some records say yes behind a no of the same contact that is too far back to be known; no file was written",
+            "Some records say yes behind a no of the same contact or address that is too far back to be known: no file got its name, and what went to a pipe or standard output must not be used",
         remedy: "Run it with --evidence FILE, which knows every no, or leave one record of each contact in the source."
     )
 }

@@ -30,6 +30,9 @@ struct FormatProbe {
     /// What the mapping makes of a source's contact before it is written.
     private let map: (inout Contact) -> Void
 
+    /// Whether something can come from the source at all.
+    let canArrive: (Contact) -> Bool
+
     /// The person with whom samples are written: where a format holds nobody without a yes, she has said one.
     private let person: Contact
 
@@ -56,6 +59,10 @@ struct FormatProbe {
             base = write(person)
         }
         (self.person, self.base) = (person, base)
+        let reader = try migration.makeReader()
+        // A mapping may make of what the source holds what it does not.
+        let isMapped = !migration.mapping.isEmpty
+        canArrive = { isMapped || reader.canHold($0) }
         let mapping = migration.mapping.keepingUnknown
         map = { contact in
             var effects = mapping.noEffects
@@ -161,24 +168,37 @@ struct FormatProbe {
     /// A part of the model: what becomes of it, and how often a source has it.
     struct Trial {
         let part: String
+        /// A contact that has this part alone.
+        let sample: Contact
         let answer: Answer
         let count: (Survey) -> Int
     }
 
+    private func trial(
+        _ part: String,
+        _ change: (inout Contact) -> Void,
+        count: @escaping (Survey) -> Int
+    ) -> Trial {
+        var sample = Contact()
+        change(&sample)
+        return Trial(part: part, sample: sample, answer: ask(change), count: count)
+    }
+
     /// What the format does with each part of the model, in the model's order.
     func everything() -> [Trial] {
-        identifierTrials + attributeTrials
-            + [Trial(part: "tags", answer: ask { $0.tags = ["poetry"] }) { $0.withTags }]
+        identifierTrials + attributeTrials + [trial("tags", { $0.tags = ["poetry"] }) { $0.withTags }]
             + subscriptionTrials + otherTrials
     }
 
     private var identifierTrials: [Trial] {
         let known = [IdentifierKind.external, .email, .phone]
-        let other = ask { $0.identifiers.append(Identifier("loyalty", "L-7")) }
         return known.map { kind in
-            Trial(part: "identifier \(kind.rawValue)", answer: identifier(kind)) { $0.identifiers[kind.rawValue] ?? 0 }
+            let sample = Contact(identifiers: [Identifier(kind, person.identifiers.first(kind) ?? "")])
+            return Trial(part: "identifier \(kind.rawValue)", sample: sample, answer: identifier(kind)) {
+                $0.identifiers[kind.rawValue] ?? 0
+            }
         } + [
-            Trial(part: "identifier of another kind", answer: other) { survey in
+            trial("identifier of another kind", { $0.identifiers.append(Identifier("loyalty", "L-7")) }) { survey in
                 survey.identifiers.filter { !known.map(\.rawValue).contains($0.key) }.values.reduce(0, +)
             }
         ]
@@ -187,8 +207,9 @@ struct FormatProbe {
     private var attributeTrials: [Trial] {
         AttributeType.allCases.compactMap { type in
             guard let sample = Self.samples(type).first else { return nil }
-            let answer = ask { $0.attributes["sample_attribute"] = sample }
-            return Trial(part: "attribute of type \(type.rawValue)", answer: answer) { survey in
+            let change = { (contact: inout Contact) in contact.attributes["sample_attribute"] = sample }
+            let answer = ask(change)
+            return trial("attribute of type \(type.rawValue)", change) { survey in
                 // One with a field of its own has a place, though others of its type have none.
                 survey.attributes.filter { kind, _ in
                     kind.type == type
@@ -202,11 +223,11 @@ struct FormatProbe {
     private var subscriptionTrials: [Trial] {
         [Channel.email, .push, .sms, .inApp].flatMap { channel in
             Subscription.State.allCases.map { state in
-                let answer = ask { contact in
+                let change = { (contact: inout Contact) in
                     contact.subscriptions = [Subscription(channel: channel, state: state)]
                     if channel == .push { contact.devices = [Device(pushToken: Self.device.pushToken)] }
                 }
-                return Trial(part: "\(channel.rawValue) subscription, \(state.rawValue)", answer: answer) { survey in
+                return trial("\(channel.rawValue) subscription, \(state.rawValue)", change) { survey in
                     survey.wishes.filter { $0.key.channel == channel.rawValue && $0.key.state == state.rawValue }.values
                         .reduce(0, +)
                 }
@@ -215,26 +236,25 @@ struct FormatProbe {
     }
 
     private var otherTrials: [Trial] {
-        let topic = ask {
-            $0.subscriptions = [Subscription(channel: .email, topic: "news", state: .subscribed)]
-        }
         // An unknown consent is none.
         let consents = [Consent.State.denied, .granted].map { state in
-            let answer = ask { $0.consents.append(Consent(purpose: .messaging, state: state)) }
-            return Trial(part: "consent, \(state.rawValue)", answer: answer) { survey in
+            trial("consent, \(state.rawValue)", { $0.consents.append(Consent(purpose: .messaging, state: state)) }) {
+                survey in
                 survey.answers.filter { $0.key.state == state.rawValue }.values.reduce(0, +)
             }
         }
-        let token = ask { $0.devices = [Device(pushToken: Self.device.pushToken)] }
+        let topic = Subscription(channel: .email, topic: "news", state: .subscribed)
         return [
-            Trial(part: "subscription to a topic", answer: topic) { survey in
+            trial("subscription to a topic", { $0.subscriptions = [topic] }) { survey in
                 survey.wishes.filter(\.key.hasTopic).values.reduce(0, +)
             }
         ] + consents + [
-            Trial(part: "push token without a subscription", answer: token) { _ in 0 },
-            Trial(part: "what a device says of itself", answer: ask { $0.devices = [Self.device] }) { $0.devices },
-            Trial(part: "locale", answer: ask { $0.locale = "fi_FI" }) { $0.withLocale },
-            Trial(part: "time zone", answer: ask { $0.timeZone = "Europe/Helsinki" }) { $0.withTimeZone },
+            trial("push token without a subscription", { $0.devices = [Device(pushToken: Self.device.pushToken)] }) {
+                _ in 0
+            },
+            trial("what a device says of itself", { $0.devices = [Self.device] }) { $0.devices },
+            trial("locale", { $0.locale = "fi_FI" }) { $0.withLocale },
+            trial("time zone", { $0.timeZone = "Europe/Helsinki" }) { $0.withTimeZone },
         ]
     }
 

@@ -24,9 +24,20 @@ final class KeyCounter {
         var torn = 0
         /// The same about a topic, once for each of them.
         var tornTopics = 0
+        /// Some of those keys, each with how often it stands; at most ``mostTorn``.
+        var tornKeys: [TornKey] = []
         /// Keys that differ, of those that are the first of their kind in a record that is written.
         var written = 0
     }
+
+    /// A key about which records contradict each other: its digest without regard to case.
+    struct TornKey: Hashable, Sendable {
+        let folded: UInt64
+        let count: Int
+    }
+
+    /// More of them are counted and not named.
+    private static let mostTorn = 20
 
     /// Marks in memory, and marks of a share that are counted at once.
     private let (limit, shareLimit): (Int, Int)
@@ -101,6 +112,11 @@ final class KeyCounter {
         var count = 0
     }
 
+    private static func cut(_ keys: inout [TornKey]) {
+        keys.sort { $0.folded < $1.folded }
+        keys.removeLast(max(0, keys.count - mostTorn))
+    }
+
     private static func count(_ marks: [KeyMark], into counts: inout Counts) {
         guard !marks.isEmpty else { return }
         var size = 16
@@ -110,6 +126,7 @@ final class KeyCounter {
         struct Spelling: Hashable { let folded, exact: UInt64 }
         var spellings: [Spelling: UInt64] = [:]
         var (keys, torn, written) = (0, 0, 0)
+        var tornKeys: [TornKey] = []
         withUnsafeTemporaryAllocation(of: Slot.self, capacity: size) { slots in
             slots.initialize(repeating: Slot())
             for mark in marks {
@@ -131,13 +148,19 @@ final class KeyCounter {
             }
             for slot in slots where slot.count > 0 {
                 if slot.exact & KeyMark.Opinion.key != 0 { written += 1 }
-                if slot.count > 1, KeyMark.Opinion.isTorn(slot.exact & KeyMark.Opinion.said) { torn += 1 }
+                guard slot.count > 1, KeyMark.Opinion.isTorn(slot.exact & KeyMark.Opinion.said) else { continue }
+                torn += 1
+                tornKeys.append(TornKey(folded: slot.folded, count: slot.count))
+                // The same ones whatever was spilled.
+                if tornKeys.count > 2 * Self.mostTorn { Self.cut(&tornKeys) }
             }
         }
         for bit in spellings.values where bit != 0 { written += 1 }
         counts.distinct += keys + spellings.count
         counts.distinctFolded += keys
         counts.torn += torn
+        counts.tornKeys += tornKeys
+        cut(&counts.tornKeys)
         counts.written += written
     }
 }

@@ -65,9 +65,19 @@ public struct MigrationPlan: Sendable {
         public let tornTopics: Int
         /// How many differ, of those that are the first of their kind in a record that is written.
         public let written: Int
+        /// Some of the keys that contradict themselves.
+        let tornKeys: [KeyCounter.TornKey]
 
         /// How often a key stands that stood before.
         public var repeats: Int { total - distinct }
+    }
+
+    /// Records with one key that say yes and no.
+    public struct Contradiction: Hashable, Sendable {
+        /// The key's kind.
+        public let kind: String
+        /// The lines on which they begin.
+        public let lines: [Int]
     }
 
     /// A number of something.
@@ -105,7 +115,7 @@ public struct MigrationPlan: Sendable {
     public let report: MigrationReport
     /// The rules of the mapping, in their order; none without a mapping.
     public let mapping: [Rule]
-    /// What the target's format does with each part of a contact.
+    /// What the target's format does with each part of a contact that the source can hold.
     public let parts: [Part]
     /// What was found, the worst and the most frequent first.
     public let losses: [Loss]
@@ -113,6 +123,8 @@ public struct MigrationPlan: Sendable {
     public let attributes: [Attribute]
     /// The keys, by kind.
     public let keys: [Keys]
+    /// Lines that contradict each other, as far as somebody looked for them: ``Migration/lines(of:in:isCancelled:)``.
+    public var contradictions: [Contradiction]?
     /// The kind of identifier that the target counts contacts by, if the format says one.
     public let billedKind: String?
     /// Contacts that the target will count: the different keys by which it knows those that are written.
@@ -191,7 +203,8 @@ extension Migration {
         }
     }
 
-    /// What the target's format does with each part of a contact, whatever the data is.
+    /// What the target's format does with each part of a contact that a file of the source can hold, whatever the data is. With a
+    /// mapping it is every part, because the mapping may make it.
     ///
     /// - Throws: ``Failure`` with every problem of the settings.
     public func staticLoss() throws(Failure) -> [MigrationPlan.Part] {
@@ -232,12 +245,14 @@ extension Migration {
 
 extension MigrationPlan {
     static func parts(_ probe: FormatProbe, _ survey: Survey?) -> [Part] {
-        probe.everything().map { trial in
-            Part(
+        probe.everything().compactMap { trial in
+            let count = survey.map(trial.count)
+            guard probe.canArrive(trial.sample) || count ?? 0 > 0 else { return nil }
+            return Part(
                 name: trial.part,
                 fate: trial.answer.fate.rawValue,
                 finding: trial.answer.finding,
-                count: survey.map(trial.count)
+                count: count
             )
         }
     }
@@ -260,7 +275,6 @@ extension MigrationPlan {
         self.report = report
         mapping = zip(migration.mapping.rules, report.mapping).map { Rule(text: $0.description, effect: $1) }
         parts = Self.parts(probe, survey)
-        losses = Self.losses(report, survey)
         attributes = Self.attributes(survey, probe)
         let keys = counts.sorted { $0.key < $1.key }.map { kind, counts in
             Keys(
@@ -270,10 +284,12 @@ extension MigrationPlan {
                 caseVariants: counts.distinct - counts.distinctFolded,
                 torn: counts.torn,
                 tornTopics: counts.tornTopics,
-                written: counts.written
+                written: counts.written,
+                tornKeys: counts.tornKeys
             )
         }
         self.keys = keys
+        losses = Self.losses(report, survey, Self.tornAddresses(keys, migration.writtenKeys))
         // Who says nothing else counts contacts by the organisation's own key, and so do we.
         let writtenKeys = migration.writtenKeys
         let writtenKey = writtenKeys.first { survey.identifiers[$0.rawValue] != nil } ?? writtenKeys.first
@@ -321,9 +337,29 @@ extension MigrationPlan {
         noes = door?.target.noes
     }
 
-    private static func losses(_ report: MigrationReport, _ survey: Survey) -> [Loss] {
+    /// What is said of addresses about which several records contradict each other, where the target knows contacts by something
+    /// else: no run that reads once can know of a no that is still to come.
+    private static let tornAddress = FindingRow(
+        "migration.consent.addressContradiction",
+        .warning,
+        .consent,
+        reason:
+            "Records with the same address say yes and no, and the target may hold both: a yes behind the no becomes a no, "
+            + "one before it under another key is written as it stands",
+        remedy: "Leave one record of each address in the source, or put those that say no first."
+    )
+
+    private static func tornAddresses(_ keys: [Keys], _ known: [IdentifierKind]) -> Loss? {
+        let kinds = ConsentMarks.addressKinds.map(\.kind).filter { $0 != known.first }
+        let count = keys.filter { key in kinds.contains { $0.rawValue == key.kind } }.reduce(0) { $0 + $1.torn }
+        guard count > 0 else { return nil }
+        let row = tornAddress.at()
+        return Loss(code: row.code, severity: row.severity, count: count, reason: row.reason, remedy: row.remedy)
+    }
+
+    private static func losses(_ report: MigrationReport, _ survey: Survey, _ more: Loss?) -> [Loss] {
         let severities: [Finding.Severity] = [.error, .warning, .foreign, .note]
-        return report.findings.map { code, tally in
+        let found = report.findings.map { code, tally in
             let remark = survey.remarks[code]
             return Loss(
                 code: code,
@@ -333,7 +369,7 @@ extension MigrationPlan {
                 remedy: remark?.remedy ?? ""
             )
         }
-        .sorted { one, other in
+        return (found + [more].compactMap(\.self)).sorted { one, other in
             let ranks = [one, other].map { severities.firstIndex(of: $0.severity) ?? 0 }
             return (ranks[0], -one.count, one.code) < (ranks[1], -other.count, other.code)
         }
@@ -421,6 +457,9 @@ extension MigrationPlan {
             "undo": .string(undo),
         ]
         json["noes"] = noes.map(JSONValue.string)
+        json["contradictionLines"] = contradictions.map { all in
+            .array(all.map { ["kind": .string($0.kind), "lines": .array($0.lines.map { .integer($0) })] })
+        }
         return .object(json)
     }
 

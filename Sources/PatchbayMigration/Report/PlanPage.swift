@@ -80,9 +80,10 @@ private struct PlanPage {
                 )
             } ?? "",
         ]
+        let why = report.refusalLines.map { "<p>\(Page.text($0))</p>" }.joined()
         return Page.section(
             "What happens to the contacts",
-            "<div class=\"tiles\">\(tiles.joined())</div>\(Page.stack(segments, of: report.read, label: "Fate of all contacts"))"
+            "<div class=\"tiles\">\(tiles.joined())</div>\(Page.stack(segments, of: report.read, label: "Fate of all contacts"))\(why)"
         )
     }
 
@@ -309,8 +310,8 @@ private struct PlanPage {
                 "<div class=\"card\"><h3><span class=\"chip \(Page.colour(fate: fate))\">\(title)</span> <small>\(rows.count)</small></h3><ul>\(items.joined())</ul></div>"
         }
         return Page.section(
-            "What the target's format can hold at all",
-            "<details><summary>\(plan.parts.count) parts of a contact, tried one by one</summary><div class=\"cards\">\(groups.joined())</div></details>",
+            "What of the source the target's format can hold at all",
+            "<details><summary>\(plan.parts.count) parts that the source can hold, tried one by one</summary><div class=\"cards\">\(groups.joined())</div></details>",
             "Found by writing a sample of each part with these settings, whatever your data holds. A number says how often your data has it. An attribute is tried under a name that no table knows; where such have no place, those with a field of their own are not counted."
         )
     }

@@ -5,11 +5,17 @@ public protocol ByteSource {
     /// The next bytes, as many as are at hand; nil at the end.
     mutating func next() throws(FileError) -> [UInt8]?
 
+    /// What a person calls it: a file's path.
+    var name: String { get }
+
     /// What says that the bytes were changed while they were read; nil if they were not, or if nobody can tell.
     func change() throws(FileError) -> Finding?
 }
 
 extension ByteSource {
+    /// Without a name of its own.
+    public var name: String { "the source" }
+
     /// Nobody can tell.
     public func change() throws(FileError) -> Finding? { nil }
 

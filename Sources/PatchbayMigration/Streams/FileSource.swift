@@ -27,6 +27,9 @@ public struct FileSource: ByteSource {
     /// The same for a plan, which adds up what it counts once a chunk.
     public static let planChunk = 512 << 10
 
+    /// The file's path, or `standard input`.
+    public var name: String { file.path }
+
     /// Opens a file.
     ///
     /// - Parameters:

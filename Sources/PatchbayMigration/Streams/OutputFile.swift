@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -48,8 +50,11 @@ public final class OutputFile: ByteSink {
             target = (exists ? OutputFile.resolved(path) : nil) ?? path
             let draft = OutputFile.ownDraft(of: target)
             self.draft = draft
+            OutputFile.removeAbandoned(of: target)
             do {
                 file = try FileDescriptor(draft, O_WRONLY | O_CREAT | O_TRUNC, mode: isPrivate ? 0o600 : 0o644)
+                // As long as it is locked nobody takes it for one that a killed process left.
+                _ = file.lock()
             } catch {
                 throw FileError(path, .open, number: error.number)
             }
@@ -102,13 +107,32 @@ public final class OutputFile: ByteSink {
     }
 
     /// Whether nobody sees the bytes before they are complete.
-    var isDraft: Bool { draft != nil }
+    public var isDraft: Bool { draft != nil }
 
     /// Where an unfinished file stands that can be gone on with.
     static func draft(of target: String) -> String { "\(target).partial" }
 
     /// Where one stands that only this process writes.
     private static func ownDraft(of target: String) -> String { "\(target).\(getpid()).partial" }
+
+    /// Removes what killed processes left of a file of that name: a draft of a process that is gone, and that nobody else who
+    /// shares the folder has locked.
+    private static func removeAbandoned(of target: String) {
+        let place = target.lastIndex(of: "/")
+        let (folder, name) = (
+            place.map { String(target[...$0]) } ?? ".",
+            place.map { String(target[target.index(after: $0)...]) } ?? target
+        )
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for draft in names where draft.hasPrefix("\(name).") && draft.hasSuffix(".partial") {
+            guard let process = pid_t(draft.dropFirst(name.count + 1).dropLast(".partial".count)), process > 0,
+                kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            let path = place == nil ? draft : folder + draft
+            guard let file = try? FileDescriptor(path, O_WRONLY), file.lock() else { continue }
+            unlink(path)
+        }
+    }
 
     /// Where the bytes of a file of that name may stand until it is complete.
     public static func drafts(of path: String) -> [String] {

@@ -106,7 +106,7 @@ struct RecordLens {
                 // A target that has no contact is no file that can't be read: every contact is missing.
             }
         case .lines, .objects:
-            var lines = LineSplitter(maximumLength: NeutralContacts.longestLine)
+            var lines = LineSplitter(maximumLength: NeutralContacts.longestWritten)
             var number = 0
             func drain() throws {
                 while let line = lines.next() {

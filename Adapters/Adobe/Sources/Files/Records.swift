@@ -15,6 +15,7 @@ extension RecordFormat {
         makeWriter: { object throws(SettingsError) in
             try ContactFileWriter(ProfileFileSettings.read(object).contactFile)
         },
+        deciding: ContactFileFindings.adobe.deciding,
         makeSourceLayout: { object throws(SettingsError) in
             try ProfileFileSettings.read(object).contactFile.sourceLayout
         },
@@ -38,6 +39,7 @@ struct ProfileFileSettings: AdapterSettings {
     init() {
         file = ContactFile.Settings(delimiter: .semicolon, isQuoted: false, forms: FieldForms(day: .slashed))
         file.finder = .email
+        file.readKeys = [.email, .phone]
     }
 
     static func read(_ object: JSONObject) throws(SettingsError) -> ProfileFileSettings {

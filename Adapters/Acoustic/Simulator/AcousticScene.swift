@@ -38,6 +38,18 @@ public struct AcousticScene: VendorScene {
         }
     }
 
+    /// The values that the vendor took, as memory knows them and as the vendor's first cache has them.
+    public static let belief = Belief { memory in
+        let known = (memory["known"]?.object ?? [:]).map { ($0.name, $0.value["value"]?.embedded ?? .null) }
+        return ["known": .object(JSONObject(known))]
+    } holds: { (account: AcousticAccount, memory) in
+        let user = memory["ids"]?["user"]?.string.flatMap(account.user) ?? account.users.last
+        return [
+            "known": .object(JSONObject(user?.cache.map { ($0.key, $0.value) } ?? [])),
+            "row": .object(JSONObject(user?.finalRow.map { ($0.key, $0.value) } ?? [])),
+        ]
+    }
+
     private static let streams: [Set<String>] = [["update", "delete"], ["events"], ["register", "phoneHome"]]
 
     public static func problems(in story: SceneStory, at account: AcousticAccount) -> [String] {

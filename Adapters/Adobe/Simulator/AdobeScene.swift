@@ -34,6 +34,23 @@ public struct AdobeScene: VendorScene {
         Talk.say(number, &random, message: "h2f0a\(number)")
     }
 
+    /// The fields that the vendor took: memory keeps digests of the values.
+    public static let belief = Belief { memory in
+        memory["known"].map { ["fields": $0] } ?? [:]
+    } holds: { (account: AdobeAccount, memory) in
+        let own = memory["registeredECID"]?.string.flatMap { ecid in account.profiles.first { $0.ecid == ecid } }
+        let fields = (own ?? account.newestProfile)?.fields ?? [:]
+        let reports = Set(account.reports.map { "\($0.broadlogID) \($0.action)" }).sorted()
+        return [
+            "fields": .object(
+                JSONObject(
+                    fields.map { ($0.key, .string(String(SHA256.digest(of: $0.value.utf8).prefix(12).hexText))) }
+                )
+            ),
+            "reports": .array(reports.map { .string($0) }),
+        ]
+    }
+
     public static func problems(in story: SceneStory, at account: AdobeAccount) -> [String] {
         var problems: [String] = []
         for endpoint in ["tracking", "registration", "attributes", "pushToken"] {
@@ -44,7 +61,7 @@ public struct AdobeScene: VendorScene {
             }
         }
         guard story.isWhole else { return problems }
-        let profile = account.profiles.max { $0.lastAt < $1.lastAt }
+        let profile = account.newestProfile
         for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
             guard let text = value?.plainText, !hasChangedPerson(story) else { continue }
             let held = profile?.fields["cus" + name.rawValue.prefix(1).uppercased() + name.rawValue.dropFirst()]
@@ -63,6 +80,11 @@ public struct AdobeScene: VendorScene {
     }
 }
 
+extension AdobeAccount {
+    /// The profile whose post came last.
+    fileprivate var newestProfile: MobileProfile? { profiles.max { $0.lastAt < $1.lastAt } }
+}
+
 /// Random runs of faults: nothing is ever sent again once anything was heard of it.
 public struct AdobeClassicScene: VendorScene {
     public typealias Simulator = AdobeClassicSimulator
@@ -75,6 +97,20 @@ public struct AdobeClassicScene: VendorScene {
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         Talk.say(number, &random, message: "98\(number)")
+    }
+
+    /// The registration that the vendor took last under a push token: memory keeps a digest of it.
+    public static let belief = Belief { memory in
+        memory["registeredHash"].map { ["registration": $0] } ?? [:]
+    } holds: { (account: AdobeClassicAccount, memory) in
+        let own = memory["token"]?.string.flatMap { token in account.subscribers.last { $0.token == token } }
+        let subscriber = own ?? account.subscribers.last
+        let reports = Set(account.reports.map { "\($0.message) \($0.action)" }).sorted()
+        return [
+            "registration": .string(subscriber?.mark ?? ""), "userKey": .string(subscriber?.userKey ?? ""),
+            "parameters": .array((subscriber?.parameters.sorted { $0.key < $1.key } ?? []).map { .string($0.value) }),
+            "reports": .array(reports.map { .string($0) }),
+        ]
     }
 
     public static func problems(in story: SceneStory, at account: AdobeClassicAccount) -> [String] {

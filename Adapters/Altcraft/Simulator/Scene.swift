@@ -13,12 +13,14 @@ public struct AltcraftScene: VendorScene {
 
     /// The token of a contact's profile in the second database, or of the anonymous one in the first.
     public static func credential(of contact: String?) -> Secret? {
-        let claim: JSONValue =
-            contact.map { ["db_id": 2, "matching": "email", "email": .string("\($0)@example.org")] }
-            ?? ["db_id": 1, "matching": "email", "email": "anonymous@example.org"]
+        let claim: JSONValue = [
+            "db_id": contact == nil ? 1 : 2, "matching": "email", "email": .string(address(of: contact)),
+        ]
         let payload: JSONValue = ["matching": .string(claim.text)]
         return Secret("\(base64("{}")).\(base64(payload.text)).signature")
     }
+
+    private static func address(of contact: String?) -> String { "\(contact ?? "anonymous")@example.org" }
 
     private static func base64(_ text: String) -> String {
         let plain = Data(text.utf8).base64EncodedString()
@@ -43,6 +45,39 @@ public struct AltcraftScene: VendorScene {
             return .changeAttributes([
                 random.pick(["given_name", "loyalty_tier"]): .set(.string("v\(random.below(4))"))
             ])
+        }
+    }
+
+    public static let belief = makeBelief { "email=\(address(of: $0))" }
+
+    /// The push token, and the status under it of the contact's subscription, as memory knows them and as the vendor has
+    /// them.
+    ///
+    /// - Parameter key: by which key the vendor finds a contact's profile.
+    /// - Returns: the two views.
+    public static func makeBelief(finding key: @escaping @Sendable (_ contact: String?) -> String) -> Belief {
+        Belief { memory in
+            var claims: JSONObject = [:]
+            if memory["doubtful"] == nil { claims["saved"] = memory["saved"] }
+            claims["status"] = memory["standing"]?["status"]
+            return claims
+        } holds: { (state: AltcraftState, memory) in
+            var held: JSONObject = [
+                "fields": .array(state.profiles.map(\.fields)),
+                "events": .array(Set(state.customEvents.map(\.parts.description)).sorted().map { .string($0) }),
+                "pushEvents": .array(
+                    Set(state.pushEvents.map { "\($0.kind) \($0.message)" }).sorted().map { .string($0) }
+                ),
+            ]
+            let saved = memory["saved"]
+            func isSaved(_ subscription: AltcraftState.Subscription) -> Bool {
+                saved?["token"]?.string == subscription.token && saved?["provider"]?.string == subscription.provider
+            }
+            held["saved"] = state.profiles.contains { $0.subscriptions.contains(where: isSaved) } ? saved : nil
+            let own = memory["standing"].map { key($0["contact"]?.string) }
+            held["status"] = state.profiles.filter { own.map($0.keys.contains) ?? true }.flatMap(\.subscriptions)
+                .filter { saved == nil || isSaved($0) }.max { $0.number < $1.number }.map { .string($0.status) }
+            return held
         }
     }
 

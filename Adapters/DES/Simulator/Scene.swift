@@ -30,6 +30,37 @@ public struct DESScene: VendorScene {
         }
     }
 
+    /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
+    /// may hold newer ones, whose answer was lost.
+    public static let belief = Belief { memory in
+        var claims: JSONObject = [:]
+        claims["registration"] = memory["registration"]?.embedded
+        claims["pushToken"] = memory["pushToken"]
+        if memory["isIdentityDoubtful"] == false, memory["contactToken"] != nil {
+            claims["contact"] = .string(
+                memory["identity"].map { "\($0["field"]?.integer ?? 0)=\($0["value"]?.string ?? "")" } ?? "anonymous"
+            )
+        }
+        return claims
+    } holds: { (state: DESState, memory) in
+        let events = state.events.map { event in
+            let attributes = event.name == "session:end" ? "" : event.attributes?.text ?? ""
+            return "\(event.type) \(event.name) \(attributes) \(event.contact ?? "")"
+        }
+        func campaigns(_ counts: (DESState.Client) -> [String: Int]) -> JSONValue {
+            .array(Set(state.clients.flatMap { counts($0).keys }).sorted().map(JSONValue.string))
+        }
+        var held: JSONObject = [
+            "events": .array(Set(events).sorted().map(JSONValue.string)), "views": campaigns(\.views),
+            "clicks": campaigns(\.clicks),
+        ]
+        let client = memory["clientID"]?.string.flatMap { state.client($0) } ?? state.clients.last
+        held["registration"] = client?.registration
+        held["pushToken"] = client?.pushToken.map(JSONValue.string)
+        held["contact"] = client?.contact.map(JSONValue.string)
+        return held
+    }
+
     /// A capture wakes a failing lane after a second at most: what was said that long before counts. A read passes the queue,
     /// and stops nothing where it fails, nor where the token is not renewed that it asked for.
     public static func problems(in story: SceneStory, at account: DESState) -> [String] {

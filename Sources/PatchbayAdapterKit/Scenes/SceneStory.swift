@@ -1,4 +1,4 @@
-public import PatchbayJSON
+import PatchbayJSON
 public import PatchbayModel
 
 /// What happened between the engine and one vendor in a random run, for the vendor's own laws.
@@ -64,8 +64,6 @@ public struct SceneStory: Sendable {
     public var entries: [Entry] = []
     /// When something woke the engine: a capture, the network, the foreground, a start.
     public var wakes: [Instant] = []
-    /// What the adapter remembers at the end, by lane.
-    public var memory: [String: JSONValue] = [:]
     /// What the app said last, folded.
     public var mirror = SubjectMirror()
     /// Whether this vendor alone heard everything from the beginning, and never said yes to what it had not done: then it

@@ -23,6 +23,8 @@ public protocol VendorScene: Sendable {
     static var question: ReadRequest { get }
     /// Two words of which each takes the other back, where the adapter remembers what the vendor holds; else nothing.
     static var opposites: [Action] { get }
+    /// What the adapter's memory claims of the vendor, and what the vendor holds.
+    static var belief: Belief { get }
     /// Which of this vendor's laws a run broke: pacing and retry, and what the vendor holds in the end.
     static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
 }

@@ -54,6 +54,7 @@ extension FaultSimulation {
     private func answer(_ sent: VirtualWorld.Sent, _ what: String) -> WireResponse {
         guard let vendor = vendor(of: sent.provider) else { return WireResponse(200) }
         processed.insert(sent.number)
+        lastVendor[sent.provider] = vendor
         let response = vendor.respond(to: sent.request, now: sent.now)
         describe(sent, "\(what): \(response.status)")
         return response

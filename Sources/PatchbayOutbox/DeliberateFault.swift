@@ -6,6 +6,8 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case memoryNotStored
     /// A request that may have worked counts as one that surely did not.
     case doubtForgotten
+    /// What a request carried that failed is remembered as what the vendor took.
+    case failureBelieved
     /// A request leaves that the journal should know, and it does not.
     case journalNotWritten
     /// What was in mid-flight when a process died is not asked about.

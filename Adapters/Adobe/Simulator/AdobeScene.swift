@@ -122,8 +122,36 @@ public struct AdobeClassicScene: VendorScene {
             }
             if request.settledAt != nil { heard.formUnion(request.operations) }
         }
-        guard story.isWhole else { return problems }
-        if account.subscribers.isEmpty { problems.append("the vendor knows no device") }
-        return problems
+        return story.isWhole && story.isTold ? problems + differences(story, account) : problems
+    }
+
+    /// The last registration says all: the person, and everything that the vendor took of this person.
+    private static func differences(_ story: SceneStory, _ account: AdobeClassicAccount) -> [String] {
+        guard !account.subscribers.isEmpty else { return ["the vendor knows no device"] }
+        var (token, user, parameters): (String?, String?, [String: String]) = (nil, nil, [:])
+        for entry in story.entries where entry.isTaken {
+            switch entry.operation.action {
+            case .registerDevice(let device): token = device.pushToken?.value
+            case .switchContact(let change):
+                let next = change.identifiers.first?.value
+                if user != nil, user != next { parameters = [:] }
+                user = next
+            case .changeAttributes(let changes):
+                for (name, change) in changes {
+                    if case .set(let value) = change { parameters[name.rawValue] = value.plainText }
+                }
+            case .changeTags(let change): parameters["gold"] = change.add.isEmpty ? "false" : "true"
+            default: break
+            }
+        }
+        let registration: Set<Action.Kind> = [.registerDevice, .switchContact, .changeAttributes, .changeTags]
+        guard story.lastTaken(registration) != nil else { return [] }
+        guard let held = account.subscribers.first(where: { $0.token == token }) else {
+            return ["the vendor does not hold the push token that it took"]
+        }
+        let names = Set(held.parameters.keys).union(parameters.keys).sorted()
+        return (held.userKey == user ?? "" ? [] : ["the vendor holds another user key than it took"])
+            + names.filter { held.parameters[$0] != parameters[$0] }
+            .map { "the vendor holds another \($0) than it took" }
     }
 }

@@ -21,6 +21,7 @@ public struct AltcraftScene: VendorScene {
     }
 
     private static func address(of contact: String?) -> String { "\(contact ?? "anonymous")@example.org" }
+    private static func key(of contact: String?) -> String { "email=\(address(of: contact))" }
 
     private static func base64(_ text: String) -> String {
         let plain = Data(text.utf8).base64EncodedString()
@@ -31,7 +32,7 @@ public struct AltcraftScene: VendorScene {
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         if number == 1 { return .registerDevice(ScenePhone.device()) }
-        switch random.below(8) {
+        switch random.below(9) {
         case 0: return ScenePhone.logIn(&random)
         case 1: return .switchContact(ContactSwitch(.logOut))
         case 2:
@@ -41,6 +42,9 @@ public struct AltcraftScene: VendorScene {
         case 3: return .track(.custom(name: "opened_\(number)"))
         case 4: return .track(.push(.received, payload: ["_ac_push": "1", "_uid": .string("m-\(number)")]))
         case 5: return .registerDevice(ScenePhone.device(token: random.pick(["0f1e2d3c4b5a6978", "1f1e2d3c4b5a6979"])))
+        case 6:
+            let tag = random.pick(["sports", "music"] as [PatchbayModel.Tag])
+            return .changeTags(random.below(2) == 0 ? TagChange(add: [tag]) : TagChange(remove: [tag]))
         default:
             return .changeAttributes([
                 random.pick(["given_name", "loyalty_tier"]): .set(.string("v\(random.below(4))"))
@@ -48,7 +52,7 @@ public struct AltcraftScene: VendorScene {
         }
     }
 
-    public static let belief = makeBelief { "email=\(address(of: $0))" }
+    public static let belief = makeBelief(finding: key)
 
     /// The push token, and the status under it of the contact's subscription, as memory knows them and as the vendor has
     /// them.
@@ -103,8 +107,49 @@ public struct AltcraftScene: VendorScene {
             }
             settled[key] = request
         }
-        guard story.isWhole else { return problems }
-        let events = Set(account.customEvents.flatMap { $0.parts.flatMap { $0 } })
-        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+        return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    /// Each person's profile and subscription, and the events of all.
+    private static func differences(_ story: SceneStory, _ account: AltcraftState) -> [String] {
+        func profile(of contact: String?) -> AltcraftState.Profile? {
+            account.profiles.first { $0.keys.contains(key(of: contact)) }
+        }
+        var problems = story.differences(inEvents: account.customEvents.compactMap { $0["wn"] })
+        for contact in Set(story.entries.map(\.operation.contact)).sorted(by: { $0 ?? "" < $1 ?? "" }) {
+            let fields = profile(of: contact)?.fields
+            for (name, value) in story.attributes(where: { $0.contact == contact }).sorted(by: { $0.key < $1.key })
+            where fields?[name == .givenName ? "_fname" : name.rawValue]?.string != value?.plainText {
+                problems.append("the vendor holds another \(name.rawValue) of a person than it took")
+            }
+            if let tags = tags(of: contact, story), tags != Set(fields?["labels"]?.array?.compactMap(\.string) ?? []) {
+                problems.append("the vendor holds other tags of a person than it took")
+            }
+        }
+        let word = story.lastTaken([.changeSubscription, .switchContact])
+        if case .changeSubscription(let subscription) = word?.action,
+            profile(of: word?.contact)?.subscriptions.map(\.status).contains(subscription.state.rawValue) != true
+        {
+            problems.append("the vendor has no subscription of the state that it took last")
+        }
+        let messages = Set(account.pushEvents.map(\.message))
+        return problems
+            + story.entries.compactMap { entry in
+                guard entry.isTaken, case .track(.push(_, let payload, _)) = entry.operation.action,
+                    let message = payload["_uid"]?.string, !messages.contains(message)
+                else { return nil }
+                return "the vendor has no push \(message)"
+            }
+    }
+
+    /// A person's tags after all that was said of them; nil if the vendor did not take all of it.
+    private static func tags(of contact: String?, _ story: SceneStory) -> Set<String>? {
+        var tags: Set<PatchbayModel.Tag> = []
+        for entry in story.entries where entry.operation.contact == contact {
+            guard case .changeTags(let change) = entry.operation.action else { continue }
+            guard entry.isTaken else { return nil }
+            tags = change.applied(to: tags)
+        }
+        return Set(tags.map(\.rawValue))
     }
 }

@@ -75,8 +75,45 @@ public struct DESScene: VendorScene {
                 problems.append("request \(next.number) left \(next.now - at) after \(first.number) failed, by itself")
             }
         }
-        guard story.isWhole else { return problems }
-        let events = Set(account.events.map(\.name))
-        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+        return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    /// The installation's contact and push token, and its events.
+    private static func differences(_ story: SceneStory, _ account: DESState) -> [String] {
+        var problems = story.differences(inEvents: account.events.map(\.name))
+        let client = account.clients.last
+        if case .switchContact(let change) = story.lastTaken([.switchContact])?.action {
+            let value = change.identifiers.first.map { "\(settings["contactFieldId"]?.text ?? "")=\($0.value)" }
+            if client?.contact != value ?? "anonymous" {
+                problems.append("the vendor holds another contact than it took")
+            }
+        }
+        let words = story.entries.filter { $0.operation.action.kind == .changeSubscription }
+        if case .registerDevice(let device) = story.lastTaken([.registerDevice])?.action, words.allSatisfy(\.isTaken) {
+            let isRefused = words.last.map { $0.operation.action.isOptOut } ?? false
+            if client?.pushToken != (isRefused ? nil : device.pushToken?.value) {
+                problems.append("the vendor holds another push token than it took")
+            }
+        }
+        for entry in story.entries where entry.isTaken {
+            switch entry.operation.action {
+            case .track(.custom(let name, let attributes)):
+                let arrived = account.events.first { $0.name == name }?.attributes?.object ?? [:]
+                for (attribute, value) in attributes where arrived[attribute.rawValue]?.string != value.plainText {
+                    problems.append("the vendor has the event \(name) without its \(attribute.rawValue)")
+                }
+            case .track(.messageViewed(let message)) where client?.views[message] == nil:
+                problems.append("the vendor has no view of a message")
+            default: break
+            }
+        }
+        return problems
+    }
+}
+
+extension Action {
+    /// Whether it ends a subscription.
+    fileprivate var isOptOut: Bool {
+        if case .changeSubscription(let subscription) = self { subscription.state == .unsubscribed } else { false }
     }
 }

@@ -319,6 +319,7 @@ extension FaultSimulation {
         }
         story.wakes = (wakes + world.placings).sorted()
         story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectMirror()
+        story.isTold = !isUntold(provider)
         story.isWhole =
             setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider)
             && setup.requiredConsent.isEmpty && setup.subjects == 1 && forgotten.isEmpty

@@ -8,6 +8,8 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case doubtForgotten
     /// What a request carried that failed is remembered as what the vendor took.
     case failureBelieved
+    /// A lane is shown the memory of another.
+    case memoryOfAnother
     /// A request leaves that the journal should know, and it does not.
     case journalNotWritten
     /// What was in mid-flight when a process died is not asked about.

@@ -16,6 +16,7 @@ public struct AcousticScene: VendorScene {
         "columns": .object(columns), "registration": "requested", "tagsColumn": "Tags",
     ]
 
+    // No credential: the app's key stands in every app, and the vendor hands out ids, no token.
     public static let account: JSONObject = ["columns": .object(columns), "updatesPerMinute": 100_000]
 
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["City": .set(.string($0))]) }

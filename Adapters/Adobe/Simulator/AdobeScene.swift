@@ -30,6 +30,7 @@ public struct AdobeScene: VendorScene {
         "tagFields": ["gold": "cusGold"],
     ]
 
+    // No credential: pkey and organisation stand in every app, and the vendor hands out no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         Talk.say(number, &random, message: "h2f0a\(number)")
     }
@@ -95,6 +96,7 @@ public struct AdobeClassicScene: VendorScene {
         "tagParameters": ["gold": "gold"],
     ]
 
+    // No credential: the integration key stands in every app, and the vendor hands out no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         Talk.say(number, &random, message: "98\(number)")
     }

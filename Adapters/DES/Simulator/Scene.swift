@@ -12,6 +12,9 @@ public struct DESScene: VendorScene {
 
     public static let account: JSONObject = ["tokenLifetimeSeconds": 33_000]
 
+    /// An app gives none where a contact is named by value (``DESProofScene`` has one); the vendor hands out two.
+    public static let handedOut: Set<String> = ["contactToken", "refreshToken"]
+
     public static let question = ReadRequest("inbox")
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
@@ -38,7 +41,10 @@ public struct DESScene: VendorScene {
         claims["pushToken"] = memory["pushToken"]
         if memory["isIdentityDoubtful"] == false, memory["contactToken"] != nil {
             claims["contact"] = .string(
-                memory["identity"].map { "\($0["field"]?.integer ?? 0)=\($0["value"]?.string ?? "")" } ?? "anonymous"
+                memory["identity"].map { identity in
+                    let proof = identity["tokenMark"]?.string.map { "token:\($0)" }
+                    return "\(identity["field"]?.integer ?? 0)=\(identity["value"]?.string ?? proof ?? "")"
+                } ?? "anonymous"
             )
         }
         return claims
@@ -57,7 +63,9 @@ public struct DESScene: VendorScene {
         let client = memory["clientID"]?.string.flatMap { state.client($0) } ?? state.clients.last
         held["registration"] = client?.registration
         held["pushToken"] = client?.pushToken.map(JSONValue.string)
-        held["contact"] = client?.contact.map(JSONValue.string)
+        // Of a proof memory keeps a mark.
+        let contact = client?.contact?.split(separator: "token:", maxSplits: 1).map(String.init)
+        held["contact"] = contact.map { .string($0.count > 1 ? "\($0[0])token:\(TextMark($0[1]).digits)" : $0[0]) }
         return held
     }
 
@@ -78,13 +86,17 @@ public struct DESScene: VendorScene {
         return story.isWhole ? problems + differences(story, account) : problems
     }
 
+    /// The ID token that proves a contact.
+    fileprivate static func token(_ contact: String) -> String { "id-token-of-\(contact)" }
+
     /// The installation's contact and push token, and its events.
     private static func differences(_ story: SceneStory, _ account: DESState) -> [String] {
         var problems = story.differences(inEvents: account.events.map(\.name))
         let client = account.clients.last
         if case .switchContact(let change) = story.lastTaken([.switchContact])?.action {
-            let value = change.identifiers.first.map { "\(settings["contactFieldId"]?.text ?? "")=\($0.value)" }
-            if client?.contact != value ?? "anonymous" {
+            let field = settings["contactFieldId"]?.text ?? ""
+            let person = change.identifiers.first.map { ["\(field)=\($0.value)", "\(field)=token:\(token($0.value))"] }
+            if !(person ?? ["anonymous"]).contains(client?.contact ?? "") {
                 problems.append("the vendor holds another contact than it took")
             }
         }
@@ -108,6 +120,30 @@ public struct DESScene: VendorScene {
             }
         }
         return problems
+    }
+}
+
+/// The same with contacts that an ID token of the app proves.
+public struct DESProofScene: VendorScene {
+    public typealias Simulator = DESSimulator
+
+    public static let settings: JSONObject = {
+        var settings = DESScene.settings
+        settings["contactProof"] = "openIdToken"
+        return settings
+    }()
+
+    public static var account: JSONObject { DESScene.account }
+    public static var question: ReadRequest { DESScene.question }
+    public static var handedOut: Set<String> { DESScene.handedOut }
+    public static var belief: Belief { DESScene.belief }
+
+    public static func credential(of contact: String?) -> Secret? { Secret(DESScene.token(contact ?? "nobody")) }
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action { DESScene.say(number, &random) }
+
+    public static func problems(in story: SceneStory, at account: DESState) -> [String] {
+        DESScene.problems(in: story, at: account)
     }
 }
 

@@ -80,7 +80,7 @@ enum Fixture {
                     $0.json?["deviceEventState"]?["inside"]
                 }
             ],
-            handedOut: ["contactToken", "refreshToken"],
+            handedOut: DESScene.handedOut,
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: storedStep),

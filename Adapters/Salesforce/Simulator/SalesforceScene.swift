@@ -11,6 +11,9 @@ public struct SalesforceScene: VendorScene {
         "accessToken": "0123456789abcdefghijklmn",
     ]
 
+    /// An app gives none; the vendor hands out one per device, which lets its events through.
+    public static let handedOut: Set<String> = ["X-Subscriber-Token"]
+
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["tier": .set(.string($0))]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {

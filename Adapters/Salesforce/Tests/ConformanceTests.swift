@@ -33,7 +33,7 @@ import Testing
             statusAlone: ["registration": .salesforce("R1"), "events": .salesforce("R1")],
             extras: extras,
             belief: SalesforceScene.belief,
-            handedOut: ["X-Subscriber-Token"],
+            handedOut: SalesforceScene.handedOut,
             storedStates: [StoredState(version: 1, part: .memory, json: memory)],
             goldens: Goldens()
         )

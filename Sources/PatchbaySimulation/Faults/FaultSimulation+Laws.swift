@@ -24,6 +24,11 @@ extension FaultSimulation {
             "request \(sent.number) left while another of its lane was in flight"
         )
         let owners = owners(of: sent)
+        let texts = texts(of: sent)
+        expect(
+            !(tokens[sent.provider] ?? [:]).contains { $0.value != sent.lane && texts.contains($0.key) },
+            "request \(sent.number) bears a token that was handed out to another installation"
+        )
         for id in sent.operations {
             if known[id] == nil { try? learnWhatWasCreated() }
             guard let operation = known[id] else {
@@ -51,12 +56,17 @@ extension FaultSimulation {
 
     /// For whom the app gave the credential that a request bears; nil if it bears none.
     private func owners(of sent: VirtualWorld.Sent) -> Set<String?>? {
-        let texts = sent.request.headers.map(\.value) + [sent.request.url]
+        let texts = texts(of: sent) + [sent.request.url]
         let borne = credentials[sent.provider]?.filter { credential in
             texts.contains { $0.contains(credential.key) }
         }
         // One that is a part of another is not meant.
         return borne?.max { $0.key.utf8.count < $1.key.utf8.count }?.value
+    }
+
+    /// Where a request may bear a credential or a token: headers, and texts of its body.
+    private func texts(of sent: VirtualWorld.Sent) -> [String] {
+        sent.request.headers.map(\.value) + (sent.request.json?.object?.compactMap(\.value.string) ?? [])
     }
 
     /// What an action needs the person's word for: written down apart from the engine.

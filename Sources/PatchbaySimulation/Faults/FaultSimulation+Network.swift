@@ -56,6 +56,10 @@ extension FaultSimulation {
         processed.insert(sent.number)
         lastVendor[sent.provider] = vendor
         let response = vendor.respond(to: sent.request, now: sent.now)
+        for name in setup.handedOut[sent.provider] ?? [] {
+            guard let token = response[header: name] ?? response.json?[name]?.string else { continue }
+            tokens[sent.provider, default: [:]][token] = sent.lane
+        }
         describe(sent, "\(what): \(response.status)")
         return response
     }

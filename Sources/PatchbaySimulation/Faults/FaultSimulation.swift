@@ -41,6 +41,8 @@ public final class FaultSimulation {
         public var closing: [Action]
         /// What the adapters' memories claim, by the provider's name.
         public var beliefs: [String: Belief] = [:]
+        /// Where the vendors' replies hand out tokens to one installation, by the provider's name.
+        public var handedOut: [String: Set<String>] = [:]
         /// The vendors' own laws, by the provider's name.
         public var laws: [String: (SceneStory, SimulatedVendor) -> [String]] = [:]
 
@@ -84,6 +86,8 @@ public final class FaultSimulation {
     var deceived: Set<String> = []
     /// Who processed a provider's last request: its vendor, or its sandbox.
     var lastVendor: [String: SimulatedVendor] = [:]
+    /// For which lane a vendor handed a token out, by provider.
+    var tokens: [String: [String: String]] = [:]
     /// The last true reply of each vendor.
     var lastReply: [String: WireResponse] = [:]
     /// Requests that left although the process was dead by then: they never were.

@@ -100,10 +100,14 @@ extension Runner {
 
     /// What a yes would have taught, for a deliberate fault; nil after an answer that is one.
     private func believed(_ ended: Ended, _ before: Memory) throws -> Memory? {
+        #if DEBUG
         guard ended.outcome.reply?.isSuccess != true else { return nil }
         var ended = ended
         ended.outcome = .replied(WireResponse(200, body: Array("{}".utf8)))
         return try desk.interpret(ended, memory: before).1
+        #else
+        return nil
+        #endif
     }
 
     /// Stores verdicts, memory and follow-ups in one transaction, and tells of them after it.

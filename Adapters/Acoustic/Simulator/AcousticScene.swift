@@ -40,7 +40,7 @@ public struct AcousticScene: VendorScene {
     }
 
     /// The values that the vendor took, as memory knows them and as the vendor's first cache has them.
-    public static let belief = Belief { memory in
+    public static let belief = Belief(isPerInstallation: true) { memory in
         let known = (memory["known"]?.object ?? [:]).map { ($0.name, $0.value["value"]?.embedded ?? .null) }
         return ["known": .object(JSONObject(known))]
     } holds: { (account: AcousticAccount, memory) in

@@ -35,7 +35,7 @@ public struct DESScene: VendorScene {
 
     /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
     /// may hold newer ones, whose answer was lost.
-    public static let belief = Belief { memory in
+    public static let belief = Belief(isPerInstallation: true) { memory in
         var claims: JSONObject = [:]
         claims["registration"] = memory["registration"]?.embedded
         claims["pushToken"] = memory["pushToken"]

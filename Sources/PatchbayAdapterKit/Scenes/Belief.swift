@@ -17,18 +17,24 @@ public struct Belief: Sendable {
 
     /// Whether a memory claims anything at all.
     public var isBelieving: Bool { claim != nil }
+    /// Whether a memory names its installation, which no other can change at the vendor. Elsewhere two that share a push token
+    /// or a person have one record there.
+    public let isPerInstallation: Bool
 
     /// Two views.
     ///
     /// - Parameters:
+    ///   - isPerInstallation: whether a memory names its installation, which no other can change at the vendor.
     ///   - claims: what a memory takes for known, read as it is stored; what it does not know, or doubts, is left out. Nil
     ///     where memory claims nothing of a person.
     ///   - holds: the same things, by the same names, as the simulator's state has them, and more: of the installation that
     ///     the memory is about, of the newest without a memory. Names are terms; values alone may tell of a person.
     public init<State: Sendable>(
+        isPerInstallation: Bool = false,
         claims: (@Sendable (_ memory: JSONValue) -> JSONObject)? = nil,
         holds: @escaping @Sendable (_ state: State, _ memory: JSONValue) -> JSONObject
     ) {
+        self.isPerInstallation = isPerInstallation
         claim = claims
         hold = { state, memory in (state as? State).flatMap { JSONValue.object(holds($0, memory)).sorted.object } }
     }

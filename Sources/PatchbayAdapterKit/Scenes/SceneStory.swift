@@ -168,7 +168,8 @@ public struct SceneStory: Sendable {
         entries.last { kinds.contains($0.operation.action.kind) }.flatMap { $0.isTaken ? $0.operation : nil }
     }
 
-    /// What the vendor's events say against those that it said yes to: each is there, and the first of each came in order.
+    /// What the vendor's events say against those that it said yes to: each is there, and the first of each of one person came
+    /// in order.
     ///
     /// - Parameter names: the names of the vendor's events, in order of arrival.
     /// - Returns: a sentence for each difference.
@@ -176,13 +177,18 @@ public struct SceneStory: Sendable {
         var first: [String: Int] = [:]
         for (place, name) in names.enumerated() where first[name] == nil { first[name] = place }
         let lost = takenEvents.filter { first[$0] == nil }.map { "the vendor has no event \($0)" }
-        let places = takenEvents.compactMap { first[$0] }
-        let disorder = zip(places, places.dropFirst()).filter { $0 > $1 }
+        let people = Dictionary(grouping: entries) { $0.operation.contact }.sorted { $0.key ?? "" < $1.key ?? "" }
+        let disorder = people.flatMap { _, own in
+            let places = Self.takenEvents(of: own).compactMap { first[$0] }
+            return zip(places, places.dropFirst()).filter { $0 > $1 }
+        }
         return lost + disorder.map { "the vendor has the event \(names[$1]) before \(names[$0])" }
     }
 
     /// The names of the custom events that this vendor said yes to.
-    public var takenEvents: [String] {
+    public var takenEvents: [String] { Self.takenEvents(of: entries) }
+
+    private static func takenEvents(of entries: [Entry]) -> [String] {
         entries.compactMap { entry in
             guard entry.term == "accepted", case .track(.custom(let name, _)) = entry.operation.action else {
                 return nil

@@ -36,7 +36,7 @@ enum Vendors {
     /// What an app says to each in random runs of faults, and what must hold there.
     static let scenes: [any VendorScene.Type] = [
         AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
-        AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self,
+        AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 }

@@ -6,6 +6,10 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case memoryNotStored
     /// A request that may have worked counts as one that surely did not.
     case doubtForgotten
+    /// What a request carried that failed is remembered as what the vendor took.
+    case failureBelieved
+    /// A lane is shown the memory of another.
+    case memoryOfAnother
     /// A request leaves that the journal should know, and it does not.
     case journalNotWritten
     /// What was in mid-flight when a process died is not asked about.
@@ -71,7 +75,7 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     /// Whether this fault is there.
     package var isPresent: Bool { Self.present == self }
     #else
-    /// Whether this fault is there: never.
-    package var isPresent: Bool { false }
+    /// Whether this fault is there: never, and whoever asks knows it when it is compiled.
+    @inlinable @inline(__always) package var isPresent: Bool { false }
     #endif
 }

@@ -27,7 +27,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
     /// The rule by which the status alone is a yes, by endpoint: whatever a success says in its body, nobody looks.
     public let statusAlone: [String: RuleID]
     /// What the memory claims of the vendor, and what the vendor holds.
-    public let belief: Belief<Adapter>?
+    public let belief: Belief?
     /// Answers of the vendor that its reply table tells apart by more than the status.
     public let replies: [SampleReply]
     /// Endpoints whose yes may be a web page, as far as the vendor's sheet says.
@@ -91,7 +91,7 @@ public struct AdapterHarness<Adapter: VendorAdapter>: Sendable {
         statusAlone: [String: RuleID] = [:],
         preparation: [EngagementOperation]? = nil,
         extras: [Sample] = [],
-        belief: Belief<Adapter>? = nil,
+        belief: Belief? = nil,
         replies: [SampleReply] = [],
         pages: Set<String> = [],
         echoes: [Echo] = [],
@@ -156,8 +156,8 @@ protocol ConformanceSubject: Sendable {
     var withoutSecrets: String? { get }
     /// Whether the harness gives what the app would give for a contact.
     var hasCredential: Bool { get }
-    /// Whether somebody told what memory claims and what the vendor holds.
-    var hasBelief: Bool { get }
+    /// What memory claims and what the vendor holds; nil where nobody tells.
+    var belief: Belief? { get }
     /// Whether the vendor is played by a simulator.
     var hasSimulator: Bool { get }
     /// The endpoints whose sends must not be forgotten.
@@ -252,7 +252,6 @@ extension AdapterHarness: ConformanceSubject {
     }
 
     var hasCredential: Bool { credential?.value.isEmpty == false }
-    var hasBelief: Bool { belief != nil }
     var hasSimulator: Bool { simulatorType != nil }
 
     var journaledEndpoints: Set<String> {
@@ -287,7 +286,7 @@ extension AdapterHarness: ConformanceSubject {
         try Stage(self).play(scenario, cutting: cut)
     }
 
-    func held(_ state: any Sendable) -> JSONObject? { belief.flatMap { $0.holds(state) } }
+    func held(_ state: any Sendable) -> JSONObject? { belief.flatMap { $0.held(in: state) } }
 
     func examine(_ operation: EngagementOperation) -> [Finding] { adapter.examine(operation) }
 

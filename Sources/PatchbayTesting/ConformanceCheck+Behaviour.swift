@@ -75,8 +75,12 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck("somebody says what memory claims", "A9") { subject in
-            subject.remembersSomething && subject.hasSimulator && !subject.hasBelief
-                ? [Problem("belief", "memory claims something, and nobody says what. Give the harness a belief.")] : []
+            guard subject.remembersSomething, subject.hasSimulator else { return [] }
+            guard let belief = subject.belief else {
+                return [Problem("belief", "memory claims something, and nobody says what. Give the harness a belief.")]
+            }
+            let isVain = belief.isBelieving && !subject.usualDrives.contains(where: \.drive.hasClaimed)
+            return isVain ? [Problem("belief", "no memory that is stored has a claim. Read it by its names.")] : []
         },
         ConformanceCheck("after doubt nothing is suppressed", "A7") { subject in afterDoubt(subject) },
         ConformanceCheck("what was changed and set back is sent", "A7") { subject in setBack(subject) },

@@ -132,6 +132,8 @@ struct Drive: Sendable {
     var memorySizes: [Int] = []
     /// What the vendor holds in the end; nil where nobody can tell.
     var held: JSONObject?
+    /// Whether memory ever claimed anything of the vendor.
+    var hasClaimed = false
     /// Descriptions that a log could show: of memories, steps and requests.
     var descriptions: [String] = []
     /// What an outbox would hold: memories, steps, and journaled requests without their secret headers.

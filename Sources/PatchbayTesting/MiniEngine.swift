@@ -27,13 +27,15 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private let credential: Secret?
     private var script: Script
     private var vendor: any PlayedVendor
-    private let belief: Belief<Adapter>?
+    private let belief: Belief?
     private let descriptor = Adapter.descriptor
 
     private var now: Instant
     private var entries: [Entry] = []
     private var nextSequence: Int64 = 1
     private var memories: [String: Adapter.Memory] = [:]
+    /// The same as they are stored, where somebody says what they claim.
+    private var stored: [String: JSONValue] = [:]
     private var blocks: [QueueName: When] = [:]
     private var laneWaits: [String: (until: Instant?, because: Finding)] = [:]
     private var parked: Finding?
@@ -50,7 +52,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
         _ adapter: Adapter,
         credential: Secret?,
         vendor: any PlayedVendor,
-        belief: Belief<Adapter>? = nil,
+        belief: Belief? = nil,
         script: Script
     ) {
         (self.adapter, self.credential, self.vendor, self.script) = (adapter, credential, vendor, script)
@@ -91,7 +93,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
         drive.end = run(until: requests.map { drive.sent.count + $0 } ?? (isPreparing ? Script().limit : script.limit))
         if drive.end == .settled { isStale = false }
         for lane in memories.keys.sorted() { checkBelief(lane) }
-        drive.held = belief.flatMap { belief in vendor.memory.flatMap { belief.holds($0) } }
+        drive.held = belief.flatMap { belief in vendor.memory.flatMap { belief.held(in: $0) } }
     }
 
     private mutating func enter(_ operation: EngagementOperation) {
@@ -440,8 +442,11 @@ struct MiniEngine<Adapter: VendorAdapter> {
 
     /// What a memory claims must be held by the vendor.
     private mutating func checkBelief(_ name: String) {
-        guard !isStale, let belief, let memory = memories[name], let state = vendor.memory else { return }
-        for place in belief.excess(memory, state) {
+        guard !isStale, let belief, belief.isBelieving, let stored = stored[name], let state = vendor.memory else {
+            return
+        }
+        drive.hasClaimed = drive.hasClaimed || belief.claims(of: stored).contains { $0.value.object?.isEmpty != true }
+        for place in belief.excess(of: stored, over: state) {
             breach("A9", "memory claims \(place) otherwise than the vendor holds it.")
         }
     }
@@ -449,7 +454,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private mutating func checkStep(_ step: Adapter.Step?) {
         guard let step else { return }
         if script.keepsDescriptions { drive.descriptions.append(String(reflecting: step)) }
-        guard let size = roundTrip(step, "A13", "Step") else { return }
+        guard let size = roundTrip(step, "A13", "Step")?.count else { return }
         if size >= 256 { breach("A13", "a Step takes \(size) bytes of JSON; it has to stay under 256.") }
     }
 
@@ -457,12 +462,14 @@ struct MiniEngine<Adapter: VendorAdapter> {
         guard memories[memoryName(lane)] != memory else { return }
         memories[memoryName(lane)] = memory
         if script.keepsDescriptions { drive.descriptions.append(String(reflecting: memory)) }
-        if let size = roundTrip(memory, "A14", "Memory") { drive.memorySizes.append(size) }
+        guard let data = roundTrip(memory, "A14", "Memory") else { return }
+        drive.memorySizes.append(data.count)
+        if let belief, belief.isBelieving { stored[memoryName(lane)] = try? JSONValue(parsing: Array(data)) }
     }
 
-    /// The size of a value's JSON, after checking that the JSON gives the same value back.
+    /// A value's JSON, after checking that it gives the same value back.
     private mutating func roundTrip<Value: Codable & Equatable>(_ value: Value, _ requirement: String, _ name: String)
-        -> Int?
+        -> Data?
     {
         do {
             let data = try JSONEncoder.canonical.encode(value)
@@ -470,7 +477,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
             if try JSONDecoder().decode(Value.self, from: data) != value {
                 breach(requirement, "\(name) does not come back from its JSON as it was.")
             }
-            return data.count
+            return data
         } catch {
             breach(requirement, "\(name) can't be stored: \(type(of: error)).")
             return nil

@@ -312,6 +312,20 @@ class EndToEnd:
                     self.expect(f", {term}\n" in said and ("TO DO" in said) == (term == "rejected"), said)
         server.shutdown()
 
+    def erase_after_a_morning(self, vendor):
+        """An erasure at an app's door: nothing is left of the person here, and a person is told what is left to do there."""
+        configuration = self.configuration(vendor)
+        done = processes.run("send", "--config", configuration, "-", environment=self.hurried(), input=lines(a_morning()).encode())
+        self.expect(done.returncode in (0, 1), f"ended with {done.returncode}: {done.stderr.decode()[-400:]}")
+        done = processes.run("erase", "--config", configuration, "--contact", CONTACT, "--json", environment=self.hurried())
+        self.expect_end(done, 1)
+        report = json.loads(done.stdout)
+        [provider] = report["providers"]
+        self.expect(report["subjects"] == 1 and provider["requested"], f"nobody was asked to forget: {report}")
+        self.expect([each["term"] for each in provider["answers"]] == ["accepted"], f"answered: {provider['answers']}")
+        self.expect(len(provider.get("manualStep", "")) > 20, f"nobody is told what to do at {vendor}: {provider}")
+        self.expect(CONTACT not in done.stdout.decode(), "the person is named")
+
     def check_server_doors(self):
         """a back end's configuration writes and forgets people at Acoustic, Adobe and Altcraft over HTTP, each by its own talk"""
         secrets = {name: f"s3cret-{name.lower().replace('_', '-')}" for name in ("ACOUSTIC_SECRET", "REFRESH", "ADOBE_SECRET", "TOKEN")}
@@ -350,13 +364,18 @@ class EndToEnd:
                 file = folder / f"{door}.json"
                 outbox = folder / f"{door}.sqlite"
                 processes.write_configuration(file, {"crm": {"adapter": door, "settings": each}}, ["crm"], outbox, side="server")
-                for part in (told + own.get(door, []), [("c-2", {"kind": "erase"})]):
-                    operations = [
-                        {**operation(len(part) * 10 + number, action, contact), "subject": contact}
-                        for number, (contact, action) in enumerate(part)
-                    ]
-                    done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=lines(operations).encode())
-                    self.expect_end(done, 0)
+                operations = [
+                    {**operation(number, action, contact), "subject": contact}
+                    for number, (contact, action) in enumerate(told + own.get(door, []))
+                ]
+                done = processes.run("send", "--config", file, "-", environment=self.hurried(), input=lines(operations).encode())
+                self.expect_end(done, 0)
+                # The vendor's own deletion: nothing is left for a person to do.
+                done = processes.run("erase", "--config", file, "--contact", "c-2", "--json", environment=self.hurried())
+                self.expect_end(done, 0)
+                [provider] = json.loads(done.stdout)["providers"]
+                self.expect([each["term"] for each in provider["answers"]] == ["accepted"], f"{door} answered {provider['answers']}")
+                self.expect("manualStep" not in provider, f"{door} leaves something to do: {provider}")
             states = {door: json.loads(sandbox.save_state(door).read_text()) for door in accounts}
             acoustic = {key: contact["columns"] for key, contact in states["acoustic-server"]["contacts"].items()}
             self.expect(acoustic == {"c-1": {"points": "7", "ReadsPoetry": "Yes"}}, f"Acoustic holds {acoustic}")
@@ -931,6 +950,10 @@ def for_each_vendor():
         add(
             f"check_morning_{vendor}", f"send delivers a morning to {module.TITLE}, and the account holds it",
             lambda self, vendor=vendor: self.deliver_a_morning(vendor),
+        )
+        add(
+            f"check_erase_{vendor}", f"an erasure at {module.TITLE}'s door for apps says what a person has to do there",
+            lambda self, vendor=vendor: self.erase_after_a_morning(vendor),
         )
     for old, new in itertools.permutations(vendors.ALL, 2):
         add(

@@ -53,7 +53,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     private static let doors: [FaultDoor] = {
         let scenes: [any VendorScene.Type] = [
             AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
-            AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self,
+            AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,
             SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
         ]
         return scenes.compactMap { try? FaultDoor($0, among: modules.flatMap(\.doors)) }

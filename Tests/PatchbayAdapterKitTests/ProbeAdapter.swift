@@ -218,12 +218,12 @@ struct ProbeSimulator: VendorSimulator {
     }
 }
 
-extension Belief<ProbeAdapter> {
+extension Belief {
     /// What was told last, and all that was told: as a set, or, where repeats count, as a list.
     static func probe(countsRepeats: Bool) -> Belief {
-        Belief { (memory: ProbeAdapter.Memory) in
-            memory.known.map { ["last": .string($0)] } ?? [:]
-        } holds: { (state: ProbeSimulator.State) in
+        Belief { memory in
+            memory["known"].map { ["last": $0] } ?? [:]
+        } holds: { (state: ProbeSimulator.State, _) in
             let told = countsRepeats ? state.told : Set(state.told).sorted()
             return ["last": state.told.last.map { .string($0) } ?? .null, "told": .array(told.map { .string($0) })]
         }

@@ -186,6 +186,28 @@ import Testing
         #expect(both.contains("no request carries the watched text 1"))
     }
 
+    // MARK: Beliefs
+
+    @Test func `a belief that never claims anything is found out`() throws {
+        let check = try #require(ConformanceCheck.all.first { $0.name == "somebody says what memory claims" })
+        let misread = Belief { memory in
+            memory["knwon"].map { ["last": $0] } ?? [:]
+        } holds: { (_: ProbeSimulator.State, _) in
+            [:]
+        }
+        for (belief, isVain) in [(misread, true), (.probe(countsRepeats: false), false)] {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            let harness = try AdapterHarness<ProbeAdapter>(
+                settings: ["fault": "none", "key": "k"],
+                simulator: ProbeSimulator(settings: [:]),
+                belief: belief,
+                goldens: Goldens(folder: folder, environment: [:])
+            )
+            let found = try broken([check], on: harness)[check.testDescription] ?? ""
+            #expect(found.contains("no memory that is stored has a claim") == isVain)
+        }
+    }
+
     // MARK: The status alone
 
     private static let hidden = "an error inside a success is told, unless the status alone decides"

@@ -67,7 +67,8 @@ import Testing
         "static let settings:", "static let account:", "static var account:", "static func credential(of",
         "static func say(", "static var closing:",
         "static var question:", "static let question", "static var opposites:",
-        "static let opposites", "static func problems(in", "func isDead(", "func chance()",
+        "static let opposites", "static let belief", "static var belief:", "static var handedOut:",
+        "static func problems(in", "func isDead(", "func chance()",
         "func makeID()", "func realTime(", "var afterErase", "var afterDenial", "func write(_ bytes",
     ]
 

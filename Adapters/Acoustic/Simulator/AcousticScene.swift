@@ -16,6 +16,7 @@ public struct AcousticScene: VendorScene {
         "columns": .object(columns), "registration": "requested", "tagsColumn": "Tags",
     ]
 
+    // No credential: the app's key stands in every app, and the vendor hands out ids, no token.
     public static let account: JSONObject = ["columns": .object(columns), "updatesPerMinute": 100_000]
 
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["City": .set(.string($0))]) }
@@ -36,6 +37,18 @@ public struct AcousticScene: VendorScene {
         case 8: return random.below(3) == 0 ? ScenePhone.logIn(&random) : .track(.sessionStarted)
         default: return .changeAttributes(["City": .set(.string("v\(random.below(2))"))])
         }
+    }
+
+    /// The values that the vendor took, as memory knows them and as the vendor's first cache has them.
+    public static let belief = Belief(isPerInstallation: true) { memory in
+        let known = (memory["known"]?.object ?? [:]).map { ($0.name, $0.value["value"]?.embedded ?? .null) }
+        return ["known": .object(JSONObject(known))]
+    } holds: { (account: AcousticAccount, memory) in
+        let user = memory["ids"]?["user"]?.string.flatMap(account.user) ?? account.users.last
+        return [
+            "known": .object(JSONObject(user?.cache.map { ($0.key, $0.value) } ?? [])),
+            "row": .object(JSONObject(user?.finalRow.map { ($0.key, $0.value) } ?? [])),
+        ]
     }
 
     private static let streams: [Set<String>] = [["update", "delete"], ["events"], ["register", "phoneHome"]]

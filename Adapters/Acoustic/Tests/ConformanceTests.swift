@@ -31,7 +31,7 @@ import Testing
             ),
             statusAlone: ["update": .acoustic("R1"), "delete": .acoustic("R1"), "events": .acoustic("R1")],
             extras: extras,
-            belief: belief,
+            belief: AcousticScene.belief,
             replies: [SampleReply("too early", WireResponse(425))],
             withoutSecrets: "The app's key stands in every app, and the vendor hands out ids, no token.",
             storedStates: [
@@ -47,17 +47,6 @@ import Testing
             ],
             goldens: Goldens()
         )
-    }
-
-    /// The values that the vendor took, as memory knows them and as the vendor's first cache has them.
-    private static let belief = Belief<AcousticDevice> { (memory: AcousticDevice.Memory) in
-        ["known": .object(JSONObject(memory.known.sorted { $0.key < $1.key }.map { ($0.key, $0.value.value) }))]
-    } holds: { (account: AcousticAccount) in
-        let user = account.users.last
-        return [
-            "known": .object(JSONObject((user?.cache ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) })),
-            "row": .object(JSONObject((user?.finalRow ?? [:]).sorted { $0.key < $1.key }.map { ($0.key, $0.value) })),
-        ]
     }
 
     /// Samples that show what is peculiar to this vendor.

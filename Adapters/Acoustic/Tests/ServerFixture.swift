@@ -54,7 +54,7 @@ enum ServerFixture {
             // So that a token is there, and the contact; only samples that start afresh show how they come.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
-            belief: belief,
+            belief: AcousticServerScene.belief,
             replies: replies,
             handedOut: ["access_token"],
             storedStates: [
@@ -78,24 +78,6 @@ enum ServerFixture {
             ],
             goldens: Goldens(door: "server")
         )
-    }
-
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    private static let belief = Belief<AcousticServer> { (_: AcousticServer.Memory) in
-        [:]
-    } holds: { (account: AcousticServerAccount) in
-        [
-            "contacts": .array(
-                account.contacts.sorted { $0.key < $1.key }.map { key, contact in
-                    let columns = contact.columns.sorted { $0.key < $1.key }.map {
-                        ($0.key, JSONValue.string($0.value))
-                    }
-                    return [.string(key), .object(JSONObject(columns)), .bool(contact.isOut)]
-                }
-            ),
-            "erased": .array(account.erased.map { .string($0) }),
-            "events": .array(account.events.map { .string($0.name) }),
-        ]
     }
 
     private static func options(_ options: JSONObject) -> [AdapterID: JSONObject] { ["acoustic-server": options] }

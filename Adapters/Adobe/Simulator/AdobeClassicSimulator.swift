@@ -31,6 +31,20 @@ public struct ClassicSubscriber: Codable, Sendable, Equatable {
     public var count = 1
 }
 
+extension ClassicSubscriber {
+    /// Tells its last registration from others, as the vendor's clients do: a digest of push token, user key and parameters.
+    var mark: String {
+        let (root, end) = facts["deviceImei"] == nil ? ("additionalParams", " />") : ("additionalParameters", "/>")
+        func escaped(_ text: String) -> String {
+            AdobeClassicSimulator.entities.reversed().reduce(text) { $0.replacing($1.1, with: $1.0) }
+        }
+        let rows = parameters.sorted { $0.key < $1.key }
+            .map { "<param name=\"\(escaped($0.key))\" value=\"\(escaped($0.value))\"\(end)" }
+        let xml = "<\(root)>\(rows.joined())</\(root)>"
+        return SHA256.digest(of: "\(token)\(userKey)\(URLText.encode(xml))".utf8).hexText
+    }
+}
+
 /// What was told about a push message.
 public struct ClassicReport: Codable, Sendable, Equatable {
     /// The message: hexadecimal digits or a UUID.
@@ -182,7 +196,10 @@ public struct AdobeClassicSimulator: VendorSimulator {
         guard !text.contains(where: { "<>'".contains($0) }),
             !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" })
         else { return nil }
-        let entities = [("&quot;", "\""), ("&#x27;", "'"), ("&gt;", ">"), ("&lt;", "<"), ("&amp;", "&")]
         return entities.reduce(String(text)) { $0.replacing($1.0, with: $1.1) }
     }
+
+    fileprivate static let entities = [
+        ("&quot;", "\""), ("&#x27;", "'"), ("&gt;", ">"), ("&lt;", "<"), ("&amp;", "&"),
+    ]
 }

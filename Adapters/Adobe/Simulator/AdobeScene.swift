@@ -30,8 +30,26 @@ public struct AdobeScene: VendorScene {
         "tagFields": ["gold": "cusGold"],
     ]
 
+    // No credential: pkey and organisation stand in every app, and the vendor hands out no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         Talk.say(number, &random, message: "h2f0a\(number)")
+    }
+
+    /// The fields that the vendor took: memory keeps digests of the values.
+    public static let belief = Belief { memory in
+        memory["known"].map { ["fields": $0] } ?? [:]
+    } holds: { (account: AdobeAccount, memory) in
+        let own = memory["registeredECID"]?.string.flatMap { ecid in account.profiles.first { $0.ecid == ecid } }
+        let fields = (own ?? account.newestProfile)?.fields ?? [:]
+        let reports = Set(account.reports.map { "\($0.broadlogID) \($0.action)" }).sorted()
+        return [
+            "fields": .object(
+                JSONObject(
+                    fields.map { ($0.key, .string(String(SHA256.digest(of: $0.value.utf8).prefix(12).hexText))) }
+                )
+            ),
+            "reports": .array(reports.map { .string($0) }),
+        ]
     }
 
     public static func problems(in story: SceneStory, at account: AdobeAccount) -> [String] {
@@ -44,7 +62,7 @@ public struct AdobeScene: VendorScene {
             }
         }
         guard story.isWhole else { return problems }
-        let profile = account.profiles.max { $0.lastAt < $1.lastAt }
+        let profile = account.newestProfile
         for (name, value) in story.attributes.sorted(by: { $0.key < $1.key }) {
             guard let text = value?.plainText, !hasChangedPerson(story) else { continue }
             let held = profile?.fields["cus" + name.rawValue.prefix(1).uppercased() + name.rawValue.dropFirst()]
@@ -63,6 +81,11 @@ public struct AdobeScene: VendorScene {
     }
 }
 
+extension AdobeAccount {
+    /// The profile whose post came last.
+    fileprivate var newestProfile: MobileProfile? { profiles.max { $0.lastAt < $1.lastAt } }
+}
+
 /// Random runs of faults: nothing is ever sent again once anything was heard of it.
 public struct AdobeClassicScene: VendorScene {
     public typealias Simulator = AdobeClassicSimulator
@@ -73,8 +96,23 @@ public struct AdobeClassicScene: VendorScene {
         "tagParameters": ["gold": "gold"],
     ]
 
+    // No credential: the integration key stands in every app, and the vendor hands out no token.
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         Talk.say(number, &random, message: "98\(number)")
+    }
+
+    /// The registration that the vendor took last under a push token: memory keeps a digest of it.
+    public static let belief = Belief { memory in
+        memory["registeredHash"].map { ["registration": $0] } ?? [:]
+    } holds: { (account: AdobeClassicAccount, memory) in
+        let own = memory["token"]?.string.flatMap { token in account.subscribers.last { $0.token == token } }
+        let subscriber = own ?? account.subscribers.last
+        let reports = Set(account.reports.map { "\($0.message) \($0.action)" }).sorted()
+        return [
+            "registration": .string(subscriber?.mark ?? ""), "userKey": .string(subscriber?.userKey ?? ""),
+            "parameters": .array((subscriber?.parameters.sorted { $0.key < $1.key } ?? []).map { .string($0.value) }),
+            "reports": .array(reports.map { .string($0) }),
+        ]
     }
 
     public static func problems(in story: SceneStory, at account: AdobeClassicAccount) -> [String] {
@@ -86,8 +124,36 @@ public struct AdobeClassicScene: VendorScene {
             }
             if request.settledAt != nil { heard.formUnion(request.operations) }
         }
-        guard story.isWhole else { return problems }
-        if account.subscribers.isEmpty { problems.append("the vendor knows no device") }
-        return problems
+        return story.isWhole && story.isTold ? problems + differences(story, account) : problems
+    }
+
+    /// The last registration says all: the person, and everything that the vendor took of this person.
+    private static func differences(_ story: SceneStory, _ account: AdobeClassicAccount) -> [String] {
+        guard !account.subscribers.isEmpty else { return ["the vendor knows no device"] }
+        var (token, user, parameters): (String?, String?, [String: String]) = (nil, nil, [:])
+        for entry in story.entries where entry.isTaken {
+            switch entry.operation.action {
+            case .registerDevice(let device): token = device.pushToken?.value
+            case .switchContact(let change):
+                let next = change.identifiers.first?.value
+                if user != nil, user != next { parameters = [:] }
+                user = next
+            case .changeAttributes(let changes):
+                for (name, change) in changes {
+                    if case .set(let value) = change { parameters[name.rawValue] = value.plainText }
+                }
+            case .changeTags(let change): parameters["gold"] = change.add.isEmpty ? "false" : "true"
+            default: break
+            }
+        }
+        let registration: Set<Action.Kind> = [.registerDevice, .switchContact, .changeAttributes, .changeTags]
+        guard story.lastTaken(registration) != nil else { return [] }
+        guard let held = account.subscribers.first(where: { $0.token == token }) else {
+            return ["the vendor does not hold the push token that it took"]
+        }
+        let names = Set(held.parameters.keys).union(parameters.keys).sorted()
+        return (held.userKey == user ?? "" ? [] : ["the vendor holds another user key than it took"])
+            + names.filter { held.parameters[$0] != parameters[$0] }
+            .map { "the vendor holds another \($0) than it took" }
     }
 }

@@ -60,7 +60,7 @@ enum Fixture {
                 "pushToken": .adobe("I7"),
             ],
             extras: extras,
-            belief: belief,
+            belief: AdobeScene.belief,
             pages: ["tracking", "registration"],
             withoutSecrets: "The pkey and the organisation stand in every app; the vendor hands out no token.",
             storedStates: [
@@ -69,19 +69,6 @@ enum Fixture {
             ],
             goldens: Goldens()
         )
-    }
-
-    /// The fields that the vendor took, by name: memory keeps digests of the values.
-    private static let belief = Belief<AdobeDevice> { (memory: AdobeMemory) in
-        ["fields": .object(JSONObject(memory.known.keys.sorted().map { ($0, true) }))]
-    } holds: { (account: AdobeAccount) in
-        let profile = account.profiles.max { $0.lastAt < $1.lastAt }
-        let reports = Set(account.reports.map { "\($0.broadlogID) \($0.action)" }).sorted()
-        return [
-            "fields": .object(JSONObject((profile?.fields.keys.sorted() ?? []).map { ($0, true) })),
-            "values": .array((profile?.fields.sorted { $0.key < $1.key } ?? []).map { .string($0.value) }),
-            "reports": .array(reports.map { .string($0) }),
-        ]
     }
 
     /// Memory as version 1 stores it.
@@ -205,7 +192,7 @@ enum ClassicFixture {
             ]),
             refusal: WireResponse(404),
             statusAlone: ["tracking": .adobe("C19"), "registration": .adobe("C19")],
-            belief: belief,
+            belief: AdobeClassicScene.belief,
             pages: ["tracking", "registration"],
             watched: (Corpus.phone.pushToken?.value.lowercased()).map { [$0] } ?? [],
             storedStates: [
@@ -214,20 +201,6 @@ enum ClassicFixture {
             ],
             goldens: Goldens(door: "classic")
         )
-    }
-
-    /// Whether the vendor took a registration.
-    private static let belief = Belief<AdobeClassicDevice> { (memory: AdobeClassicMemory) in
-        memory.registeredHash == nil ? [:] : ["isRegistered": true]
-    } holds: { (account: AdobeClassicAccount) in
-        let subscriber = account.subscribers.last
-        let reports = Set(account.reports.map { "\($0.message) \($0.action)" }).sorted()
-        return [
-            "isRegistered": .bool(subscriber != nil),
-            "userKey": .string(subscriber?.userKey ?? ""),
-            "parameters": .array((subscriber?.parameters.sorted { $0.key < $1.key } ?? []).map { .string($0.value) }),
-            "reports": .array(reports.map { .string($0) }),
-        ]
     }
 
     /// Memory as version 1 stores it.

@@ -62,7 +62,7 @@ enum ServerFixture {
             // So that a token and a profile are there; only samples that start afresh show how these come.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
-            belief: belief,
+            belief: AdobeServerScene.belief,
             replies: replies,
             handedOut: ["access_token"],
             storedStates: [
@@ -78,24 +78,6 @@ enum ServerFixture {
             ],
             goldens: Goldens(door: "server")
         )
-    }
-
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    private static let belief = Belief<AdobeServer> { (_: AdobeServer.Memory) in
-        [:]
-    } holds: { (account: AdobeServerAccount) in
-        let keys = Dictionary(account.profiles.map { ($0.key, $0.fields["cusNumber"]?.string ?? "") }) { $1 }
-        return [
-            "profiles": .array(
-                account.profiles.map {
-                    .object(JSONObject($0.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))
-                }
-            ),
-            "subscriptions": .array(
-                account.subscriptions.map { [.string(keys[$0.profile] ?? ""), .string($0.service)] }
-            ),
-            "deleted": .array(account.deleted.map { .string($0) }),
-        ]
     }
 
     /// Samples that show what is peculiar to this door.

@@ -13,12 +13,15 @@ public struct AltcraftScene: VendorScene {
 
     /// The token of a contact's profile in the second database, or of the anonymous one in the first.
     public static func credential(of contact: String?) -> Secret? {
-        let claim: JSONValue =
-            contact.map { ["db_id": 2, "matching": "email", "email": .string("\($0)@example.org")] }
-            ?? ["db_id": 1, "matching": "email", "email": "anonymous@example.org"]
+        let claim: JSONValue = [
+            "db_id": contact == nil ? 1 : 2, "matching": "email", "email": .string(address(of: contact)),
+        ]
         let payload: JSONValue = ["matching": .string(claim.text)]
         return Secret("\(base64("{}")).\(base64(payload.text)).signature")
     }
+
+    private static func address(of contact: String?) -> String { "\(contact ?? "anonymous")@example.org" }
+    private static func key(of contact: String?) -> String { "email=\(address(of: contact))" }
 
     private static func base64(_ text: String) -> String {
         let plain = Data(text.utf8).base64EncodedString()
@@ -29,7 +32,7 @@ public struct AltcraftScene: VendorScene {
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         if number == 1 { return .registerDevice(ScenePhone.device()) }
-        switch random.below(8) {
+        switch random.below(9) {
         case 0: return ScenePhone.logIn(&random)
         case 1: return .switchContact(ContactSwitch(.logOut))
         case 2:
@@ -39,10 +42,46 @@ public struct AltcraftScene: VendorScene {
         case 3: return .track(.custom(name: "opened_\(number)"))
         case 4: return .track(.push(.received, payload: ["_ac_push": "1", "_uid": .string("m-\(number)")]))
         case 5: return .registerDevice(ScenePhone.device(token: random.pick(["0f1e2d3c4b5a6978", "1f1e2d3c4b5a6979"])))
+        case 6:
+            let tag = random.pick(["sports", "music"] as [PatchbayModel.Tag])
+            return .changeTags(random.below(2) == 0 ? TagChange(add: [tag]) : TagChange(remove: [tag]))
         default:
             return .changeAttributes([
                 random.pick(["given_name", "loyalty_tier"]): .set(.string("v\(random.below(4))"))
             ])
+        }
+    }
+
+    public static let belief = makeBelief(finding: key)
+
+    /// The push token, and the status under it of the contact's subscription, as memory knows them and as the vendor has
+    /// them.
+    ///
+    /// - Parameter key: by which key the vendor finds a contact's profile.
+    /// - Returns: the two views.
+    public static func makeBelief(finding key: @escaping @Sendable (_ contact: String?) -> String) -> Belief {
+        Belief { memory in
+            var claims: JSONObject = [:]
+            if memory["doubtful"] == nil { claims["saved"] = memory["saved"] }
+            claims["status"] = memory["standing"]?["status"]
+            return claims
+        } holds: { (state: AltcraftState, memory) in
+            var held: JSONObject = [
+                "fields": .array(state.profiles.map(\.fields)),
+                "events": .array(Set(state.customEvents.map(\.parts.description)).sorted().map { .string($0) }),
+                "pushEvents": .array(
+                    Set(state.pushEvents.map { "\($0.kind) \($0.message)" }).sorted().map { .string($0) }
+                ),
+            ]
+            let saved = memory["saved"]
+            func isSaved(_ subscription: AltcraftState.Subscription) -> Bool {
+                saved?["token"]?.string == subscription.token && saved?["provider"]?.string == subscription.provider
+            }
+            held["saved"] = state.profiles.contains { $0.subscriptions.contains(where: isSaved) } ? saved : nil
+            let own = memory["standing"].map { key($0["contact"]?.string) }
+            held["status"] = state.profiles.filter { own.map($0.keys.contains) ?? true }.flatMap(\.subscriptions)
+                .filter { saved == nil || isSaved($0) }.max { $0.number < $1.number }.map { .string($0.status) }
+            return held
         }
     }
 
@@ -68,8 +107,49 @@ public struct AltcraftScene: VendorScene {
             }
             settled[key] = request
         }
-        guard story.isWhole else { return problems }
-        let events = Set(account.customEvents.flatMap { $0.parts.flatMap { $0 } })
-        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+        return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    /// Each person's profile and subscription, and the events of all.
+    private static func differences(_ story: SceneStory, _ account: AltcraftState) -> [String] {
+        func profile(of contact: String?) -> AltcraftState.Profile? {
+            account.profiles.first { $0.keys.contains(key(of: contact)) }
+        }
+        var problems = story.differences(inEvents: account.customEvents.compactMap { $0["wn"] })
+        for contact in Set(story.entries.map(\.operation.contact)).sorted(by: { $0 ?? "" < $1 ?? "" }) {
+            let fields = profile(of: contact)?.fields
+            for (name, value) in story.attributes(where: { $0.contact == contact }).sorted(by: { $0.key < $1.key })
+            where fields?[name == .givenName ? "_fname" : name.rawValue]?.string != value?.plainText {
+                problems.append("the vendor holds another \(name.rawValue) of a person than it took")
+            }
+            if let tags = tags(of: contact, story), tags != Set(fields?["labels"]?.array?.compactMap(\.string) ?? []) {
+                problems.append("the vendor holds other tags of a person than it took")
+            }
+        }
+        let word = story.lastTaken([.changeSubscription, .switchContact])
+        if case .changeSubscription(let subscription) = word?.action,
+            profile(of: word?.contact)?.subscriptions.map(\.status).contains(subscription.state.rawValue) != true
+        {
+            problems.append("the vendor has no subscription of the state that it took last")
+        }
+        let messages = Set(account.pushEvents.map(\.message))
+        return problems
+            + story.entries.compactMap { entry in
+                guard entry.isTaken, case .track(.push(_, let payload, _)) = entry.operation.action,
+                    let message = payload["_uid"]?.string, !messages.contains(message)
+                else { return nil }
+                return "the vendor has no push \(message)"
+            }
+    }
+
+    /// A person's tags after all that was said of them; nil if the vendor did not take all of it.
+    private static func tags(of contact: String?, _ story: SceneStory) -> Set<String>? {
+        var tags: Set<PatchbayModel.Tag> = []
+        for entry in story.entries where entry.operation.contact == contact {
+            guard case .changeTags(let change) = entry.operation.action else { continue }
+            guard entry.isTaken else { return nil }
+            tags = change.applied(to: tags)
+        }
+        return Set(tags.map(\.rawValue))
     }
 }

@@ -163,7 +163,8 @@ extension AltcraftSimulator {
         return answer(profile: json(profile, subscription))
     }
 
-    /// Puts a new push token in the place of an old one. What was done already is a success again.
+    /// Puts a new push token in the place of an old one; a subscription that had the new one before goes, because one
+    /// profile has one subscription per token. What was done already is a success again.
     func updateToken(_ request: WireRequest, _ caller: Caller, _ state: inout State) throws(Refusal) -> WireResponse {
         let query = try QueryReader(request, only: ["provider", "subscription_id", "sync"])
         guard try query.flag("sync") == (caller.key == nil) else { throw .bad("sync is true with a role token alone") }
@@ -185,6 +186,10 @@ extension AltcraftSimulator {
         if let number = subscriptions.firstIndex(where: { $0.provider == old.provider && $0.token == old.token }) {
             state.profiles[place].subscriptions[number].provider = new.provider
             state.profiles[place].subscriptions[number].token = new.token
+            let own = state.profiles[place].subscriptions[number].number
+            state.profiles[place].subscriptions.removeAll {
+                $0.number != own && $0.provider == new.provider && $0.token == new.token
+            }
         } else if !subscriptions.contains(where: { $0.provider == new.provider && $0.token == new.token }) {
             throw .bad("subscription not found")
         }

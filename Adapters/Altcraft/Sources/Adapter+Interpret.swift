@@ -77,6 +77,9 @@ private final class Reading {
         case .status: return told(answer, &memory)
         case .tokenUpdate:
             (memory.saved, memory.doubtful, memory.refused) = (sentAddress, nil, nil)
+            // The update moved one person's subscription: what is known of another's was under the old token. Beside a role
+            // token there is but one, which the push token finds.
+            if settings.usedRoleToken == nil { memory.standing = memory.status(of: pending.operation.contact) }
             // Whoever comes back with a new token is asked about behind it.
             if memory.leave(of: pending.operation.contact, before: pending.sequence) != nil {
                 return .underway(pending.step)

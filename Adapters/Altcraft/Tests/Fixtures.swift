@@ -60,7 +60,7 @@ enum Fixture {
             simulator: AltcraftSimulator(settings: [:]),
             refusal: WireResponse(400, json: ["error": 400, "error_text": "Bad request", "profile": nil]),
             extras: extras,
-            belief: belief,
+            belief: AltcraftScene.makeBelief { _ in "phone=+358401234567" },
             replies: [
                 SampleReply(
                     "a profile field is refused",
@@ -85,20 +85,6 @@ enum Fixture {
 
     private static func refusal(_ text: String) -> WireResponse {
         WireResponse(400, json: ["error": 400, "error_text": .string(text), "profile": nil])
-    }
-
-    /// The newest subscription's status, as memory knows it and as the vendor has it.
-    static let belief = Belief<AltcraftDevice> { (memory: AltcraftMemory) in
-        memory.standing?.status.map { ["status": .string($0)] } ?? [:]
-    } holds: { (state: AltcraftState) in
-        let subscriptions = state.profiles.flatMap(\.subscriptions).sorted { $0.number < $1.number }
-        var held: JSONObject = [
-            "fields": .array(state.profiles.map(\.fields)),
-            "events": .array(Set(state.customEvents.map(\.parts.description)).sorted().map { .string($0) }),
-            "pushEvents": .array(Set(state.pushEvents.map { "\($0.kind) \($0.message)" }).sorted().map { .string($0) }),
-        ]
-        held["status"] = subscriptions.last.map { .string($0.status) }
-        return held
     }
 
     /// Memory as version 1 stores it.

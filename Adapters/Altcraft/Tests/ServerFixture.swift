@@ -40,7 +40,7 @@ enum ServerFixture {
                 corpus.operation(0, 0, .identify([Corpus.aino[1], Identifier(.phone, "+358401234567")]))
             ],
             extras: extras,
-            belief: belief,
+            belief: AltcraftServerScene.belief,
             replies: replies,
             storedStates: [
                 StoredState(version: 1, part: .memory, json: ["failures": 2, "closedUntil": 1_930_806_911_042]),
@@ -73,20 +73,6 @@ enum ServerFixture {
             ],
             goldens: Goldens(door: "server")
         )
-    }
-
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    private static let belief = Belief<AltcraftServer> { (_: AltcraftServer.Memory) in
-        [:]
-    } holds: { (account: AltcraftServerAccount) in
-        [
-            "profiles": .array(
-                account.profiles.map { ["fields": $0.fields, "subscriptions": .array($0.subscriptions)] }
-            ),
-            "goals": .array(account.goals.map { .string($0.name) }),
-            "pushEvents": .array(account.pushEvents.map { .string($0) }),
-            "deletions": .array(account.deletions.map { .string($0) }),
-        ]
     }
 
     /// Samples that show what is peculiar to this door.

@@ -103,6 +103,17 @@ import Testing
         #expect(again.settled?.isAccepted == true)
     }
 
+    @Test func `a token update keeps what is known of its person's subscription, and of no other's`() throws {
+        for (contact, isKept) in [("aino", true), ("another", false)] {
+            var scene = try Scene()
+            scene.memory.saved = PushAddress(provider: "ios-apns", token: "old")
+            scene.memory.standing = .init(contact: contact, status: "subscribed")
+            _ = scene.verdict(.registerDevice(Corpus.phone), .replied(WireResponse(200, json: ["error": 0])))
+            #expect(scene.memory.saved?.token == Fixture.token)
+            #expect((scene.memory.standing != nil) == isKept)
+        }
+    }
+
     @Test func `after doubt about a token update the old token is not taken for granted`() throws {
         var scene = try Scene()
         let old = PushAddress(provider: "ios-apns", token: Fixture.token)

@@ -12,6 +12,9 @@ public struct DESScene: VendorScene {
 
     public static let account: JSONObject = ["tokenLifetimeSeconds": 33_000]
 
+    /// An app gives none where a contact is named by value (``DESProofScene`` has one); the vendor hands out two.
+    public static let handedOut: Set<String> = ["contactToken", "refreshToken"]
+
     public static let question = ReadRequest("inbox")
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
@@ -30,6 +33,42 @@ public struct DESScene: VendorScene {
         }
     }
 
+    /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
+    /// may hold newer ones, whose answer was lost.
+    public static let belief = Belief(isPerInstallation: true) { memory in
+        var claims: JSONObject = [:]
+        claims["registration"] = memory["registration"]?.embedded
+        claims["pushToken"] = memory["pushToken"]
+        if memory["isIdentityDoubtful"] == false, memory["contactToken"] != nil {
+            claims["contact"] = .string(
+                memory["identity"].map { identity in
+                    let proof = identity["tokenMark"]?.string.map { "token:\($0)" }
+                    return "\(identity["field"]?.integer ?? 0)=\(identity["value"]?.string ?? proof ?? "")"
+                } ?? "anonymous"
+            )
+        }
+        return claims
+    } holds: { (state: DESState, memory) in
+        let events = state.events.map { event in
+            let attributes = event.name == "session:end" ? "" : event.attributes?.text ?? ""
+            return "\(event.type) \(event.name) \(attributes) \(event.contact ?? "")"
+        }
+        func campaigns(_ counts: (DESState.Client) -> [String: Int]) -> JSONValue {
+            .array(Set(state.clients.flatMap { counts($0).keys }).sorted().map(JSONValue.string))
+        }
+        var held: JSONObject = [
+            "events": .array(Set(events).sorted().map(JSONValue.string)), "views": campaigns(\.views),
+            "clicks": campaigns(\.clicks),
+        ]
+        let client = memory["clientID"]?.string.flatMap { state.client($0) } ?? state.clients.last
+        held["registration"] = client?.registration
+        held["pushToken"] = client?.pushToken.map(JSONValue.string)
+        // Of a proof memory keeps a mark.
+        let contact = client?.contact?.split(separator: "token:", maxSplits: 1).map(String.init)
+        held["contact"] = contact.map { .string($0.count > 1 ? "\($0[0])token:\(TextMark($0[1]).digits)" : $0[0]) }
+        return held
+    }
+
     /// A capture wakes a failing lane after a second at most: what was said that long before counts. A read passes the queue,
     /// and stops nothing where it fails, nor where the token is not renewed that it asked for.
     public static func problems(in story: SceneStory, at account: DESState) -> [String] {
@@ -44,8 +83,73 @@ public struct DESScene: VendorScene {
                 problems.append("request \(next.number) left \(next.now - at) after \(first.number) failed, by itself")
             }
         }
-        guard story.isWhole else { return problems }
-        let events = Set(account.events.map(\.name))
-        return problems + story.takenEvents.filter { !events.contains($0) }.map { "the vendor has no event \($0)" }
+        return story.isWhole ? problems + differences(story, account) : problems
+    }
+
+    /// The ID token that proves a contact.
+    fileprivate static func token(_ contact: String) -> String { "id-token-of-\(contact)" }
+
+    /// The installation's contact and push token, and its events.
+    private static func differences(_ story: SceneStory, _ account: DESState) -> [String] {
+        var problems = story.differences(inEvents: account.events.map(\.name))
+        let client = account.clients.last
+        if case .switchContact(let change) = story.lastTaken([.switchContact])?.action {
+            let field = settings["contactFieldId"]?.text ?? ""
+            let person = change.identifiers.first.map { ["\(field)=\($0.value)", "\(field)=token:\(token($0.value))"] }
+            if !(person ?? ["anonymous"]).contains(client?.contact ?? "") {
+                problems.append("the vendor holds another contact than it took")
+            }
+        }
+        let words = story.entries.filter { $0.operation.action.kind == .changeSubscription }
+        if case .registerDevice(let device) = story.lastTaken([.registerDevice])?.action, words.allSatisfy(\.isTaken) {
+            let isRefused = words.last.map { $0.operation.action.isOptOut } ?? false
+            if client?.pushToken != (isRefused ? nil : device.pushToken?.value) {
+                problems.append("the vendor holds another push token than it took")
+            }
+        }
+        for entry in story.entries where entry.isTaken {
+            switch entry.operation.action {
+            case .track(.custom(let name, let attributes)):
+                let arrived = account.events.first { $0.name == name }?.attributes?.object ?? [:]
+                for (attribute, value) in attributes where arrived[attribute.rawValue]?.string != value.plainText {
+                    problems.append("the vendor has the event \(name) without its \(attribute.rawValue)")
+                }
+            case .track(.messageViewed(let message)) where client?.views[message] == nil:
+                problems.append("the vendor has no view of a message")
+            default: break
+            }
+        }
+        return problems
+    }
+}
+
+/// The same with contacts that an ID token of the app proves.
+public struct DESProofScene: VendorScene {
+    public typealias Simulator = DESSimulator
+
+    public static let settings: JSONObject = {
+        var settings = DESScene.settings
+        settings["contactProof"] = "openIdToken"
+        return settings
+    }()
+
+    public static var account: JSONObject { DESScene.account }
+    public static var question: ReadRequest { DESScene.question }
+    public static var handedOut: Set<String> { DESScene.handedOut }
+    public static var belief: Belief { DESScene.belief }
+
+    public static func credential(of contact: String?) -> Secret? { Secret(DESScene.token(contact ?? "nobody")) }
+
+    public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action { DESScene.say(number, &random) }
+
+    public static func problems(in story: SceneStory, at account: DESState) -> [String] {
+        DESScene.problems(in: story, at: account)
+    }
+}
+
+extension Action {
+    /// Whether it ends a subscription.
+    fileprivate var isOptOut: Bool {
+        if case .changeSubscription(let subscription) = self { subscription.state == .unsubscribed } else { false }
     }
 }

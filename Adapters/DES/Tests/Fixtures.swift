@@ -71,7 +71,7 @@ enum Fixture {
             simulator: DESSimulator(settings: account),
             statusAlone: Dictionary(uniqueKeysWithValues: judgedByStatus.map { ($0, RuleID("des", "R31")) }),
             extras: extras,
-            belief: belief,
+            belief: DESScene.belief,
             replies: replies,
             echoes: [
                 Echo("device event state", from: "events", giving: "track-plain", returning: "track-order") {
@@ -80,7 +80,7 @@ enum Fixture {
                     $0.json?["deviceEventState"]?["inside"]
                 }
             ],
-            handedOut: ["contactToken", "refreshToken"],
+            handedOut: DESScene.handedOut,
             storedStates: [
                 StoredState(version: 1, part: .memory, json: storedMemory),
                 StoredState(version: 1, part: .step, json: storedStep),
@@ -149,34 +149,6 @@ enum Fixture {
             WireResponse(400, headers: [WireHeader("X-Client-State", "state-90")], json: ["error": ["message": "no"]])
         ),
     ]
-
-    /// The installation as memory knows it and as the vendor has it. Tokens and device event state are the vendor's own: it
-    /// may hold newer ones, whose answer was lost.
-    static let belief = Belief<DESDevice> { (memory: DESMemory) in
-        var claims: JSONObject = [:]
-        claims["registration"] = memory.registration
-        claims["pushToken"] = memory.pushToken.map(JSONValue.string)
-        if let identity = memory.identity, !memory.isIdentityDoubtful {
-            claims["contact"] = .string("\(identity.field)=\(identity.value ?? "")")
-        }
-        return claims
-    } holds: { (state: DESState) in
-        let events = state.events.map { event in
-            let attributes = event.name == "session:end" ? "" : event.attributes?.text ?? ""
-            return "\(event.type) \(event.name) \(attributes) \(event.contact ?? "")"
-        }
-        func campaigns(_ counts: (DESState.Client) -> [String: Int]) -> JSONValue {
-            .array(Set(state.clients.flatMap { counts($0).keys }).sorted().map(JSONValue.string))
-        }
-        var held: JSONObject = [
-            "events": .array(Set(events).sorted().map(JSONValue.string)), "views": campaigns(\.views),
-            "clicks": campaigns(\.clicks),
-        ]
-        held["registration"] = state.clients.last?.registration
-        held["pushToken"] = state.clients.last?.pushToken.map(JSONValue.string)
-        held["contact"] = state.clients.last?.contact.map(JSONValue.string)
-        return held
-    }
 
     /// Memory as version 1 stores it.
     static let storedMemory: JSONValue = [

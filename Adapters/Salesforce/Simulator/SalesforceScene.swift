@@ -11,6 +11,9 @@ public struct SalesforceScene: VendorScene {
         "accessToken": "0123456789abcdefghijklmn",
     ]
 
+    /// An app gives none; the vendor hands out one per device, which lets its events through.
+    public static let handedOut: Set<String> = ["X-Subscriber-Token"]
+
     public static let opposites: [Action] = ["v0", "v1"].map { .changeAttributes(["tier": .set(.string($0))]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
@@ -29,6 +32,27 @@ public struct SalesforceScene: VendorScene {
         }
     }
 
+    /// What a registration says, as memory knows it and as the vendor keeps it.
+    public static let belief = Belief(isPerInstallation: true) { memory in
+        guard memory["acceptedAs"] != nil, let state = memory["registration"] else { return [:] }
+        var claims: JSONObject = [:]
+        for name in ["attributes", "contactKey", "tags", "pushToken"] { claims[name] = state[name] }
+        claims["locale"] = state["facts"]?["locale"]
+        return claims
+    } holds: { (account: SalesforceAccount, memory) in
+        let known = memory["registration"]?["knownAs"]?.string.flatMap(account.device)
+        guard let device = known ?? account.newestDevice, let registration = device.registration else { return [:] }
+        let attributes = registration["attributes"]?.array ?? []
+        let tags = registration["tags"]?.array?.filter { !["ALL", "IOS"].contains($0) } ?? []
+        return [
+            "contactKey": registration["subscriberKey"] ?? .null,
+            "attributes": .object(JSONObject(attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) })),
+            "tags": .array(tags), "pushToken": registration["device_Token"] ?? .null,
+            "locale": registration["locale"] ?? .null, "isPushEnabled": registration["push_Enabled"] ?? .null,
+            "events": .array(device.events.map { .string($0.id) }),
+        ]
+    }
+
     public static func problems(in story: SceneStory, at account: SalesforceAccount) -> [String] {
         let starts = story.requests.filter { $0.endpoint == "registration" }
         var problems = zip(starts, starts.dropFirst()).compactMap { first, next in
@@ -42,8 +66,9 @@ public struct SalesforceScene: VendorScene {
 
     private static func differences(_ story: SceneStory, _ account: SalesforceAccount) -> [String] {
         var problems = account.violations.map { "the vendor's rules: \($0.what)" }
-        let newest = account.devices.max { $0.lastReceived ?? .beforeAll < $1.lastReceived ?? .beforeAll }
-        guard let registration = newest?.registration else { return problems + ["the vendor holds no registration"] }
+        guard let registration = account.newestDevice?.registration else {
+            return problems + ["the vendor holds no registration"]
+        }
         let held = Dictionary(
             (registration["attributes"]?.array ?? []).compactMap { pair -> (String, String)? in
                 guard let key = pair["key"]?.string, let value = pair["value"]?.string, !value.isEmpty else {
@@ -78,6 +103,13 @@ public struct SalesforceScene: VendorScene {
             }
         }
         return (Set(tags.map(\.rawValue)), key, locale)
+    }
+}
+
+extension SalesforceAccount {
+    /// The device whose registration came last.
+    fileprivate var newestDevice: SimulatedDevice? {
+        devices.max { $0.lastReceived ?? .beforeAll < $1.lastReceived ?? .beforeAll }
     }
 }
 

@@ -32,32 +32,11 @@ import Testing
             refusal: nil,
             statusAlone: ["registration": .salesforce("R1"), "events": .salesforce("R1")],
             extras: extras,
-            belief: belief,
-            handedOut: ["X-Subscriber-Token"],
+            belief: SalesforceScene.belief,
+            handedOut: SalesforceScene.handedOut,
             storedStates: [StoredState(version: 1, part: .memory, json: memory)],
             goldens: Goldens()
         )
-    }
-
-    /// What a registration says, as memory knows it and as the vendor keeps it.
-    private static let belief = Belief<SalesforceDevice> { (memory: SalesforceDevice.Memory) in
-        guard memory.acceptedAs != nil else { return [:] }
-        let attributes = memory.registration.attributes.map { ($0.key, JSONValue.string($0.value)) }
-        var claims: JSONObject = ["attributes": .object(JSONObject(attributes))]
-        claims["contactKey"] = memory.registration.contactKey.map { .string($0) }
-        claims["tags"] = .array(memory.registration.tags.map { .string($0) })
-        return claims
-    } holds: { (account: SalesforceAccount) in
-        guard let device = account.devices.first, let registration = device.registration else { return [:] }
-        let attributes = registration["attributes"]?.array ?? []
-        let tags = registration["tags"]?.array?.filter { !["ALL", "IOS"].contains($0) } ?? []
-        return [
-            "contactKey": registration["subscriberKey"] ?? .null,
-            "attributes": .object(JSONObject(attributes.map { ($0["key"]?.string ?? "", $0["value"] ?? .null) })),
-            "tags": .array(tags),
-            "isPushEnabled": registration["push_Enabled"] ?? .null,
-            "events": .array(device.events.map { .string($0.id) }),
-        ]
     }
 
     /// Samples that show what is peculiar to this vendor.

@@ -53,7 +53,7 @@ enum ServerFixture {
             // So that a token is there, and only samples that start afresh show how it is asked for.
             preparation: [corpus.operation(0, 0, .changeAttributes([.city: .set("Espoo")]))],
             extras: extras,
-            belief: belief,
+            belief: SalesforceServerScene.belief,
             replies: replies,
             handedOut: ["access_token"],
             storedStates: [
@@ -77,26 +77,6 @@ enum ServerFixture {
             ],
             goldens: Goldens(door: "server")
         )
-    }
-
-    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
-    private static let belief = Belief<SalesforceServer> { (_: SalesforceServer.Memory) in
-        [:]
-    } holds: { (account: SalesforceServerAccount) in
-        [
-            "rows": .array(
-                account.rows.values.flatMap { $0 }.sorted { $0.key < $1.key }.map { key, row in
-                    [.string(key), .object(JSONObject(row.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))]
-                }
-            ),
-            "contacts": .array(
-                account.contacts.sorted { $0.key < $1.key }.map { key, values in
-                    [.string(key), .object(JSONObject(values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }))]
-                }
-            ),
-            "deletions": .array(account.deletions.map { .string($0) }),
-            "events": .array(account.events.map { .string($0.definition) }),
-        ]
     }
 
     private static func routed(_ route: String) -> [AdapterID: JSONObject] {

@@ -236,8 +236,7 @@ extension Engine {
                 let operation = try? EngagementOperation(jsonBytes: row.operation.body),
                 operation.action != .farewell, change.leaves(operation.contact, operation.subject)
             else { return }
-            let isThird = row.operation.sequence.isMultiple(of: 3)
-            if DeliberateFault.retargetLeavesOne.isPresent, isThird { return }
+            if DeliberateFault.retargetLeavesOne.isPresent, row.operation.sequence.isMultiple(of: 3) { return }
             let mirror = try context.mirror(of: operation.subject)
             let examined = takers.filter { $0.1.new.holds(operation.contact, on: operation.subject) }
                 .map { Taker(runner: $0.0, change: $0.1, operation, mirror) }
@@ -253,7 +252,8 @@ extension Engine {
             if isLost, plan.onLoss == .refuse {
                 try lost.add(operation, from: change.name, examined.map { ($0.runner.name, try whyNot($0, operation)) })
             }
-            for taker in newcomers where !(DeliberateFault.retargetDropsOne.isPresent && isThird) {
+            let isDropped = DeliberateFault.retargetDropsOne.isPresent && row.operation.sequence.isMultiple(of: 3)
+            for taker in newcomers where !isDropped {
                 try move(operation, row.operation.sequence, to: taker, mirror, isLost: isLost)
             }
             if policy == .retarget { try end(row, operation, from: change.name, takers.map(\.0.name)) }

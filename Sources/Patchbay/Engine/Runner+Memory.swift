@@ -6,6 +6,9 @@ import PatchbayOutbox
 extension Runner {
     /// What the adapter remembers; nil if that can't be read: then the provider is parked, and the bytes stay.
     func memory(of lane: Lane) throws -> Memory? {
+        if DeliberateFault.memoryOfAnother.isPresent, let memory = lanes.values.first(where: { $0 !== lane })?.memory {
+            return memory
+        }
         if let memory = keptMemory(of: lane) { return memory }
         let stored = try context.store.memory(provider: name, lane: memoryKey(of: lane))
         guard let memory = try? desk.memory(stored?.body) else {

@@ -48,7 +48,8 @@ extension Runner {
     private func settleOnce(_ ended: Ended, in lane: Lane) throws {
         guard let before = try memory(of: lane) else { return }
         let (flight, outcome) = (ended.flight, ended.outcome)
-        let (meaning, memory) = try desk.interpret(ended, memory: before)
+        let (meaning, learnt) = try desk.interpret(ended, memory: before)
+        let memory = DeliberateFault.failureBelieved.isPresent ? try believed(ended, before) ?? learnt : learnt
         let isInterrupted = if case .failed(let failure) = outcome { failure.doubt == .interrupted } else { false }
         try settle(
             meaning,
@@ -95,6 +96,18 @@ extension Runner {
         else { return try park(FindingRow.Engine.adapterStranger.at()) }
         lane.barren = progressed ? 0 : lane.barren + 1
         if lane.barren >= 64 { try park(FindingRow.Engine.adapterLoops.at()) }
+    }
+
+    /// What a yes would have taught, for a deliberate fault; nil after an answer that is one.
+    private func believed(_ ended: Ended, _ before: Memory) throws -> Memory? {
+        #if DEBUG
+        guard ended.outcome.reply?.isSuccess != true else { return nil }
+        var ended = ended
+        ended.outcome = .replied(WireResponse(200, body: Array("{}".utf8)))
+        return try desk.interpret(ended, memory: before).1
+        #else
+        return nil
+        #endif
     }
 
     /// Stores verdicts, memory and follow-ups in one transaction, and tells of them after it.

@@ -1,4 +1,4 @@
-public import PatchbayJSON
+import PatchbayJSON
 public import PatchbayModel
 
 /// What happened between the engine and one vendor in a random run, for the vendor's own laws.
@@ -53,6 +53,9 @@ public struct SceneStory: Sendable {
         /// The code of the reason; empty without one.
         public var code: String
 
+        /// Whether the vendor holds it, as far as anybody said: taken, known already, or replaced by what came later.
+        public var isTaken: Bool { term.map { ["accepted", "unchanged", "superseded"].contains($0) } ?? false }
+
         package init(operation: EngagementOperation, term: String?, code: String) {
             (self.operation, self.term, self.code) = (operation, term, code)
         }
@@ -64,13 +67,14 @@ public struct SceneStory: Sendable {
     public var entries: [Entry] = []
     /// When something woke the engine: a capture, the network, the foreground, a start.
     public var wakes: [Instant] = []
-    /// What the adapter remembers at the end, by lane.
-    public var memory: [String: JSONValue] = [:]
     /// What the app said last, folded.
     public var mirror = SubjectMirror()
     /// Whether this vendor alone heard everything from the beginning, and never said yes to what it had not done: then it
     /// holds in the end what the app said.
     public var isWhole = true
+    /// Whether the adapter was told of all that the vendor did. If not, a process died of a request that no journal knows, and
+    /// the operations that it carried ended otherwise: then the vendor may hold what it is not said to have taken.
+    public var isTold = true
 
     /// A story in which nothing happened.
     public init() {}
@@ -141,12 +145,15 @@ public struct SceneStory: Sendable {
 
     /// The values that this vendor took last, by attribute; nil inside where the last word was to unset it, and without a
     /// row where the last change did not end with a clear yes.
-    public var attributes: [AttributeName: AttributeValue?] {
+    public var attributes: [AttributeName: AttributeValue?] { attributes { _ in true } }
+
+    /// The same of what certain operations say.
+    public func attributes(where isMeant: (EngagementOperation) -> Bool) -> [AttributeName: AttributeValue?] {
         var values: [AttributeName: AttributeValue?] = [:]
-        for entry in entries {
+        for entry in entries where isMeant(entry.operation) {
             guard case .changeAttributes(let changes) = entry.operation.action else { continue }
             for (name, change) in changes {
-                guard isTaken(entry) else {
+                guard entry.isTaken else {
                     values.removeValue(forKey: name)
                     continue
                 }
@@ -156,18 +163,38 @@ public struct SceneStory: Sendable {
         return values
     }
 
+    /// The last word of these kinds that came this vendor's way; nil if it did not end with a clear yes.
+    public func lastTaken(_ kinds: Set<Action.Kind>) -> EngagementOperation? {
+        entries.last { kinds.contains($0.operation.action.kind) }.flatMap { $0.isTaken ? $0.operation : nil }
+    }
+
+    /// What the vendor's events say against those that it said yes to: each is there, and the first of each of one person came
+    /// in order.
+    ///
+    /// - Parameter names: the names of the vendor's events, in order of arrival.
+    /// - Returns: a sentence for each difference.
+    public func differences(inEvents names: [String]) -> [String] {
+        var first: [String: Int] = [:]
+        for (place, name) in names.enumerated() where first[name] == nil { first[name] = place }
+        let lost = takenEvents.filter { first[$0] == nil }.map { "the vendor has no event \($0)" }
+        let people = Dictionary(grouping: entries) { $0.operation.contact }.sorted { $0.key ?? "" < $1.key ?? "" }
+        let disorder = people.flatMap { _, own in
+            let places = Self.takenEvents(of: own).compactMap { first[$0] }
+            return zip(places, places.dropFirst()).filter { $0 > $1 }
+        }
+        return lost + disorder.map { "the vendor has the event \(names[$1]) before \(names[$0])" }
+    }
+
     /// The names of the custom events that this vendor said yes to.
-    public var takenEvents: [String] {
+    public var takenEvents: [String] { Self.takenEvents(of: entries) }
+
+    private static func takenEvents(of entries: [Entry]) -> [String] {
         entries.compactMap { entry in
             guard entry.term == "accepted", case .track(.custom(let name, _)) = entry.operation.action else {
                 return nil
             }
             return name
         }
-    }
-
-    private func isTaken(_ entry: Entry) -> Bool {
-        entry.term.map { ["accepted", "unchanged", "superseded"].contains($0) } ?? false
     }
 }
 

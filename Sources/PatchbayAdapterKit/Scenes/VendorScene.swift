@@ -13,8 +13,11 @@ public protocol VendorScene: Sendable {
     static var settings: JSONObject { get }
     /// The simulator's settings.
     static var account: JSONObject { get }
-    /// What the app gives as credential.
+    /// What the app gives as credential; nil where the vendor wants none of an app.
     static func credential(of contact: String?) -> Secret?
+    /// Members and headers of the vendor's replies whose texts are tokens that it hands out to one installation; empty where
+    /// it hands out none.
+    static var handedOut: Set<String> { get }
     /// The next thing that an app says, of what this vendor has a place for; `number` counts from 1.
     static func say(_ number: Int, _ random: inout SeededGenerator) -> Action
     /// What an app says when everything is well again, so that nothing waits for it.
@@ -23,6 +26,8 @@ public protocol VendorScene: Sendable {
     static var question: ReadRequest { get }
     /// Two words of which each takes the other back, where the adapter remembers what the vendor holds; else nothing.
     static var opposites: [Action] { get }
+    /// What the adapter's memory claims of the vendor, and what the vendor holds.
+    static var belief: Belief { get }
     /// Which of this vendor's laws a run broke: pacing and retry, and what the vendor holds in the end.
     static func problems(in story: SceneStory, at vendor: Simulator.State) -> [String]
 }
@@ -30,6 +35,7 @@ public protocol VendorScene: Sendable {
 extension VendorScene {
     public static var account: JSONObject { [:] }
     public static func credential(of contact: String?) -> Secret? { nil }
+    public static var handedOut: Set<String> { [] }
     public static var closing: Action { .registerDevice(ScenePhone.device()) }
     public static var opposites: [Action] { [] }
     public static var question: ReadRequest { ReadRequest("state") }

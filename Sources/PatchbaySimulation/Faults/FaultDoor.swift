@@ -16,6 +16,8 @@ public struct FaultDoor: Sendable {
     let closing: Action
     package let question: ReadRequest
     let opposites: [Action]
+    let belief: Belief
+    let handedOut: Set<String>
     let law: @Sendable (SceneStory, SimulatedVendor) -> [String]
 
     /// A door with its scene.
@@ -36,7 +38,8 @@ public struct FaultDoor: Sendable {
     private init(_ door: FaultDoor, _ adapter: any VendorAdapter) {
         (id, self.adapter, makeVendor) = (door.id, adapter, door.makeVendor)
         (credential, say, closing) = (door.credential, door.say, door.closing)
-        (question, opposites, law) = (door.question, door.opposites, door.law)
+        (question, opposites, belief, law) = (door.question, door.opposites, door.belief, door.law)
+        handedOut = door.handedOut
     }
 
     private init<Scene: VendorScene>(of scene: Scene.Type, _ adapter: any VendorAdapter) throws {
@@ -46,6 +49,7 @@ public struct FaultDoor: Sendable {
         credential = { Scene.credential(of: $0) }
         say = { Scene.say($0, &$1) }
         (closing, question, opposites) = (Scene.closing, Scene.question, Scene.opposites)
+        (belief, handedOut) = (Scene.belief, Scene.handedOut)
         law = { story, vendor in
             guard let state = vendor.state(as: Scene.Simulator.State.self) else { return ["the vendor has no state"] }
             return Scene.problems(in: story, at: state)

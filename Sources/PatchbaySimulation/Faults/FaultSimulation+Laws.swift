@@ -24,6 +24,13 @@ extension FaultSimulation {
             "request \(sent.number) left while another of its lane was in flight"
         )
         let owners = owners(of: sent)
+        let texts = texts(of: sent)
+        // A lie may have been another installation's answer.
+        expect(
+            deceived.contains(sent.provider)
+                || !(tokens[sent.provider] ?? [:]).contains { $0.value != sent.lane && texts.contains($0.key) },
+            "request \(sent.number) bears a token that was handed out to another installation"
+        )
         for id in sent.operations {
             if known[id] == nil { try? learnWhatWasCreated() }
             guard let operation = known[id] else {
@@ -51,12 +58,17 @@ extension FaultSimulation {
 
     /// For whom the app gave the credential that a request bears; nil if it bears none.
     private func owners(of sent: VirtualWorld.Sent) -> Set<String?>? {
-        let texts = sent.request.headers.map(\.value) + [sent.request.url]
+        let texts = texts(of: sent) + [sent.request.url]
         let borne = credentials[sent.provider]?.filter { credential in
             texts.contains { $0.contains(credential.key) }
         }
         // One that is a part of another is not meant.
         return borne?.max { $0.key.utf8.count < $1.key.utf8.count }?.value
+    }
+
+    /// Where a request may bear a credential or a token: headers, and texts of its body.
+    private func texts(of sent: VirtualWorld.Sent) -> [String] {
+        sent.request.headers.map(\.value) + (sent.request.json?.object?.compactMap(\.value.string) ?? [])
     }
 
     /// What an action needs the person's word for: written down apart from the engine.
@@ -137,6 +149,7 @@ extension FaultSimulation {
             let own = endings.filter { $0.entry.provider == provider.name && $0.entry.term != "moved" }
             checkEndings(provider.name, own)
             checkOrder(provider, endings.filter { $0.entry.provider == provider.name })
+            try checkMemory(provider.name)
             guard let law = setup.laws[provider.name], let vendor = setup.vendors[provider.name] else { continue }
             for lane in Set(world.sent.filter { $0.provider == provider.name }.map(\.lane)).sorted() {
                 // A shadow speaks to another vendor.
@@ -248,6 +261,40 @@ extension FaultSimulation {
         }
     }
 
+    /// What an adapter remembers that its vendor holds, the vendor holds.
+    ///
+    /// Nobody compares while something is on its way, whose outcome may be in doubt; where the vendor lied, so that what it
+    /// said is not what it did; where another installation may have changed what this one remembers; and where a process
+    /// died of a request that no adapter could be told of (``isUntold(_:)``).
+    private func checkMemory(_ provider: String) throws {
+        guard let belief = setup.beliefs[provider], belief.isBelieving, let vendor = lastVendor[provider],
+            setup.subjects == 1 || belief.isPerInstallation, !deceived.contains(provider),
+            try world.store.pendingCount(provider: provider) == 0, !isUntold(provider)
+        else { return }
+        for (_, text) in try world.memory(of: provider) {
+            for place in belief.excess(of: try JSONValue(parsing: text), over: vendor.anyState) {
+                expect(false, "\(provider): memory claims \(place) otherwise than the vendor holds it")
+            }
+        }
+    }
+
+    /// Whether the vendor did something that no adapter could be told of: no journal knows the request, its process died
+    /// of it, and no later request of the same operations was done and had its answer, because the engine or the vendor
+    /// ended them before.
+    private func isUntold(_ provider: String) -> Bool {
+        let done = world.sent.filter { $0.provider == provider && processed.contains($0.number) }
+        let journaled = plan.providers.first { $0.name == provider }?.adapter.journaledEndpoints ?? []
+        return done.contains { sent in
+            world.settled[sent.number] == nil && !journaled.contains(sent.endpoint)
+                && !sent.operations.allSatisfy { id in
+                    done.contains { later in
+                        later.number > sent.number && later.endpoint == sent.endpoint
+                            && later.operations.contains(id) && world.settled[later.number] != nil
+                    }
+                }
+        }
+    }
+
     /// What happened between one lane of the engine and one vendor.
     private func story(of door: RoutingPlan.Provider, lane: String, _ phase: Int, _ endings: [Ending]) throws
         -> SceneStory
@@ -283,8 +330,8 @@ extension FaultSimulation {
             }
         }
         story.wakes = (wakes + world.placings).sorted()
-        for (lane, text) in try world.memory(of: provider) { story.memory[lane] = try JSONValue(parsing: text) }
         story.mirror = acknowledged.first.flatMap { mirrors[$0.subject] } ?? SubjectMirror()
+        story.isTold = !isUntold(provider)
         story.isWhole =
             setup.plans.count == 1 && plan.providers.count == 1 && !deceived.contains(provider)
             && setup.requiredConsent.isEmpty && setup.subjects == 1 && forgotten.isEmpty

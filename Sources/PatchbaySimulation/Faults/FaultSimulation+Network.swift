@@ -54,7 +54,12 @@ extension FaultSimulation {
     private func answer(_ sent: VirtualWorld.Sent, _ what: String) -> WireResponse {
         guard let vendor = vendor(of: sent.provider) else { return WireResponse(200) }
         processed.insert(sent.number)
+        lastVendor[sent.provider] = vendor
         let response = vendor.respond(to: sent.request, now: sent.now)
+        for name in setup.handedOut[sent.provider] ?? [] {
+            guard let token = response[header: name] ?? response.json?[name]?.string else { continue }
+            tokens[sent.provider, default: [:]][token] = sent.lane
+        }
         describe(sent, "\(what): \(response.status)")
         return response
     }

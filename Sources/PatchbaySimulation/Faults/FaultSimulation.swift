@@ -39,6 +39,10 @@ public final class FaultSimulation {
         public var allowsLies = false
         /// What the app says once everything is well again; nothing of it can get lost.
         public var closing: [Action]
+        /// What the adapters' memories claim, by the provider's name.
+        public var beliefs: [String: Belief] = [:]
+        /// Where the vendors' replies hand out tokens to one installation, by the provider's name.
+        public var handedOut: [String: Set<String>] = [:]
         /// The vendors' own laws, by the provider's name.
         public var laws: [String: (SceneStory, SimulatedVendor) -> [String]] = [:]
 
@@ -80,6 +84,10 @@ public final class FaultSimulation {
     var isHealthy = false
     /// Providers that said yes to what they had not done, or something that was not so.
     var deceived: Set<String> = []
+    /// Who processed a provider's last request: its vendor, or its sandbox.
+    var lastVendor: [String: SimulatedVendor] = [:]
+    /// For which lane a vendor handed a token out, by provider.
+    var tokens: [String: [String: String]] = [:]
     /// The last true reply of each vendor.
     var lastReply: [String: WireResponse] = [:]
     /// Requests that left although the process was dead by then: they never were.
@@ -679,7 +687,7 @@ public final class FaultSimulation {
 
 extension VendorAdapter {
     /// The kinds of request that leave with a line in the journal.
-    fileprivate var journaledEndpoints: Set<String> {
+    var journaledEndpoints: Set<String> {
         Set(Endpoint.allCases.filter(\.isJournaled).map(\.rawValue))
     }
 }

@@ -191,6 +191,8 @@ public struct FaultTable: Sendable {
         if plans.contains(where: { $0.providers.contains(where: \.isRehearsed) }) {
             setup.sandboxes = Dictionary(try doors.map { ($0.id, try $0.makeVendor()) }) { first, _ in first }
         }
+        setup.beliefs = Dictionary(doors.map { ($0.id, $0.belief) }) { first, _ in first }
+        setup.handedOut = Dictionary(doors.map { ($0.id, $0.handedOut) }) { first, _ in first }
         setup.laws = Dictionary(doors.map { ($0.id, $0.law) }) { first, _ in first }
         return setup
     }

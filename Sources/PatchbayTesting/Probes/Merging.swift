@@ -35,7 +35,7 @@ extension BehaviourProbe {
         "merging",
         "Events are merged past other requests, and never past a change of person.",
         neededBy: "doors whose events are counted for whoever is logged in",
-        brokenBy: [.readsBackwards],
+        brokenBy: [.readsBackwards, .losesValues],
         adapter: Merging(),
         vendor: Merging.vendor,
         script: [

@@ -10,6 +10,8 @@ public enum ProbeMutation: String, Sendable, CaseIterable {
     case losesStep
     /// It remembers through a doubt what it knew before.
     case trustsMemory
+    /// It loses the values of attributes.
+    case losesValues
     /// It takes everything for accepted.
     case believes
     /// It takes no answer for a yes.
@@ -121,7 +123,7 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 
     private func shown(_ pending: Pending<Self>) -> Pending<Base> {
         Pending(
-            operation: pending.operation,
+            operation: mutation == .losesValues ? pending.operation.withoutValues : pending.operation,
             sequence: pending.sequence,
             since: pending.since,
             queue: pending.queue,
@@ -153,5 +155,18 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
 
     static func upgrade(_ state: JSONValue, of part: StatePart, from version: Int) throws -> JSONValue {
         try Base.upgrade(state, of: part, from: version)
+    }
+}
+
+extension EngagementOperation {
+    /// The same without the attributes of a change or an event.
+    fileprivate var withoutValues: EngagementOperation {
+        var operation = self
+        switch action {
+        case .changeAttributes: operation.action = .changeAttributes([:])
+        case .track(.custom(let name, _)): operation.action = .track(.custom(name: name))
+        default: break
+        }
+        return operation
     }
 }

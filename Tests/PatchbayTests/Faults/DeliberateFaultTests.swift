@@ -9,15 +9,19 @@ import Testing
 enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
     case inside(DeliberateFault)
     case adapter(ProbeMutation)
+    /// One that breaks the adapter of one door.
+    case door(String, ProbeMutation)
 
     static let all: [PlantedFault] =
         DeliberateFault.allCases.map(PlantedFault.inside)
         + [.forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal].map(PlantedFault.adapter)
+        + ["adobe-classic", "altcraft", "des"].map { .door($0, .losesValues) }
 
     var name: String {
         switch self {
         case .inside(let fault): fault.rawValue
         case .adapter(let mutation): "adapter.\(mutation.rawValue)"
+        case .door(let door, let mutation): "\(door).\(mutation.rawValue)"
         }
     }
 
@@ -29,15 +33,22 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
         let report =
             switch self {
             case .inside(let fault): try DeliberateFault.$present.withValue(fault) { try campaign.play(seed) }
-            case .adapter: try campaign.play(seed)
+            case .adapter, .door: try campaign.play(seed)
             }
         return report.failures.flatMap(\.problems).map(Self.general)
     }
 
     private func table() throws -> FaultTable {
-        guard case .adapter(let mutation) = self else { return try FaultScenes.table() }
+        let (door, mutation): (String?, ProbeMutation)
+        switch self {
+        case .inside: return try FaultScenes.table()
+        case .adapter(let all): (door, mutation) = (nil, all)
+        case .door(let one, let its): (door, mutation) = (one, its)
+        }
         func broken<Adapter: VendorAdapter>(_ adapter: Adapter) -> any VendorAdapter { mutation.breaking(adapter) }
-        return FaultTable(doors: try FaultScenes.doors().map { $0.replacing { broken($0) } })
+        return FaultTable(
+            doors: try FaultScenes.doors().map { door ?? $0.id == $0.id ? $0.replacing { broken($0) } : $0 }
+        )
     }
 
     /// A sentence without what differs from seed to seed.

@@ -16,7 +16,7 @@ enum FaultScenes {
     private static let modules: [AdapterModule] = [.acoustic, .adobe, .altcraft, .des, .salesforce]
     private static let scenes: [any VendorScene.Type] = [
         AcousticScene.self, AcousticServerScene.self, AdobeScene.self, AdobeClassicScene.self,
-        AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self,
+        AdobeServerScene.self, AltcraftScene.self, AltcraftServerScene.self, DESScene.self, DESProofScene.self,
         SalesforceScene.self, SalesforceServerScene.self, SalesforceServerRowsScene.self,
     ]
 

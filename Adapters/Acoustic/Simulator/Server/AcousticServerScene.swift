@@ -29,6 +29,20 @@ public struct AcousticServerScene: VendorScene {
         }
     }
 
+    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    public static let belief = Belief { (account: AcousticServerAccount, _) in
+        [
+            "contacts": .array(
+                account.contacts.sorted { $0.key < $1.key }.map { key, contact in
+                    let columns = contact.columns.map { ($0.key, JSONValue.string($0.value)) }
+                    return [.string(key), .object(JSONObject(columns)), .bool(contact.isOut)]
+                }
+            ),
+            "erased": .array(account.erased.map { .string($0) }),
+            "events": .array(account.events.map { .string($0.name) }),
+        ]
+    }
+
     public static func problems(in story: SceneStory, at account: AcousticServerAccount) -> [String] {
         let all = Set(story.requests.map(\.endpoint))
         var problems = story.early(all.subtracting(["token"])) { request in

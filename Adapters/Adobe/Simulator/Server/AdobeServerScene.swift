@@ -40,6 +40,20 @@ public struct AdobeServerScene: VendorScene {
         }
     }
 
+    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    public static let belief = Belief { (account: AdobeServerAccount, _) in
+        let keys = Dictionary(account.profiles.map { ($0.key, $0.fields["cusNumber"]?.string ?? "") }) { $1 }
+        return [
+            "profiles": .array(
+                account.profiles.map { .object(JSONObject($0.fields.map { ($0.key, $0.value) })) }
+            ),
+            "subscriptions": .array(
+                account.subscriptions.map { [.string(keys[$0.profile] ?? ""), .string($0.service)] }
+            ),
+            "deleted": .array(account.deleted.map { .string($0) }),
+        ]
+    }
+
     public static func problems(in story: SceneStory, at account: AdobeServerAccount) -> [String] {
         let all = Set(story.requests.map(\.endpoint))
         var problems = story.early(all.subtracting(["token"])) { request in

@@ -32,6 +32,18 @@ public struct AltcraftServerScene: VendorScene {
         }
     }
 
+    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    public static let belief = Belief { (account: AltcraftServerAccount, _) in
+        [
+            "profiles": .array(
+                account.profiles.map { ["fields": $0.fields, "subscriptions": .array($0.subscriptions)] }
+            ),
+            "goals": .array(account.goals.map { .string($0.name) }),
+            "pushEvents": .array(account.pushEvents.map { .string($0) }),
+            "deletions": .array(account.deletions.map { .string($0) }),
+        ]
+    }
+
     public static func problems(in story: SceneStory, at account: AltcraftServerAccount) -> [String] {
         let all = Set(story.requests.map(\.endpoint))
         var problems = story.early(all) { request in request.retryAfter.map { min($0, .seconds(86_400)) } }

@@ -16,6 +16,8 @@ public struct SalesforceServerScene: VendorScene {
         ServerScenes.say(number, &random)
     }
 
+    public static var belief: Belief { ServerScenes.belief }
+
     public static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {
         ServerScenes.problems(in: story, at: account)
     }
@@ -33,6 +35,8 @@ public struct SalesforceServerRowsScene: VendorScene {
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
         ServerScenes.say(number, &random)
     }
+
+    public static var belief: Belief { ServerScenes.belief }
 
     public static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {
         ServerScenes.problems(in: story, at: account)
@@ -58,6 +62,22 @@ enum ServerScenes {
         case 4: .changeAttributes([random.pick(["tier", "store"]): .unset])
         default: .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
         }
+    }
+
+    /// Memory claims nothing of a person; what the vendor holds is compared where an exchange is cut.
+    static let belief = Belief { (account: SalesforceServerAccount, _) in
+        func list(_ rows: some Sequence<(key: String, value: [String: JSONValue])>) -> JSONValue {
+            .array(
+                rows.sorted { $0.key < $1.key }.map { key, row in
+                    [.string(key), .object(JSONObject(row.map { ($0.key, $0.value) }))]
+                }
+            )
+        }
+        return [
+            "rows": list(account.rows.values.flatMap { $0 }), "contacts": list(account.contacts),
+            "deletions": .array(account.deletions.map { .string($0) }),
+            "events": .array(account.events.map { .string($0.definition) }),
+        ]
     }
 
     static func problems(in story: SceneStory, at account: SalesforceServerAccount) -> [String] {

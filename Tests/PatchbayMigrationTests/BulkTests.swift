@@ -494,7 +494,7 @@ import Testing
         for (format, settings) in lines + rows {
             let slow = try Outcome(bytes, settings, to: format, chunk: 1 << 20, workers: 0)
             let bulk = try Outcome(bytes, settings, to: format, chunk: 1 << 20, workers: 1)
-            #expect(bulk == slow, "\(settings)")
+            #expect(bulk == slow, "\(settings): \(bulk.difference(from: slow))")
             #expect(slow.list.isEmpty || word == "reject")
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayAdapterKit
 import PatchbayAdobe
 import PatchbayAltcraft
@@ -271,6 +272,45 @@ import Testing
         #expect(
             try Self.states(raised, workers: workers, limit: 4, witness: { _, _, _ in [] }).last == ["unsubscribed"]
         )
+    }
+
+    @Test(arguments: [0, 1, 3]) func `between files a run that forgot a no begins anew, and forgets none`(
+        _ workers: Int
+    ) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "patchbay-noes-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let people = (0..<10).map { Self.person("p\($0)@x.example", "unsubscribed") }
+        let lines = people + [Self.person("p9@x.example", "subscribed")]
+        let (input, output) = (folder.appending(path: "in.ndjson"), folder.appending(path: "out.ndjson"))
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: input)
+        var migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
+        migration.noesLimit = 4
+        let outcome = try ResumableMigration(
+            migration,
+            ResumableMigration.Files(input: input.path, output: output.path),
+            settings: .null,
+            interval: .seconds(600),
+            workers: workers
+        )
+        .run(restarts: false, progress: { _ in }, isCancelled: { false })
+        #expect(outcome.isCommitted && outcome.report.written == 11)
+        #expect(outcome.report.findings["migration.consent.earlierNo"]?.count == 1)
+        let written = try String(contentsOf: output, encoding: .utf8)
+        #expect(!written.contains(#""subscribed""#) && written.contains(#""unsubscribed""#))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+    }
+
+    @Test func `of a job in which one says yes behind a no that one alone goes the slow way`() throws {
+        let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
+        let noes = EarlierNoes()
+        guard var mapper = try migration.bulk?.makeMapper(behind: .init(), heeding: noes) else { throw CancellationError() }
+        let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
+        let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
+        let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
+        let result = try mapper.map(ChunkJob(chunk: padded, range: 0..<bytes.count), [])
+        #expect((result.written, result.slow) == (21, 1))
+        #expect(result.findings["migration.consent.earlierNo"]?.count == 1)
     }
 
     @Test func `what is heard of a job is taken back whole when a yes stands behind a no`() throws {

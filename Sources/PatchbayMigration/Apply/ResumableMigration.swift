@@ -105,7 +105,25 @@ public struct ResumableMigration: Sendable {
     /// - Returns: the numbers, and whether the files are complete.
     /// - Throws: ``Migration/Failure`` and ``FileError``; what was written until the last checkpoint stays to be gone on
     ///   with.
+    ///
+    /// Where more is said no to than fits into the usual memory, and a yes stands behind a no that did not fit, it begins anew
+    /// with every no in memory: some ten bytes for each.
     public func run(
+        restarts: Bool,
+        progress: @escaping (Migration.Progress) -> Void,
+        isCancelled: @escaping () -> Bool
+    ) throws -> Outcome {
+        do {
+            return try run(migration, restarts: restarts, progress: progress, isCancelled: isCancelled)
+        } catch let failure as Migration.Failure where failure.findings.contains(where: EarlierNoes.isUnheeded) {
+            var migration = migration
+            migration.noesLimit = .max
+            return try run(migration, restarts: true, progress: progress, isCancelled: isCancelled)
+        }
+    }
+
+    private func run(
+        _ migration: Migration,
         restarts: Bool,
         progress: @escaping (Migration.Progress) -> Void,
         isCancelled: @escaping () -> Bool

@@ -59,8 +59,7 @@ struct BulkPlan: Sendable {
         }
     }
 
-    /// A mapper of its own; nil if the reader can't read a record alone. One that heeds noes is for the calling thread, and
-    /// takes every record the slow way.
+    /// A mapper of its own; nil if the reader can't read a record alone. One that heeds noes is for the calling thread.
     func makeMapper(behind header: Header, heeding noes: EarlierNoes? = nil) throws -> ChunkMapper? {
         let (arena, slow) = (Arena(), try makeSlowWay(heeding: noes, tellsWords: noes == nil))
         let rules = MappingCompiler(mapping, in: arena)
@@ -76,15 +75,17 @@ struct BulkPlan: Sendable {
         }
         func mapper(_ compiled: CompiledPlan, _ source: RecordSource, goesSlow: Bool = false) -> ChunkMapper {
             let steps = mapping.isEmpty ? nil : MappingPlan(rules, for: compiled)
+            let words = BulkWords(compiled, knownBy: slow.keyKinds, in: arena)
             return ChunkMapper(
                 compiled,
                 source,
                 in: arena,
                 mapping: steps,
                 slow: slow,
-                goesSlow: goesSlow || noes != nil || steps == nil && !mapping.isEmpty,
+                goesSlow: goesSlow || noes != nil && words == nil || steps == nil && !mapping.isEmpty,
                 counts: counts,
-                words: BulkWords(compiled, knownBy: slow.keyKinds, in: arena),
+                words: words,
+                heeding: noes,
                 rejecting: rejecting
             )
         }

@@ -117,6 +117,8 @@ struct ChunkMapper: ~Copyable {
     private let book: SurveyBook?
     /// What hears the words of consent, where the target knows contacts by a key.
     private let words: UnsafePointer<BulkWords>?
+    /// What earlier records said no to, if each record is to heed it: one that says yes behind a no goes the slow way.
+    private let noes: EarlierNoes?
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
@@ -140,9 +142,10 @@ struct ChunkMapper: ~Copyable {
         goesSlow: Bool,
         counts: Bool,
         words: BulkWords?,
+        heeding noes: EarlierNoes?,
         rejecting: BulkPlan.Rejecting
     ) {
-        self.rejecting = rejecting
+        (self.rejecting, self.noes) = (rejecting, noes)
         (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
         self.words = words.map(arena.keep)
         self.goesSlow = goesSlow || !compiled.canWrite
@@ -171,6 +174,7 @@ struct ChunkMapper: ~Copyable {
             result.leftover += job.chunk[job.range]
         }
         tellCounts(&result)
+        try noes?.keepLate()
         result.survey = book?.take()
         result.mapping = slow.takeEffects()
         if let mapping { result.mapping = zip(result.mapping, mapping.takeEffects()).map { $0 + $1 } }
@@ -432,13 +436,20 @@ struct ChunkMapper: ~Copyable {
         _ counts: inout Counts
     ) -> Pen? {
         guard !view.mayContradict, let next = writer.write(view, plan, pen),
-            words?.pointee.note(view, plan.pointee.lexicon) ?? true
+            words?.pointee.note(view, plan.pointee.lexicon) ?? true, isHeeding(view)
         else { return nil }
         for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
         if writer.noteCount > 0 { counts.withFindings &+= 1 }
         if counts.records == 0 { counts.linesBeforeFirst = counts.lines }
         counts.records &+= 1
         return next
+    }
+
+    /// Whether what a view says stands behind no no, or nobody asks yet. Of words beyond the lexicon only the slow way knows.
+    @inline(__always) private func isHeeding(_ view: RecordView) -> Bool {
+        guard let noes, let words else { return true }
+        let said = words.pointee.take()
+        return view.hasKnownWords && noes.hear(one: said)
     }
 
     // MARK: The slow way

@@ -119,8 +119,9 @@ struct NoesTable {
     /// Notes a no.
     mutating func note(_ word: UInt64) { _ = fill(word) }
 
-    /// Notes the words of many records, in order; false, with none of them noted, if a yes stands behind a no.
-    mutating func hear(_ words: [UInt64]) throws(FileError) -> Bool {
+    /// Notes the words of many records, in order; false, with none of them noted, if a yes stands behind a no. What there is no
+    /// room for stays in memory until ``keepLate()``.
+    mutating func hear(_ words: [UInt64]) -> Bool {
         let (wasFull, lateBefore) = (isFull, lateWords.count)
         for index in -Self.ahead..<words.count {
             if index + Self.ahead < words.count {
@@ -142,7 +143,6 @@ struct NoesTable {
             }
         }
         filled.removeAll(keepingCapacity: true)
-        try keepLate()
         return true
     }
 

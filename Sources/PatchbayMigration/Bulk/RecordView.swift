@@ -124,6 +124,17 @@ struct RecordView: BitwiseCopyable {
         for word in 0..<Self.presentWords { present[word] = 0 }
     }
 
+    /// Whether all that it says of consent is about channels, topics and purposes of the lexicon.
+    @inline(__always) var hasKnownWords: Bool {
+        for index in 0..<subscriptionCount {
+            guard subscriptions[index].channel >= 0, subscriptions[index].topic != Lexicon.unknown else { return false }
+        }
+        for index in 0..<consentCount {
+            guard consents[index].purpose >= 0, consents[index].channel != Lexicon.unknown else { return false }
+        }
+        return true
+    }
+
     /// Whether two words may be about one thing and differ: then the slow way settles them.
     @inline(__always) var mayContradict: Bool {
         subscriptionCount > 1 && hasTornSubscriptions || consentCount > 1 && hasTornConsents

@@ -44,7 +44,17 @@ final class EarlierNoes {
     // MARK: Records by the job
 
     /// Hears the words of many records, in order; false, with none of them noted, if a yes stands behind a no.
-    func hear(_ words: [UInt64]) throws(FileError) -> Bool { try table.hear(words) }
+    func hear(_ words: [UInt64]) throws(FileError) -> Bool {
+        let isHeeded = table.hear(words)
+        try table.keepLate()
+        return isHeeded
+    }
+
+    /// The same of one record among many, behind which ``keepLate()`` is due.
+    func hear(one words: [UInt64]) -> Bool { table.hear(words) }
+
+    /// Takes what there was no room for out of memory, if it is much.
+    func keepLate() throws(FileError) { try table.keepLate() }
 
     /// Says at the end of the source whether every no was heeded.
     ///
@@ -70,12 +80,17 @@ final class EarlierNoes {
         reason: "An earlier record of another contact with the same address says no; the no counts",
         remedy: "Ask the person, or leave one record of each address in the source."
     )
+    /// Whether a run failed because it had forgotten a no.
+    static func isUnheeded(_ finding: Finding) -> Bool { finding.code == unheeded.code }
+
     static let unheeded = FindingRow(
         "migration.consent.unheeded",
         .error,
         .consent,
         reason:
             "Some records say yes behind a no of the same contact or address that is too far back to be known: no file got its name, and what went to a pipe or standard output must not be used",
-        remedy: "Run it with --evidence FILE, which knows every no, or leave one record of each contact in the source."
+        remedy:
+            "Read a file by --in and write one by --out: it is read again then, with every no in memory. Or leave one record of "
+            + "each contact in the source."
     )
 }

@@ -114,14 +114,7 @@ struct BulkSurvey: BitwiseCopyable {
                 return false
             }
         }
-        for index in 0..<view.subscriptionCount {
-            let wish = view.subscriptions[index]
-            guard wish.channel >= 0, wish.topic != Lexicon.unknown else { return false }
-        }
-        for index in 0..<view.consentCount {
-            let consent = view.consents[index]
-            guard consent.purpose >= 0, consent.channel != Lexicon.unknown else { return false }
-        }
+        guard view.hasKnownWords else { return false }
         for index in 0..<view.deviceCount where view.devices[index].hasToken && view.devices[index].service < 0 {
             return false
         }

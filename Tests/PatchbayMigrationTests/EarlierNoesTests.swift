@@ -304,7 +304,9 @@ import Testing
     @Test func `of a job in which one says yes behind a no that one alone goes the slow way`() throws {
         let migration = try Migration(from: .neutralContacts, to: .altcraftProfiles, targetSettings: Self.settings)
         let noes = EarlierNoes()
-        guard var mapper = try migration.bulk?.makeMapper(behind: .init(), heeding: noes) else { throw CancellationError() }
+        guard var mapper = try migration.bulk?.makeMapper(behind: .init(), heeding: noes) else {
+            throw CancellationError()
+        }
         let people = (0..<20).map { Self.person("p\($0)@x.example", $0 % 2 == 0 ? "unsubscribed" : "subscribed") }
         let bytes = Array((people + [Self.person("p4@x.example", "subscribed")]).joined(separator: "\n").utf8)
         let padded = bytes + [UInt8](repeating: 0, count: Padding.count)

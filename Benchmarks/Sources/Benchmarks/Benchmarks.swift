@@ -4,7 +4,7 @@ import Foundation
 /// Measures what an app feels. Arguments name scenes; none is all, and writes RESULTS.md.
 ///
 /// `fill VENDOR COUNT FILE`, `capture VENDOR COUNT FILE GROUP`, `drain VENDOR FILE`, `map VENDOR COUNT`, `begin VENDOR FILE COUNT`,
-/// `gather COUNT FILE`, `await FILE COUNT` (a crowd of subjects), `contacts COUNT FILE` (rows where the file's name ends with `.csv`)
+/// `gather COUNT FILE`, `await FILE COUNT` (a crowd of subjects), `contacts COUNT FILE` (rows where the file's name ends with `.csv`, Adobe's with `.txt`)
 /// and `migrate WORKERS IN OUT [REJECTS]` do one part alone, for a profiler.
 @main struct Benchmarks {
     /// The main thread waits and does not leave: profilers that emulate the machine get lost otherwise.
@@ -25,7 +25,7 @@ import Foundation
     private static func run() async throws {
         let arguments = CommandLine.arguments
         if arguments.count == 4, arguments[1] == "contacts", let count = Int(arguments[2]) {
-            return try MigrationData.write(count, asRows: arguments[3].hasSuffix(".csv"), to: arguments[3])
+            return try MigrationData.write(count, to: arguments[3])
         }
         if arguments.count == 4, arguments[1] == "gather", let count = Int(arguments[2]) {
             return try await Crowd(path: arguments[3]).gather(count)

@@ -96,20 +96,60 @@ struct MigrationData {
         return line
     }
 
+    /// The header of the same people's export from Adobe Campaign.
+    static let exportHeader =
+        "externalId;email;mobilePhone;firstName;lastName;birthDate;gender;"
+        + "blackListEmail;blackListPushnotification;blackList;ccpaOptOut\n"
+
+    /// The row of that number, with its line end: with a day of birth in the vendor's form, and with flags about consent.
+    mutating func export(_ number: Int) -> [UInt8] {
+        line.removeAll(keepingCapacity: true)
+        add("member-\(digits(number, 8));contact.\(digits(number, 8))@mail.example.com;")
+        add(happens(800) ? "+3584\(digits(number, 8));" : ";")
+        add("\(one(of: Self.given));\(one(of: Self.family));")
+        add(happens(900) ? "\(1940 + next(65))/\(digits(1 + next(12), 2))/\(digits(1 + next(28), 2));" : ";")
+        let gender = happens(700) ? next(2) == 0 ? "female" : "male" : ""
+        add("\(gender);\(happens(300));false;false;\(happens(20))\n")
+        return line
+    }
+
     private mutating func phone() -> String {
         if happens(5) { return "unknown" }
         let number = digits(next(10_000_000), 7)
         return happens(100) ? "+358 40 \(number.prefix(3))-\(number.suffix(4))" : "+35840\(number)"
     }
 
-    /// Writes a file of that many lines, or rows behind a header.
-    static func write(_ count: Int, asRows: Bool = false, to path: String) throws {
-        var (data, buffer) = (MigrationData(), asRows ? Array(header.utf8) : [])
+    /// What a file holds.
+    enum Form {
+        /// Contacts of the neutral model.
+        case lines
+        /// Rows of Salesforce's export, or of Adobe's.
+        case rows, export
+
+        init(path: String) { self = path.hasSuffix(".csv") ? .rows : path.hasSuffix(".txt") ? .export : .lines }
+
+        fileprivate var header: String {
+            switch self {
+            case .lines: ""
+            case .rows: MigrationData.header
+            case .export: MigrationData.exportHeader
+            }
+        }
+    }
+
+    /// Writes a file of that many lines, or of rows behind a header, in the form that its name says.
+    static func write(_ count: Int, to path: String) throws {
+        let form = Form(path: path)
+        var (data, buffer) = (MigrationData(), Array(form.header.utf8))
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)
         else { throw WrongResult("\(path) can't be written.") }
         for number in 1...count {
-            buffer += asRows ? data.row(number) : data.record(number)
+            switch form {
+            case .lines: buffer += data.record(number)
+            case .rows: buffer += data.row(number)
+            case .export: buffer += data.export(number)
+            }
             guard buffer.count > 1 << 20 || number == count else { continue }
             try file.write(contentsOf: buffer)
             buffer.removeAll(keepingCapacity: true)

@@ -1,6 +1,8 @@
 import Foundation
 import PatchbayAdapterKit
+import PatchbayAdobe
 import PatchbayAltcraft
+import PatchbayDES
 import PatchbayJSON
 import PatchbayMigration
 import PatchbaySalesforce
@@ -12,13 +14,21 @@ enum MigrationChild {
         guard let workers = Int(words[2]), let settings = try JSONValue(parsing: MigrationData.settings).object else {
             throw WrongResult("The child was asked for something else.")
         }
-        let rows = AdapterModule.salesforce.formats.first { $0.makeReader != nil } ?? .neutralContacts
-        let format = words[3].hasSuffix(".csv") ? rows : .neutralContacts
+        func format(_ module: AdapterModule) -> RecordFormat {
+            module.formats.first { $0.makeReader != nil } ?? .neutralContacts
+        }
+        let form = MigrationData.Form(path: words[3])
+        let (source, target): (RecordFormat, RecordFormat) =
+            switch form {
+            case .lines: (.neutralContacts, .altcraftProfiles)
+            case .rows: (format(.salesforce), .altcraftProfiles)
+            case .export: (format(.adobe), format(.des))
+            }
         let rules = words[1] == "mapped" ? MigrationData.mapping : "[]"
         let migration = try Migration(
-            from: format,
-            to: .altcraftProfiles,
-            targetSettings: settings,
+            from: source,
+            to: target,
+            targetSettings: form == .export ? [:] : settings,
             mapping: try ContactMapping(json: try JSONValue(parsing: rules))
         )
         print(try report(migration, workers, words).json.text)
@@ -138,7 +148,7 @@ extension Scenes {
     private mutating func tellRows(_ count: Int, _ folder: String) throws {
         let source = workplace.newFile() + ".csv"
         let (ours, theirs) = (workplace.newFile(), workplace.newFile())
-        try MigrationData.write(count, asRows: true, to: source)
+        try MigrationData.write(count, to: source)
         let one = ["/usr/bin/env", "taskset", "-c", "0"]
         let python = "\(folder)/python/bin/python"
         let rows: [(name: String, words: [String], isExact: Bool)] = [
@@ -160,6 +170,25 @@ extension Scenes {
                 isReached: ratio >= goal
             )
         }
+        try tellExport(count, python)
+    }
+
+    /// One vendor's export to another vendor's import, with days in their forms and words about consent.
+    private mutating func tellExport(_ count: Int, _ python: String) throws {
+        let source = workplace.newFile() + ".txt"
+        let (ours, theirs) = (workplace.newFile(), workplace.newFile())
+        try MigrationData.write(count, to: source)
+        let one = ["/usr/bin/env", "taskset", "-c", "0"]
+        let rows: [(name: String, words: [String], isExact: Bool)] = [
+            ("ours", one + [CommandLine.arguments[0], "migrate", "1", source, ours], true),
+            ("csv", one + [python, "\(Self.peers)/map_export.py", source, theirs], true),
+        ]
+        let figures = try measured(rows, ours, theirs, python)
+        func processor(_ name: String) -> Double { Spread(figures[name, default: []].map(\.processor)).median }
+        let each = processor("ours") / Double(count) * 1e6
+        report.add("P3", "an export of Adobe to an import of DES, one core", "\(each.short) µs of processor each")
+        let ratio = processor("csv") / processor("ours")
+        report.add("P3", "the same beside Python's csv, by processor time", "\(ratio.short) ×")
     }
 
     /// The microseconds of the mapping by hand on the machine on which the goals were set that are no ratio: C2's captures a

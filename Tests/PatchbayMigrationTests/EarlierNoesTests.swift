@@ -274,6 +274,17 @@ import Testing
         )
     }
 
+    @Test(arguments: [0, 1]) func `a word that many have is no address, so nobody's no is another's by it`(
+        _ workers: Int
+    ) throws {
+        func person(_ email: String, _ state: String) -> String {
+            #"{"identifiers":[{"kind":"email","value":"\#(email)"},{"kind":"phone","value":"unknown"}],"#
+                + #""subscriptions":[{"channel":"sms","state":"\#(state)"},{"channel":"email","state":"\#(state)"}]}"#
+        }
+        let lines = [person("a@x.example", "unsubscribed"), person("b@x.example", "subscribed")]
+        #expect(try Self.states(lines, workers: workers) == [["unsubscribed"], ["subscribed"]])
+    }
+
     @Test(arguments: [0, 1, 3]) func `between files a run that forgot a no begins anew, and forgets none`(
         _ workers: Int
     ) throws {

@@ -55,7 +55,7 @@ struct MigrationData {
         let (given, family) = (one(of: Self.given), one(of: Self.family))
         add("{\"identifiers\":[{\"kind\":\"external\",\"value\":\"member-\(digits(number, 8))\"}")
         if !happens(3) { add(",{\"kind\":\"email\",\"value\":\"contact.\(digits(number, 8))@mail.example.com\"}") }
-        if happens(800) { add(",{\"kind\":\"phone\",\"value\":\"\(phone())\"}") }
+        if happens(800) { add(",{\"kind\":\"phone\",\"value\":\"\(phone(number))\"}") }
         add("],\"attributes\":{")
         if happens(900) {
             add(
@@ -87,7 +87,7 @@ struct MigrationData {
         line.removeAll(keepingCapacity: true)
         add("member-\(digits(number, 8)),")
         add(happens(3) ? "," : "contact.\(digits(number, 8))@mail.example.com,")
-        add(happens(800) ? "\(happens(2) ? "unknown" : "+35840\(digits(next(10_000_000), 7))")," : ",")
+        add(happens(800) ? "\(happens(2) ? "unknown" : "+3584\(digits(number, 8))")," : ",")
         add(
             "\(one(of: Self.given)),\(one(of: Self.family)),\(happens(100) ? "\"Helsinki, Uusimaa\"" : one(of: Self.city)),"
         )
@@ -113,10 +113,12 @@ struct MigrationData {
         return line
     }
 
-    private mutating func phone() -> String {
+    /// Each person has a number of their own: a no at one is a no of all who have it.
+    private mutating func phone(_ person: Int) -> String {
         if happens(5) { return "unknown" }
-        let number = digits(next(10_000_000), 7)
-        return happens(100) ? "+358 40 \(number.prefix(3))-\(number.suffix(4))" : "+35840\(number)"
+        let number = digits(person, 8)
+        return happens(100)
+            ? "+358 4\(number.prefix(1)) \(number.dropFirst().prefix(3))-\(number.suffix(4))" : "+3584\(number)"
     }
 
     /// What a file holds.

@@ -77,10 +77,18 @@ struct BulkWords: BitwiseCopyable {
         for index in 0..<addressKinds.count {
             guard let address = first(addressKinds[index], of: view), address != own else { continue }
             guard Self.isPlain(address) else { return false }
+            guard isAddress(address) else { continue }
             note(view, lexicon, mark(of: address), reachedOn: addressChannels[index], &place)
         }
         count.pointee = place - marks
         return true
+    }
+
+    /// ``ConsentMark/isAddress(_:)``.
+    private func isAddress(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool {
+        let text = identifier.pointee.value.text
+        return identifier.pointee.kind == phone
+            ? digits(of: text).count >= ConsentMark.fewestDigits : text.index(of: 0x40, or: 0x40, from: 0) < text.count
     }
 
     @inline(__always) private static func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool

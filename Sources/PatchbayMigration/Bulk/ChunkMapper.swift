@@ -119,6 +119,7 @@ struct ChunkMapper: ~Copyable {
     private let words: UnsafePointer<BulkWords>?
     /// What earlier records said no to, if each record is to heed it: one that says yes behind a no goes the slow way.
     private let noes: EarlierNoes?
+    private let isHeeding: Bool
     // What changes each record, and beside it a view for the changed one where the record itself is still needed.
     private let mapping: MappingPlan?
     private let changed: RecordView
@@ -145,7 +146,7 @@ struct ChunkMapper: ~Copyable {
         heeding noes: EarlierNoes?,
         rejecting: BulkPlan.Rejecting
     ) {
-        (self.rejecting, self.noes) = (rejecting, noes)
+        (self.rejecting, self.noes, isHeeding) = (rejecting, noes, noes != nil)
         (self.compiled, self.source, self.arena, self.mapping, self.slow) = (compiled, source, arena, mapping, slow)
         self.words = words.map(arena.keep)
         self.goesSlow = goesSlow || !compiled.canWrite
@@ -436,7 +437,8 @@ struct ChunkMapper: ~Copyable {
         _ counts: inout Counts
     ) -> Pen? {
         guard !view.mayContradict, let next = writer.write(view, plan, pen),
-            words?.pointee.note(view, plan.pointee.lexicon) ?? true, isHeeding(view)
+            words?.pointee.note(view, plan.pointee.lexicon) ?? true,
+            !isHeeding || heeds(view)
         else { return nil }
         for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
         if writer.noteCount > 0 { counts.withFindings &+= 1 }
@@ -445,8 +447,8 @@ struct ChunkMapper: ~Copyable {
         return next
     }
 
-    /// Whether what a view says stands behind no no, or nobody asks yet. Of words beyond the lexicon only the slow way knows.
-    @inline(__always) private func isHeeding(_ view: RecordView) -> Bool {
+    /// Whether what a view says stands behind no no. Of words beyond the lexicon only the slow way knows.
+    @inline(never) private func heeds(_ view: RecordView) -> Bool {
         guard let noes, let words else { return true }
         let said = words.pointee.take()
         return view.hasKnownWords && noes.hear(one: said)

@@ -31,6 +31,16 @@ enum ConsentMark {
         return KeyMark(text, opinion: 0).folded
     }
 
+    /// The fewest digits of a telephone number.
+    static let fewestDigits = 4
+
+    /// Whether an identifier may be an address rather than a word such as `unknown`, which many have.
+    static func isAddress(_ identifier: Identifier) -> Bool {
+        identifier.kind == .phone
+            ? identifier.value.utf8.count { $0 &- 0x30 < 10 } >= fewestDigits
+            : identifier.value.utf8.contains(UInt8(ascii: "@"))
+    }
+
     /// The word of a contact about something; a yes.
     @inline(__always) static func yes(_ key: UInt64, _ subject: UInt64) -> UInt64 {
         KeyMark.mix(key ^ subject) & ~(no | consent) | subject & consent
@@ -52,7 +62,11 @@ struct ConsentMarks {
             contact.identifiers.first { $0.kind == kind }.map(ConsentMark.key)
         }
         let key = kinds.lazy.compactMap(first).first
-        let marks = Self.addressKinds.compactMap { channel, kind in first(kind).map { (channel, $0) } }
+        let marks = Self.addressKinds.compactMap { channel, kind in
+            contact.identifiers.first { $0.kind == kind }.flatMap { identifier in
+                ConsentMark.isAddress(identifier) ? (channel, ConsentMark.key(identifier)) : nil
+            }
+        }
         // What is the key counts once.
         addresses = Dictionary(uniqueKeysWithValues: marks.filter { $0.1 != key })
         self.key = key

@@ -7,8 +7,8 @@ import PatchbayModel
 /// It knows ``limit`` noes at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
 /// at the end, ``finish()`` tells whether one of those came too late to be heeded.
 final class EarlierNoes {
-    /// As many as fit into four MiB; most noes are known by a key and by an address.
-    static let usualLimit = 7 << 16
+    /// As many as fit into two MiB.
+    static let usualLimit = 7 << 15
 
     private var table: NoesTable
 

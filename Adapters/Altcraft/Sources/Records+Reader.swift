@@ -106,9 +106,7 @@ private struct ProfileDraft {
                 if !identifiers.contains(identifier) { identifiers.append(identifier) }
             }
         }
-        let kinds = settings.identifierFields.keys.sorted {
-            ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue)
-        }
+        let kinds = settings.identifierFields.keys.sorted { $0.place < $1.place }
         for kind in kinds { add(kind, settings.identifierFields[kind].flatMap { data[$0] }) }
         if line["db_id"] != nil {
             add(.email, line["email"])

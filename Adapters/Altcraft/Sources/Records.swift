@@ -167,7 +167,7 @@ extension ImportSettings {
             }
         guard !namesMatching else { return [usual] }
         let named = identifierFields.keys.filter { $0 != .email && $0 != .phone }
-        let byField = named.sorted { ($0 == .external ? 0 : 1, $0.rawValue) < ($1 == .external ? 0 : 1, $1.rawValue) }
+        let byField = named.sorted { $0.place < $1.place }
         return [usual, Way(matching: .phone, kind: .phone)] + byField.map(way)
     }
 

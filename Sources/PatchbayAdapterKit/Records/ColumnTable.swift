@@ -13,7 +13,8 @@ final class ColumnTable: Sendable {
     let tags: [(tag: Tag, column: Int)]
     /// What columns say a wish of, by a word or by dates.
     let wishes: [Subscription.Key]
-    let denials: [Consent.Scope]
+    /// What columns forbid, with what their words mean.
+    let denials: [(scope: Consent.Scope, column: Int, words: [String: Bool])]
 
     init(_ file: ContactFile, _ columns: [ContactColumn]) {
         (self.file, self.columns) = (file, columns)
@@ -24,7 +25,7 @@ final class ColumnTable: Sendable {
         identifiers = places.compactMap { place, column in
             if case .identifier(let kind) = place { (kind, column) } else { nil }
         }
-        .sorted { ($0.0 == .external ? 0 : 1, $0.0.rawValue) < ($1.0 == .external ? 0 : 1, $1.0.rawValue) }
+        .sorted { $0.0.place < $1.0.place }
         attributes = places.compactMap { place, column in
             if case .attribute(let name) = place { (name, column) } else { nil }
         }
@@ -38,6 +39,10 @@ final class ColumnTable: Sendable {
             }
         }
         wishes = Set(keys).sorted()
-        denials = places.keys.compactMap { if case .denied(let scope) = $0 { scope } else { nil } }.sorted()
+        denials = places.compactMap { place, column in
+            guard case .denied(let scope) = place else { return nil }
+            return (scope, column, file.settings.forms.denials(of: columns[column]))
+        }
+        .sorted { $0.0 < $1.0 }
     }
 }

@@ -70,11 +70,8 @@ struct ContactDraft: Sendable {
     /// Whether the row has something at that place that can find a contact.
     private func finds(_ place: ContactPlace) -> Bool {
         guard let text = text(place) else { return false }
-        return switch place {
-        case .identifier(.email): FieldForm.isEmail(text)
-        case .identifier(.phone): FieldForm.isPhone(text)
-        default: true
-        }
+        if case .identifier(let kind) = place { return FieldForm.fits(text, kind) }
+        return true
     }
 
     private mutating func attributes() -> [AttributeName: AttributeValue] {
@@ -181,10 +178,10 @@ struct ContactDraft: Sendable {
     }
 
     private mutating func consents() -> [Consent] {
-        table.denials.compactMap { scope in
-            guard let text = text(.denied(scope)), let column = table.places[.denied(scope)] else { return nil }
+        table.denials.compactMap { scope, column, words in
+            guard let text = text(.denied(scope)) else { return nil }
             table.file.kind.rules.wishes.fire()
-            switch forms.denials(of: table.columns[column])[text.lowercased()] {
+            switch words[text.lowercased()] {
             case true?: return Consent(purpose: scope.purpose, channel: scope.channel, state: .denied)
             case false?: return nil
             case nil:

@@ -169,19 +169,11 @@ private struct RowComposer {
                 rules.addresses.fire()
                 if value != identifier.value { note(rows.converted, path, "digits alone, column \(column.name)") }
             }
-            if isFit(value, identifier.kind) {
+            if FieldForm.fits(value, identifier.kind) {
                 put(value, .identifier(identifier.kind), path)
             } else {
                 note(rows.unfit, path, "column \(column.name)")
             }
-        }
-    }
-
-    private func isFit(_ value: String, _ kind: IdentifierKind) -> Bool {
-        switch kind {
-        case .email: FieldForm.isEmail(value)
-        case .phone: FieldForm.isPhone(value)
-        default: true
         }
     }
 
@@ -461,7 +453,9 @@ private struct RowComposer {
             let index = table.places[key]
         else { return }
         for kind in file.settings.otherKeys where fields[index].isEmpty {
-            guard let place = contact.identifiers.firstIndex(where: { $0.kind == kind && isFit($0.value, kind) }) else {
+            guard
+                let place = contact.identifiers.firstIndex(where: { $0.kind == kind && FieldForm.fits($0.value, kind) })
+            else {
                 continue
             }
             let path = "identifiers[\(place)]"

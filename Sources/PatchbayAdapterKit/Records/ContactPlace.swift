@@ -123,6 +123,11 @@ public enum ContactPlace: Hashable, Sendable {
     }
 }
 
+extension IdentifierKind {
+    /// Its place among the identifiers of a contact that is read: what finds a contact elsewhere, too, stands first.
+    public var place: (Int, String) { (self == .external ? 0 : 1, rawValue) }
+}
+
 extension Subscription.Key {
     /// A channel as a whole, or a topic on it.
     init(channel: Channel) { self = Subscription(channel: channel, state: .unknown).key }

@@ -277,6 +277,15 @@ public enum FieldForm: Sendable {
         return labels.count > 1 && labels.allSatisfy { !$0.isEmpty } && !text.contains(where: \.isWhitespace)
     }
 
+    /// Whether a text may be an identifier of that kind.
+    static func fits(_ text: String, _ kind: IdentifierKind) -> Bool {
+        switch kind {
+        case .email: isEmail(text)
+        case .phone: isPhone(text)
+        default: true
+        }
+    }
+
     /// A zone's name rather than an offset: it has a slash, or is `UTC`.
     static func isZone(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) || text == "UTC" }
 

@@ -35,11 +35,9 @@ struct BulkWords: BitwiseCopyable {
         phone = compiled.index(of: .phone)
         addressKinds = arena.make(ConsentMarks.addressKinds.map { compiled.index(of: $0.kind) })
         addressChannels = arena.make(
-            ConsentMarks.addressKinds.map { address in
-                Lexicon.channelNames.firstIndex(of: address.channel.rawValue) ?? Lexicon.unknown
-            }
+            ConsentMarks.addressKinds.map { Lexicon.index(of: $0.channel) }
         )
-        messaging = Lexicon.purposeNames.firstIndex(of: Purpose.messaging.rawValue) ?? Lexicon.unknown
+        messaging = Lexicon.index(of: .messaging)
         let topics = [nil] + compiled.topicNames.map(Optional.some)
         self.topics = topics.count
         wishes = arena.make(

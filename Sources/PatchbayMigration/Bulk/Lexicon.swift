@@ -20,6 +20,15 @@ struct Lexicon: BitwiseCopyable {
     /// The index where there is no word.
     static let none = -2
 
+    /// The index of a channel; ``none`` where there is none.
+    static func index(of channel: Channel?) -> Int {
+        guard let channel else { return none }
+        return channelNames.firstIndex(of: channel.rawValue) ?? unknown
+    }
+
+    /// The index of a purpose.
+    static func index(of purpose: Purpose) -> Int { purposeNames.firstIndex(of: purpose.rawValue) ?? unknown }
+
     /// Identifier kinds that the target has a place for.
     let kinds: KeyTable
     /// Topics that the target knows.

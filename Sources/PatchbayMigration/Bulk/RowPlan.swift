@@ -201,7 +201,7 @@ struct RowCompiler {
         var compiled = RowPlan.Column(limit: column.limit ?? .max, isRequired: file.isRequired(column))
         compiled.digitsOnly = column.digitsOnly
         if index != nil, let reach = column.place.reach {
-            compiled.reach = Lexicon.channelNames.firstIndex(of: reach.rawValue) ?? Lexicon.unknown
+            compiled.reach = Lexicon.index(of: reach)
         }
         switch column.place {
         case .identifier(let kind):
@@ -231,14 +231,12 @@ struct RowCompiler {
             compiled.words = arena.make(words.map(arena.text))
         case .tag: row.hasTagColumns = true
         case .denied(let scope):
-            let channels = [nil] + Lexicon.channelNames.map(Optional.some)
-            guard let purpose = Lexicon.purposeNames.firstIndex(of: scope.purpose.rawValue),
-                let channel = channels.firstIndex(of: scope.channel?.rawValue)
-            else {
+            let (purpose, channel) = (Lexicon.index(of: scope.purpose), Lexicon.index(of: scope.channel))
+            guard purpose != Lexicon.unknown, channel != Lexicon.unknown else {
                 row.hasStrangeColumns = true
                 break
             }
-            (compiled.purpose, compiled.purposeChannel) = (purpose, channel == 0 ? Lexicon.none : channel - 1)
+            (compiled.purpose, compiled.purposeChannel) = (purpose, channel)
         case .optIn, .optOut, .changedAt, .source: row.saysStatesAlone = false
         case .device(let part): if part == .deviceID || part == .pushToken { row.hasDeviceColumns = true }
         case .ignored: break

@@ -81,7 +81,7 @@ struct RowScanner: BitwiseCopyable {
         unusual = layout.forms.doubled.map { $0.isASCII ? UInt8(ascii: $0) : 0 } ?? 0
         separator = layout.forms.separator.isASCII ? UInt8(ascii: layout.forms.separator) : 0
         moments = Moments(layout.forms, in: arena)
-        truths = Self.row(AttributeValue.booleanWords.mapValues { $0 ? 1 : 0 }, in: arena)
+        truths = Self.row(AttributeValue.booleanWords, in: arena)
         (yes, no) = (arena.text("true"), arena.text("false"))
         columnCount = columns.count
         fields = arena.make(columns.count, of: RecordView.blank)
@@ -95,7 +95,7 @@ struct RowScanner: BitwiseCopyable {
     private struct StepCompiler {
         private let plan: CompiledPlan
         private let arena: Arena
-        private var identifiers: [(order: String, step: Step)] = []
+        private var identifiers: [(kind: IdentifierKind, step: Step)] = []
         private var others: [Step] = []
         private var wishes: [Subscription.Key: Step] = [:]
         private var denials: [Consent.Scope: Step] = [:]
@@ -103,7 +103,7 @@ struct RowScanner: BitwiseCopyable {
         init(_ plan: CompiledPlan, _ arena: Arena) { (self.plan, self.arena) = (plan, arena) }
 
         var all: [Step] {
-            identifiers.sorted { $0.order < $1.order }.map(\.step) + others
+            identifiers.sorted { $0.kind.place < $1.kind.place }.map(\.step) + others
                 + wishes.sorted { $0.key < $1.key }.map(\.value) + denials.sorted { $0.key < $1.key }.map(\.value)
         }
 
@@ -126,7 +126,7 @@ struct RowScanner: BitwiseCopyable {
                 case .email: step.form = .email
                 case .phone: step.form = .phone
                 }
-                identifiers.append((kind == .external ? "0" : "1\(kind.rawValue)", step))
+                identifiers.append((kind, step))
                 return
             case .attribute(let name, let type):
                 if let rank = plan.rank(of: name) {
@@ -137,15 +137,12 @@ struct RowScanner: BitwiseCopyable {
             case .tags where !column.isRequired: step.work = .tags
             case .tag(let tag, let words) where !column.isRequired && KeyTable.canEnter(tag.rawValue):
                 (step.work, step.tag) = (.tag, arena.text(tag.rawValue))
-                step.words = RowScanner.row(words.mapValues { $0 ? 1 : 0 }, in: arena)
+                step.words = RowScanner.row(words, in: arena)
             case .wish(let key, let part) where !column.isRequired: return add(key, part, step)
             case .denied(let scope, let words) where !column.isRequired:
                 step.work = .denial
-                step.words = RowScanner.row(words.mapValues { $0 ? 1 : 0 }, in: arena)
-                step.subject = (
-                    RowScanner.index(of: scope.purpose.rawValue, in: Lexicon.purposeNames),
-                    scope.channel.map { RowScanner.index(of: $0.rawValue, in: Lexicon.channelNames) } ?? Lexicon.none
-                )
+                step.words = RowScanner.row(words, in: arena)
+                step.subject = (Lexicon.index(of: scope.purpose), Lexicon.index(of: scope.channel))
                 denials[scope] = step
                 return
             case .tags, .tag, .wish, .denied, .unusual: break
@@ -156,10 +153,8 @@ struct RowScanner: BitwiseCopyable {
         private mutating func add(_ key: Subscription.Key, _ part: ColumnLayout.Wish, _ step: Step) {
             var wish = wishes[key] ?? step
             wish.work = .wish
-            wish.subject = (
-                RowScanner.index(of: key.channel.rawValue, in: Lexicon.channelNames),
-                key.topic.map { RowScanner.index(of: $0, in: plan.topicNames) } ?? Lexicon.none
-            )
+            let topic = key.topic.map { plan.topicNames.firstIndex(of: $0) ?? Lexicon.unknown } ?? Lexicon.none
+            wish.subject = (Lexicon.index(of: key.channel), topic)
             switch part {
             case .word(let words):
                 wish.dates.word = step.column
@@ -174,8 +169,8 @@ struct RowScanner: BitwiseCopyable {
         }
     }
 
-    private static func index(of word: String, in words: [String]) -> Int {
-        words.firstIndex(of: word) ?? Lexicon.unknown
+    private static func row(_ words: ColumnLayout.Words<Bool>, in arena: Arena) -> Row<RowWord> {
+        row(words.mapValues { $0 ? 1 : 0 }, in: arena)
     }
 
     /// Words for ``meaning(of:in:)``, which finds those that are bare.

@@ -174,17 +174,21 @@ extension LineWriter {
                 if digits.count != text.count { guard note(plan.pointee.row.pointee.converted) else { return false } }
                 text = digits
             }
-            let isFit =
-                switch row.pointee.fieldForm {
-                case .email: identifier.pointee.value.isBare && Forms.isAddress(text)
-                case .phones: identifier.pointee.value.isBare && Forms.isPhone(text)
-                default: true
-                }
+            let isFit = Self.fits(text, of: identifier.pointee.value, row.pointee.fieldForm)
             // A text beyond ASCII may be an address all the same.
             guard isFit || identifier.pointee.value.isBare else { return false }
             guard isFit ? fill(column, text, plan) : note(plan.pointee.row.pointee.unfit) else { return false }
         }
         return true
+    }
+
+    /// Whether an identifier's text has the form that its column wants.
+    @inline(__always) private static func fits(_ text: Stretch, of value: ValueView, _ form: FormCode) -> Bool {
+        switch form {
+        case .email: value.isBare && Forms.isAddress(text)
+        case .phones: value.isBare && Forms.isPhone(text)
+        default: true
+        }
     }
 
     /// A text's digits; nil for a long text, or one beyond ASCII.
@@ -462,15 +466,9 @@ extension LineWriter {
         for place in 0..<row.pointee.standIns.count {
             for index in 0..<view.identifierCount where view.identifiers[index].kind == row.pointee.standIns[place] {
                 let value = view.identifiers[index].value
-                let kind = kinds.place(row.pointee.standIns[place])
                 guard value.isBare else { return false }
-                let isFit =
-                    switch kind.pointee.fieldForm {
-                    case .email: Forms.isAddress(value.text)
-                    case .phones: Forms.isPhone(value.text)
-                    default: true
-                    }
-                guard isFit else { continue }
+                let form = kinds.place(row.pointee.standIns[place]).pointee.fieldForm
+                guard Self.fits(value.text, of: value, form) else { continue }
                 return fill(row.pointee.key, value.text, plan) && note(row.pointee.keyOther)
             }
         }

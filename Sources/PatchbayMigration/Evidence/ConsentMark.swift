@@ -58,14 +58,10 @@ struct ConsentMarks {
 
     /// Nil for a contact without an address, and without any key by which the target knows contacts.
     init?(_ contact: Contact, knownBy kinds: [IdentifierKind]) {
-        func first(_ kind: IdentifierKind) -> UInt64? {
-            contact.identifiers.first { $0.kind == kind }.map(ConsentMark.key)
-        }
-        let key = kinds.lazy.compactMap(first).first
+        func first(_ kind: IdentifierKind) -> Identifier? { contact.identifiers.first { $0.kind == kind } }
+        let key = kinds.lazy.compactMap(first).first.map(ConsentMark.key)
         let marks = Self.addressKinds.compactMap { channel, kind in
-            contact.identifiers.first { $0.kind == kind }.flatMap { identifier in
-                ConsentMark.isAddress(identifier) ? (channel, ConsentMark.key(identifier)) : nil
-            }
+            first(kind).flatMap { ConsentMark.isAddress($0) ? (channel, ConsentMark.key($0)) : nil }
         }
         // What is the key counts once.
         addresses = Dictionary(uniqueKeysWithValues: marks.filter { $0.1 != key })

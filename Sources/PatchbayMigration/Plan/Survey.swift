@@ -155,18 +155,14 @@ struct Survey: Sendable {
     /// What a contact says of the channels that the lexicon knows: a yes to any topic is one to its channel, a no to a topic
     /// is not, and neither is a consent that allows messages.
     private static func opinion(_ contact: Contact) -> UInt64 {
-        func place(_ channel: Channel?) -> Int {
-            guard let channel else { return Lexicon.none }
-            return Lexicon.channelNames.firstIndex(of: channel.rawValue) ?? Lexicon.unknown
-        }
         var bits: UInt64 = 0
         for each in contact.subscriptions
         where each.state == .subscribed || each.topic == nil && each.state != .unknown {
             let answer = each.state == .subscribed ? KeyMark.Opinion.yes : KeyMark.Opinion.no
-            bits |= KeyMark.Opinion.bits(answer, channel: place(each.channel))
+            bits |= KeyMark.Opinion.bits(answer, channel: Lexicon.index(of: each.channel))
         }
         for each in contact.consents where each.purpose == .messaging && each.state == .denied {
-            bits |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: place(each.channel))
+            bits |= KeyMark.Opinion.bits(KeyMark.Opinion.no, channel: Lexicon.index(of: each.channel))
         }
         return bits
     }

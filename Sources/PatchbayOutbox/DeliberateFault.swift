@@ -50,6 +50,8 @@ package enum DeliberateFault: String, CaseIterable, Sendable {
     case captureNotAwaited
     /// A request leaves before the disk has its line in the journal.
     case journalNotAwaited
+    /// A request leaves, and what it may change unseen is not doubted on the disk.
+    case doubtNotStored
     /// Two neighbours of a kind in one queue are shown in the wrong order.
     case neighboursSwapped
     /// What has ended is put back on its way, once.

@@ -41,8 +41,6 @@ struct MiniEngine<Adapter: VendorAdapter> {
     private var parked: Finding?
     private var isFaulty = false
     private var isPreparing = false
-    /// A crash left nobody who knows what the last request did; what is believed is compared when all has ended.
-    private var isStale = false
     /// Every exchange after the preparation, with the memory before it.
     private(set) var exchanges: [(exchange: Exchange<Adapter>, memory: Adapter.Memory)] = []
     /// What happened so far.
@@ -91,7 +89,6 @@ struct MiniEngine<Adapter: VendorAdapter> {
         }
         wake()
         drive.end = run(until: requests.map { drive.sent.count + $0 } ?? (isPreparing ? Script().limit : script.limit))
-        if drive.end == .settled { isStale = false }
         for lane in memories.keys.sorted() { checkBelief(lane) }
         drive.held = belief.flatMap { belief in vendor.memory.flatMap { belief.held(in: $0) } }
     }
@@ -297,8 +294,9 @@ struct MiniEngine<Adapter: VendorAdapter> {
         }
         if isInterrupted { wake() }
         guard !isForgotten else {
-            isStale = true
-            return
+            // Whoever begins anew remembers what the outbox held while the request was under way.
+            if let doubting = transmission.doubting, descriptor.memory == .lane { remember(doubting, lane) }
+            return checkBelief(memoryName(lane))
         }
         interpret(
             Exchange(
@@ -442,7 +440,7 @@ struct MiniEngine<Adapter: VendorAdapter> {
 
     /// What a memory claims must be held by the vendor.
     private mutating func checkBelief(_ name: String) {
-        guard !isStale, let belief, belief.isBelieving, let stored = stored[name], let state = vendor.memory else {
+        guard let belief, belief.isBelieving, let stored = stored[name], let state = vendor.memory else {
             return
         }
         drive.hasClaimed = drive.hasClaimed || belief.claims(of: stored).contains { $0.value.object?.isEmpty != true }

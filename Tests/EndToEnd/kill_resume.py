@@ -22,7 +22,7 @@ import vendors
 
 DATA = processes.ROOT / "Examples/Data/salesforce-contacts.csv"
 BAD_LINES = ['{"oops', '{"identifiers":[],"tags":"none"}', '{"identifiers":[{"kind":"loyalty","value":"7"}]}']
-Way = collections.namedtuple("Way", "name source target ending more mapping", defaults=[[]])
+Way = collections.namedtuple("Way", "name source target ending more mapping is_piped", defaults=[[], False])
 TARGET = vendors.ALL["altcraft"].TARGET
 ROWS = ("adobe.profiles", {"lostOptOuts": "warn"})
 # A target that wants a second file beside the one with the contacts.
@@ -46,6 +46,7 @@ WAYS = [
     Way("lines by a mapping", "neutral.contacts", TARGET, "ndjson", [], MAPPING),
     Way("rows to rows by a mapping", "salesforce.contacts", ROWS, "csv", [], MAPPING),
     Way("slow", "salesforce.contacts", ("neutral.contacts", {}), "csv", []),
+    Way("lines from a pipe", "neutral.contacts", TARGET, "ndjson", [], is_piped=True),
     Way("evidence", "neutral.contacts", TARGET, "ndjson", ["--evidence", "evidence.ndjson"]),
 ]
 MOST_KILLS = 6
@@ -57,7 +58,7 @@ class Shop:
     """The inputs, and what each way makes of its own when nobody kills it."""
 
     def __init__(self, folder, chance):
-        self.folder, self.chance = folder, chance
+        self.folder, self.chance, self.feeders = folder, chance, []
         header, *rows = DATA.read_bytes().splitlines(keepends=True)
         self.parts = {"csv": (header, b"".join(rows)), "ndjson": (b"", self.lines())}
         self.inputs = {way.name: folder / f"{way.name}.{way.ending}" for way in WAYS}
@@ -82,8 +83,19 @@ class Shop:
         settings.write_text(json.dumps({"from": {}, "to": way.target[1], "mapping": way.mapping}))
         return [
             str(processes.COMMAND), "migrate", "apply", "--from", way.source, "--to", way.target[0], "--settings", str(settings),
-            "--in", str(self.inputs[way.name]), "--out", "out.ndjson", "--rejects", "rejected.json", "--checkpoint", "0", *way.more,
+            "--in", "-" if way.is_piped else str(self.inputs[way.name]), "--out", "out.ndjson", "--rejects", "rejected.json", "--checkpoint", "0", *way.more,
         ]
+
+    def start(self, way, words, folder, stdout=subprocess.DEVNULL):
+        """A run, which reads its input from a pipe where its way says so."""
+        if not way.is_piped:
+            return subprocess.Popen(words, cwd=folder, stdout=stdout, stderr=subprocess.PIPE)
+        feeder = subprocess.Popen(["/bin/cat", self.inputs[way.name]], stdout=subprocess.PIPE)
+        self.feeders = [one for one in self.feeders if one.poll() is None] + [feeder]
+        process = subprocess.Popen(words, cwd=folder, stdin=feeder.stdout, stdout=stdout, stderr=subprocess.PIPE)
+        # Whoever reads alone holds the other end: when it is killed the feeder ends, too.
+        feeder.stdout.close()
+        return process
 
     def undisturbed(self, way):
         """Its files and how long they took, of an input that takes long enough."""
@@ -93,10 +105,11 @@ class Shop:
             folder = self.folder / f"expected-{way.name}"
             folder.mkdir()
             words, begun = self.words(way, folder), time.monotonic()
-            done = subprocess.run(words, cwd=folder, capture_output=True)
+            done = self.start(way, words, folder, stdout=subprocess.PIPE)
+            talk = done.communicate()[1]
             seconds, found = time.monotonic() - begun, files(folder)
             if done.returncode not in (0, 1):
-                raise RuntimeError(f"{way.name}: {done.stderr.decode()}")
+                raise RuntimeError(f"{way.name}: {talk.decode()}")
             if seconds >= LEAST_SECONDS:
                 return found, seconds
             shutil.rmtree(folder)
@@ -116,7 +129,7 @@ def play_round(shop, way, number, tally):
     (folder / "out.ndjson").write_text("what stood there before\n")
     kills = resumed = 0
     while True:
-        process = subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = shop.start(way, words, folder)
         if kills < MOST_KILLS:
             try:
                 process.wait(shop.chance.random() * seconds * 0.8)

@@ -42,17 +42,7 @@ extension AcousticDevice {
             memory.paces[stream] = nil
         }
         if exchange.endpoint == .phoneHome || exchange.endpoint == .register { memory.phonedAt = exchange.startedAt }
-        guard exchange.mayHaveWorked else { return }
-        RuleID.acoustic("K7").fire()
-        switch exchange.endpoint {
-        case .update, .delete:
-            let batch = AttributeBatch(exchange.operations, memory: memory, settings: settings)
-            for entry in batch.entries { memory.known[entry.key] = nil }
-        case .register:
-            memory.registered = nil
-            if settings.invalidateExistingUser { memory.forgetValues() }
-        case .events, .phoneHome: break
-        }
+        if exchange.mayHaveWorked { memory.doubt(exchange.endpoint, exchange.operations, settings) }
     }
 
     // MARK: Attributes
@@ -166,11 +156,11 @@ extension AcousticDevice {
     /// Notes what the vendor now knows of push. A device's permission that it refused is not told again, either.
     private func told(_ operation: EngagementOperation, _ isAccepted: Bool, _ memory: inout Memory) {
         switch operation.action {
-        case .registerDevice(let device): memory.pushTold = memory.mayPush(device)
-        case .farewell where isAccepted: memory.pushTold = false
+        case .registerDevice(let device): memory.tell(memory.mayPush(device))
+        case .farewell where isAccepted: memory.tell(false)
         case .changeSubscription(let subscription) where isAccepted:
             memory.wantsPush = subscription.state == .subscribed
-            memory.pushTold = memory.wantsPush
+            memory.tell(memory.wantsPush)
         default: break
         }
     }

@@ -148,16 +148,16 @@ extension AcousticDevice {
                 if let wait = wait(.register, memory, moment) { return wait }
                 RuleID.acoustic("I1").fire()
                 let request = request(.register, memory.ids, Array(record.json.text.utf8))
-                return .send(Transmission(.register, request, carrying: [pending]))
+                return send(.register, request, [pending], memory)
             }
         }
-        if let told = memory.pushTold, told != mayPush, let ids = memory.ids {
+        if memory.owesWord(mayPush), let ids = memory.ids {
             if let wait = wait(.events, memory, moment) { return wait }
-            return report(mayPush, for: pending, ids)
+            return report(mayPush, for: pending, ids, memory)
         }
         let isNews = memory.pushTold == nil || pending.step != nil
         var memory = memory
-        memory.pushTold = mayPush
+        memory.tell(mayPush)
         return .settle(
             [pending.id: isNews ? .accepted(FindingRow.deviceKept.at()) : .unchanged()],
             remembering: memory
@@ -165,9 +165,26 @@ extension AcousticDevice {
     }
 
     /// The request that tells whether push may reach the installation.
-    private func report(_ mayPush: Bool, for pending: Pending<Self>, _ ids: Memory.IDs) -> Plan<Self> {
+    private func report(
+        _ mayPush: Bool,
+        for pending: Pending<Self>,
+        _ ids: Memory.IDs,
+        _ memory: Memory
+    ) -> Plan<Self> {
         let event = EventRecord.permission(mayPush, at: pending.operation.capturedAt)
-        return .send(Transmission(.events, request(.events, ids, body([event])), carrying: [pending]))
+        return send(.events, request(.events, ids, body([event])), [pending], memory)
+    }
+
+    /// A request that may change what the vendor is known to hold: a process that dies of it remembers the doubt.
+    private func send(
+        _ endpoint: Endpoint,
+        _ request: WireRequest,
+        _ pending: [Pending<Self>],
+        _ memory: Memory
+    ) -> Plan<Self> {
+        var doubting = memory
+        doubting.doubt(endpoint, pending, settings)
+        return .send(Transmission(endpoint, request, carrying: pending, doubting: doubting))
     }
 
     /// Asks for the present ids: once a day, and when an answer said that they are gone (I3, Q5).
@@ -192,7 +209,7 @@ extension AcousticDevice {
         _ moment: Moment
     ) -> Plan<Self>? {
         guard case .switchContact(let change) = pending.operation.action else {
-            return wait(.events, memory, moment) ?? report(false, for: pending, ids)
+            return wait(.events, memory, moment) ?? report(false, for: pending, ids, memory)
         }
         if settings.registration == .requested {
             if let wait = wait(.phoneHome, memory, moment) { return wait }
@@ -241,7 +258,7 @@ extension AcousticDevice {
             return .wait(until: due, because: FindingRow.gathering.at())
         }
         let request = request(endpoint, ids, body(batch.entries, isDelete: batch.isDelete))
-        return .send(Transmission(endpoint, request, carrying: batch.members.map(\.pending)))
+        return send(endpoint, request, batch.members.map(\.pending), memory)
     }
 
     private func unchangedVerdict(_ pending: Pending<Self>, _ memory: Memory) -> Verdict<Self> {

@@ -31,6 +31,8 @@ extension AcousticDevice {
         var registered: String?
         /// What the vendor was told of push last: whether it may reach this installation (P4).
         var pushTold: Bool?
+        /// Whether the vendor may have been told otherwise since; nil is no.
+        private(set) var isPushDoubtful: Bool?
         /// Whether the person wants push, beside the system's permission.
         var wantsPush = true
         /// When the ids were asked for last (I3).
@@ -80,6 +82,29 @@ extension AcousticDevice {
             person = new
             forgetValues()
         }
+
+        /// Forgets what a request may have changed at the vendor unseen (K7).
+        mutating func doubt(_ endpoint: Endpoint, _ operations: [Pending<AcousticDevice>], _ settings: AcousticSettings) {
+            RuleID.acoustic("K7").fire()
+            switch endpoint {
+            case .update, .delete:
+                for entry in AttributeBatch(operations, memory: self, settings: settings).entries {
+                    known[entry.key] = nil
+                }
+            case .register:
+                registered = nil
+                if settings.invalidateExistingUser { forgetValues() }
+            case .events:
+                if operations.contains(where: { $0.operation.action.kind != .track }) { isPushDoubtful = true }
+            case .phoneHome: break
+            }
+        }
+
+        /// Notes what the vendor knows of push.
+        mutating func tell(_ mayPush: Bool) { (pushTold, isPushDoubtful) = (mayPush, nil) }
+
+        /// Whether the vendor has to be told: it knows something else, or may.
+        func owesWord(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushDoubtful == true } ?? false }
 
         /// Whether push may reach an installation: the system permits it, and the person wants it.
         func mayPush(_ device: Device) -> Bool { device.allowsPush && wantsPush }

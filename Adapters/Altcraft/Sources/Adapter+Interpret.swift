@@ -43,7 +43,7 @@ private final class Reading {
     func verdict(_ adapter: AltcraftDevice, _ memory: inout AltcraftMemory) -> Result {
         if case .registerDevice(let device) = pending.operation.action { memory.device = device }
         noteLeave(&memory)
-        if exchange.mayHaveWorked { doubt(&memory) }
+        if exchange.mayHaveWorked { memory.doubt(exchange.endpoint, sentAddress, pending) }
         switch row.meaning {
         case .accepted: return success(adapter, &memory)
         case .retry: return asksAgain ? never(row) : again(&memory)
@@ -57,7 +57,7 @@ private final class Reading {
     private func noteLeave(_ memory: inout AltcraftMemory) {
         let (contact, isAccepted) = (pending.operation.contact, row.meaning == .accepted)
         switch (pending.operation.action, exchange.endpoint) {
-        case (.farewell, .subscribe) where isAccepted || exchange.mayHaveWorked:
+        case (.farewell, .subscribe) where isAccepted:
             memory.leave = .init(contact: contact, sequence: pending.sequence)
         case (.changeSubscription(let word), _) where word.topic == nil && memory.leave(of: contact) != nil:
             memory.leave = nil
@@ -200,15 +200,6 @@ private final class Reading {
     }
 
     // MARK: No
-
-    /// What an unclear answer leaves unknown.
-    private func doubt(_ memory: inout AltcraftMemory) {
-        switch exchange.endpoint {
-        case .tokenUpdate: memory.doubtful = sentAddress
-        case .subscribe, .unsuspend: memory.standing = nil
-        default: break
-        }
-    }
 
     /// A question that is not repeated by itself.
     private func never(_ row: ReplyRow) -> Result {

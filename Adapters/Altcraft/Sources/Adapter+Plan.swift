@@ -144,8 +144,19 @@ struct Planner {
         )
     }
 
-    func send(_ endpoint: AltcraftDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Next {
-        .send(Transmission(endpoint, request, carrying: [head]))
+    /// A request; with the token that it is about, if that is what it may change.
+    func send(
+        _ endpoint: AltcraftDevice.Endpoint,
+        _ request: WireRequest,
+        _ head: Head,
+        at address: PushAddress? = nil
+    ) -> Next {
+        guard endpoint == .tokenUpdate || endpoint == .subscribe else {
+            return .send(Transmission(endpoint, request, carrying: [head]))
+        }
+        var doubting = memory
+        doubting.doubt(endpoint, address, head)
+        return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
     }
 
     func flag(_ value: Bool) -> String {
@@ -180,7 +191,7 @@ struct Planner {
         let call = TokenUpdateCall(old: old, new: address)
         let path = "/subscription/push/update/"
         let request = maker.post(path, TokenUpdateQuery.table, query, TokenUpdateCall.table, call)
-        return send(.tokenUpdate, request, newest)
+        return send(.tokenUpdate, request, newest, at: address)
     }
 
     /// Whether a token update must come first. One that can't be signed is not waited for: its person is gone.

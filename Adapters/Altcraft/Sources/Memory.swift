@@ -85,6 +85,26 @@ public struct AltcraftMemory: AdapterMemory {
         return leave.contact.map(ScalarString.init) == contact.map(ScalarString.init) ? leave : nil
     }
 
+    /// Forgets what a request may have changed at the vendor unseen.
+    ///
+    /// - Parameters:
+    ///   - address: the token that the request is about.
+    ///   - pending: what it carries.
+    mutating func doubt(
+        _ endpoint: AltcraftDevice.Endpoint,
+        _ address: PushAddress?,
+        _ pending: Pending<AltcraftDevice>
+    ) {
+        switch endpoint {
+        case .tokenUpdate: doubtful = address
+        case .subscribe, .unsuspend: standing = nil
+        default: break
+        }
+        if endpoint == .subscribe, pending.operation.action == .farewell {
+            leave = .init(contact: pending.operation.contact, sequence: pending.sequence)
+        }
+    }
+
     /// What is left when the role token is another: the installation itself, nothing that the vendor knew under the old.
     func signed(_ signature: Signature) -> AltcraftMemory {
         var next = AltcraftMemory()

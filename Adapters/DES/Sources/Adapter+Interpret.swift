@@ -30,7 +30,7 @@ private struct Reading {
         if exchange.endpoint == .contactToken { return renewed(&memory) }
         if !isQuestion { memory.stopped = nil }
         if exchange.outcome.reply?.status == 401, let renewal = renewal(&memory) { return renewal }
-        if exchange.mayHaveWorked { doubt(&memory) }
+        if exchange.mayHaveWorked { memory.doubt(exchange.endpoint) }
         switch row.meaning {
         case .accepted: return success(&memory)
         case .retry: return isQuestion || isGivenUp ? refused(row, &memory) : kept(&memory)
@@ -105,16 +105,6 @@ private struct Reading {
     }
 
     // MARK: No
-
-    /// What an unclear answer leaves unknown.
-    private func doubt(_ memory: inout DESMemory) {
-        switch exchange.endpoint {
-        case .client: memory.registration = nil
-        case .pushToken, .pushTokenRemoval: (memory.pushToken, memory.isPushDoubtful) = (nil, true)
-        case .contact, .anonymousContact: memory.isIdentityDoubtful = true
-        default: break
-        }
-    }
 
     /// The request stays at the head, and the queue stops until something happens.
     private func kept(_ memory: inout DESMemory) -> Result {

@@ -175,8 +175,10 @@ final class Planner {
         RequestMaker(planner: self, clientID: clientID(head))
     }
 
-    func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ heads: Head...) -> Result {
-        .send(Transmission(endpoint, request, carrying: heads))
+    func send(_ endpoint: DESDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Result {
+        var doubting = memory
+        doubting.doubt(endpoint)
+        return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
     }
 
     // MARK: A token that is renewed

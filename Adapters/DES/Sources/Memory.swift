@@ -141,6 +141,16 @@ public struct DESMemory: AdapterMemory {
         if pushToken != nil { (pushToken, isPushDoubtful) = (nil, true) }
     }
 
+    /// Forgets what a request may have changed at the vendor unseen.
+    mutating func doubt(_ endpoint: DESDevice.Endpoint) {
+        switch endpoint {
+        case .client: registration = nil
+        case .pushToken, .pushTokenRemoval: (pushToken, isPushDoubtful) = (nil, true)
+        case .contact, .anonymousContact: isIdentityDoubtful = true
+        default: break
+        }
+    }
+
     /// Forgets what belongs to an application code: state, tokens, contact.
     mutating func forgetApplication(keepingState: Bool) {
         var next = DESMemory()

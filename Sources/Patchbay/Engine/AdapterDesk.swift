@@ -123,8 +123,9 @@ struct Window {
 
 /// What is to be done now, in the engine's words.
 enum Intent {
-    /// One request, and the operations that it carries; none is a chore.
-    case send(Endpoint, WireRequest, [OperationID])
+    /// One request, the operations that it carries (none is a chore), and what is remembered if the process dies of it, where
+    /// that is less than before.
+    case send(Endpoint, WireRequest, [OperationID], doubting: Memory?)
     /// These of the window end or go on without a request.
     case settle(Meaning, [Waiting], remembering: Memory?)
     case wait(until: Instant?, because: Finding)
@@ -227,7 +228,12 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
         switch adapter.plan(window, memory: value(memory), at: moment) {
         case .wait(let until, let because): return .wait(until: until, because: because)
         case .send(let transmission):
-            return .send(endpoint(transmission.endpoint), transmission.request, transmission.operations)
+            return .send(
+                endpoint(transmission.endpoint),
+                transmission.request,
+                transmission.operations,
+                doubting: transmission.doubting.flatMap { $0 == value(memory) ? nil : Memory($0) }
+            )
         case .settle(let verdicts, let remembered):
             var judgements: [OperationID: Judgement] = Dictionary(minimumCapacity: verdicts.count)
             for (id, verdict) in verdicts { judgements[id] = try judgement(verdict) }

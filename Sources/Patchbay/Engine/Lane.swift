@@ -37,6 +37,8 @@ final class Lane {
     var window: KeptWindow?
     /// What the adapter remembers, once it was read; always nil where the lanes of a provider share one memory.
     var memory: Memory?
+    /// Whether the outbox holds less than that: what is to be remembered if the process dies of the request in flight.
+    var hasStoredDoubt = false
 
     init(_ key: String, _ rest: RestingLanes.Rest? = nil) {
         (self.key, due, flush, because) = (key, rest?.due, rest?.flush ?? false, rest?.because)

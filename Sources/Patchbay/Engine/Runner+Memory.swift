@@ -50,7 +50,8 @@ extension Runner {
     /// was known; what can't be read stays as it is.
     func forget(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
-            let known = try? desk.memory(stored.body), known != known.afterErase
+            let known = try? desk.memory(stored.body),
+            known != known.afterErase || lanes[key]?.hasStoredDoubt ?? false
         else { return false }
         let rest = known.afterDenial
         if rest != known { try save(rest, key: key) }

@@ -90,8 +90,16 @@ extension Runner {
                 } catch is MemoryOutdated {
                     continue
                 }
-            case .send(let endpoint, let request, let carried):
-                return try send(endpoint, request, carrying: carried, window.operations, in: lane, now: now)
+            case .send(let endpoint, let request, let carried, let doubting):
+                return try send(
+                    endpoint,
+                    request,
+                    carrying: carried,
+                    window.operations,
+                    doubting: doubting,
+                    in: lane,
+                    now: now
+                )
             }
         }
         return nil
@@ -102,6 +110,7 @@ extension Runner {
         _ request: WireRequest,
         carrying ids: [OperationID],
         _ pending: ArraySlice<Waiting>,
+        doubting: Memory?,
         in lane: Lane,
         now: Instant
     ) throws -> Dispatch? {
@@ -115,8 +124,10 @@ extension Runner {
             (lane.awaitsChore, lane.due) = (true, lane.wakeAt)
             return nil
         }
+        let isJournaled = endpoint.isJournaled && !DeliberateFault.journalNotWritten.isPresent
+        let doubting = descriptor.memory == .lane && !DeliberateFault.doubtNotStored.isPresent ? doubting : nil
         try spendingRate(now) {
-            if endpoint.isJournaled, !DeliberateFault.journalNotWritten.isPresent {
+            if isJournaled || doubting != nil {
                 let entry = JournalEntry(
                     lane: lane.key,
                     endpoint: endpoint.name,
@@ -126,9 +137,11 @@ extension Runner {
                 )
                 try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
                     try context.requireLease()
-                    try context.store.setJournal(provider: name, entry)
+                    if isJournaled { try context.store.setJournal(provider: name, entry) }
+                    if let doubting { try save(doubting, key: memoryKey(of: lane)) }
                     try storeRate()
                 }
+                if doubting != nil { lane.hasStoredDoubt = true }
             } else if hasSlowRate {
                 try store(storeRate)
             } else {

@@ -35,15 +35,23 @@ public struct Transmission<Adapter: VendorAdapter>: Sendable, Equatable {
     public var request: WireRequest
     /// The operations that it carries, or on whose behalf it is made; each gets a verdict. None is a chore (a token).
     public var operations: [OperationID]
+    /// What is remembered if the process dies while the request is under way: memory without what the request may change at
+    /// the vendor unseen. Nil where memory knows nothing of that, where lanes share it, and where the endpoint is journaled,
+    /// so that `interpret` is told.
+    ///
+    /// What died may be gone before it is planned again: moved to another vendor, withdrawn, refused.
+    public var doubting: Adapter.Memory?
 
     /// A transmission.
     @inlinable public init(
         _ endpoint: Adapter.Endpoint,
         _ request: WireRequest,
-        carrying operations: some Sequence<Pending<Adapter>>
+        carrying operations: some Sequence<Pending<Adapter>>,
+        doubting: Adapter.Memory? = nil
     ) {
         // A key path of a generic type is made anew at every call; a closure is not.
         (self.endpoint, self.request, self.operations) = (endpoint, request, operations.map { $0.id })
+        self.doubting = doubting
     }
 
     /// A chore: a request on nobody's behalf, which one lane does for all that share the memory.

@@ -264,12 +264,11 @@ extension FaultSimulation {
     /// What an adapter remembers that its vendor holds, the vendor holds.
     ///
     /// Nobody compares while something is on its way, whose outcome may be in doubt; where the vendor lied, so that what it
-    /// said is not what it did; where another installation may have changed what this one remembers; and where a process
-    /// died of a request that no adapter could be told of (``isUntold(_:)``).
+    /// said is not what it did; and where another installation may have changed what this one remembers.
     private func checkMemory(_ provider: String) throws {
         guard let belief = setup.beliefs[provider], belief.isBelieving, let vendor = lastVendor[provider],
             setup.subjects == 1 || belief.isPerInstallation, !deceived.contains(provider),
-            try world.store.pendingCount(provider: provider) == 0, !isUntold(provider)
+            try world.store.pendingCount(provider: provider) == 0
         else { return }
         for (_, text) in try world.memory(of: provider) {
             for place in belief.excess(of: try JSONValue(parsing: text), over: vendor.anyState) {

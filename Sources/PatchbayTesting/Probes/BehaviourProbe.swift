@@ -42,8 +42,8 @@ public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
     /// Every probe there is: the only list of them.
     public static let all: [BehaviourProbe] =
         [
-            coalescing, suppression, twoRequests, askThenSubscribe, findThenPatch, followUps, echoedState, freshHeaders,
-            tokenRefresh, reads, pacing, courtesy, verdicts, bisection, holding, consent, withdrawal, merging,
+            coalescing, suppression, foresight, twoRequests, askThenSubscribe, findThenPatch, followUps, echoedState,
+            freshHeaders, tokenRefresh, reads, pacing, courtesy, verdicts, bisection, holding, consent, withdrawal, merging,
         ] + retryLaws + [sharedMemory, batches, jobs, atMostOnce, stopping]
 
     /// Plays it while one thing goes wrong.

@@ -26,6 +26,8 @@ public enum ProbeMutation: String, Sendable, CaseIterable {
     case dropsFollowUps
     /// It lets requests leave that no journal knows.
     case keepsNoJournal
+    /// It does not say what a request leaves in doubt if its process dies.
+    case foreseesNoDoubt
     /// It ignores what the app gives as credential.
     case ignoresCredential
     /// It does not stop for a person to act.
@@ -90,7 +92,12 @@ private struct Mutant<Base: VendorAdapter>: VendorAdapter {
             let endpoint = Endpoint(transmission.endpoint, isJournaled: isJournaled)
             guard !carried.isEmpty else { return .send(Transmission(chore: endpoint, transmission.request)) }
             return .send(
-                Transmission(endpoint, transmission.request, carrying: pending.filter { carried.contains($0.id) })
+                Transmission(
+                    endpoint,
+                    transmission.request,
+                    carrying: pending.filter { carried.contains($0.id) },
+                    doubting: mutation == .foreseesNoDoubt ? nil : transmission.doubting
+                )
             )
         case .settle(let verdicts, let remembering):
             return .settle(verdicts.mapValues(said), remembering: remembering)

@@ -60,7 +60,8 @@ extension Plan {
         _ endpoint: Adapter.Endpoint,
         _ text: String,
         for operations: some Collection<Pending<Adapter>>,
-        headers: [WireHeader] = []
+        headers: [WireHeader] = [],
+        doubting: Adapter.Memory? = nil
     ) -> Plan {
         let ids = operations.map(\.id.rawValue).joined(separator: " ")
         let request = WireRequest(
@@ -70,7 +71,7 @@ extension Plan {
             body: Array(text.utf8)
         )
         guard !operations.isEmpty else { return .send(Transmission(chore: endpoint, request)) }
-        return .send(Transmission(endpoint, request, carrying: operations))
+        return .send(Transmission(endpoint, request, carrying: operations, doubting: doubting))
     }
 }
 

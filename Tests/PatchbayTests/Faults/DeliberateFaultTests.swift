@@ -14,7 +14,7 @@ enum PlantedFault: Hashable, Sendable, CustomTestStringConvertible {
 
     static let all: [PlantedFault] =
         DeliberateFault.allCases.map(PlantedFault.inside)
-        + [.forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal].map(PlantedFault.adapter)
+        + [.forgets, .trustsMemory, .believes, .hurries, .keepsNoJournal, .foreseesNoDoubt].map(PlantedFault.adapter)
         + ["adobe-classic", "altcraft", "des"].map { .door($0, .losesValues) }
 
     var name: String {

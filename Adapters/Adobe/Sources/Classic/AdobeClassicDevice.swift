@@ -151,7 +151,9 @@ extension AdobeClassicDevice {
         if call.hash == memory.registeredHash {
             return .settle([head.id: .unchanged(FindingRow.registrationKnown.at("action"))], remembering: next)
         }
-        return .send(Transmission(.registration, call.request(), carrying: [head]))
+        var doubting = memory
+        doubting.registeredHash = nil
+        return .send(Transmission(.registration, call.request(), carrying: [head], doubting: doubting))
     }
 
     private func call(_ memory: Memory) -> ClassicRegistrationCall? {

@@ -30,7 +30,9 @@ private struct Reading {
         let law = RetryLaw.law(of: exchange.endpoint, settings)
         let row = law.row(for: exchange.outcome)
         let meaning = law.meaning(row, exchange.outcome, settings)
-        if exchange.endpoint == .attributes, meaning != .accepted, exchange.mayHaveWorked { forget(&memory) }
+        if meaning != .accepted, exchange.mayHaveWorked {
+            memory.doubt(exchange.endpoint, pending.operation, fields: sentFields)
+        }
         switch meaning {
         case .accepted: return accepted(&memory)
         case .retry:
@@ -88,11 +90,6 @@ private struct Reading {
         guard clock == .registration || settings.registrationClock == .anyHit else { return }
         RuleID.adobe("R7").fire()
         memory.registeredAt = pending.since
-    }
-
-    /// What an unclear answer leaves unknown.
-    private func forget(_ memory: inout AdobeMemory) {
-        for field in sentFields { memory.known[field.name] = nil }
     }
 
     private var sentFields: [JSONObject.Member] {

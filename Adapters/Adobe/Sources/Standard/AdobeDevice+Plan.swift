@@ -94,8 +94,19 @@ private struct Planner {
         RequestMaker(settings: settings, ecid: Identity.ecid(of: head.operation.subject, memory))
     }
 
-    private func send(_ endpoint: AdobeDevice.Endpoint, _ request: WireRequest, _ head: Head) -> Plan<AdobeDevice> {
-        .send(Transmission(endpoint, request, carrying: [head]))
+    /// A request; with the fields of it whose values the vendor may have taken should the process die.
+    private func send(
+        _ endpoint: AdobeDevice.Endpoint,
+        _ request: WireRequest,
+        _ head: Head,
+        fields: [JSONObject.Member] = []
+    ) -> Plan<AdobeDevice> {
+        guard endpoint == .attributes || endpoint == .pushToken else {
+            return .send(Transmission(endpoint, request, carrying: [head]))
+        }
+        var doubting = memory
+        doubting.doubt(endpoint, head.operation, fields: fields)
+        return .send(Transmission(endpoint, request, carrying: [head], doubting: doubting))
     }
 
     private var waitsForDevice: Plan<AdobeDevice> { .wait(until: nil, because: FindingRow.deviceMissing.at()) }
@@ -130,7 +141,7 @@ private struct Planner {
         let news = settings.onlyChanges ? fields.filter { memory.known[$0.name] != $0.digest } : Array(fields)
         guard !news.isEmpty else { return .settle([head.id: .unchanged(FindingRow.attributesKnown.at("action"))]) }
         let changed = JSONObject(news.map { ($0.name, $0.value) })
-        return send(.attributes, maker(head).attributes(platform, changed), head)
+        return send(.attributes, maker(head).attributes(platform, changed), head, fields: news)
     }
 
     // MARK: Push tokens

@@ -1,4 +1,5 @@
 public import PatchbayAdapterKit
+import PatchbayJSON
 import PatchbayModel
 
 /// What one installation remembers of its vendor side.
@@ -22,6 +23,19 @@ public struct AdobeMemory: AdapterMemory {
 
     /// Nothing known.
     public init() {}
+
+    /// Forgets what a request may have changed at the vendor unseen.
+    mutating func doubt(
+        _ endpoint: AdobeDevice.Endpoint,
+        _ operation: EngagementOperation,
+        fields: [JSONObject.Member]
+    ) {
+        switch endpoint {
+        case .attributes: for field in fields { known[field.name] = nil }
+        case .pushToken: hasToken = hasToken || operation.hasPushToken
+        case .tracking, .registration: break
+        }
+    }
 
     /// After an opt-out or an erasure the person's traces are gone, and the device begins anew under another identity.
     ///

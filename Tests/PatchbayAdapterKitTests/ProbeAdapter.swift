@@ -161,7 +161,9 @@ struct ProbeAdapter: VendorAdapter {
             body["text"] = .string(pending.compactMap { self.text($0.operation) }.joined(separator: " "))
             request.body = Array(JSONValue.object(body).text.utf8)
         }
-        var transmission = Transmission<ProbeAdapter>(.say, request, carrying: together)
+        var doubting = memory
+        doubting.known = nil
+        var transmission = Transmission<ProbeAdapter>(.say, request, carrying: together, doubting: doubting)
         if fault == .carriesStrangers { transmission.operations.append("stranger") }
         return .send(transmission)
     }

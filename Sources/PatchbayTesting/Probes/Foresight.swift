@@ -5,21 +5,16 @@ import PatchbaySimulation
 
 /// What the vendor holds is not sent again, without a journal: each request says what it leaves in doubt.
 ///
-/// What a process died of may never be planned again, because a person's no has ended it meanwhile.
+/// What a process died of may never be said again: here the vendor refuses its repeat.
 struct Foresight: VendorAdapter {
     enum Endpoint: String, AdapterEndpoint { case value }
-    struct Memory: AdapterMemory {
-        var known: String?
-        /// Nothing of it is the person's.
-        var afterDenial: Self { self }
-    }
+    struct Memory: AdapterMemory { var known: String? }
     static var descriptor: AdapterDescriptor { .probe() }
 
     init(settings: ProbeSettings = ProbeSettings()) {}
 
     func plan(_ pending: PendingOperations<Self>, memory: Memory, at moment: Moment) -> Plan<Self> {
         let head = pending[0]
-        guard head.operation.action.kind == .changeAttributes else { return .settle([head.id: .accepted()]) }
         if memory.known == head.word { return .settle([head.id: .unchanged()]) }
         return .send(.value, head.word, for: [head], doubting: Memory())
     }
@@ -30,12 +25,16 @@ struct Foresight: VendorAdapter {
         } else if exchange.mayHaveWorked {
             memory.known = nil
         }
-        return Interpretation(exchange.operations) { _ in exchange.isSuccess ? .accepted() : .retry(exchange.soon) }
+        return Interpretation(exchange.operations) { _ in
+            if exchange.isSuccess { return .accepted() }
+            return exchange.status == nil ? .retry(exchange.soon) : .rejected(ProbeFinding.refused.at())
+        }
     }
 
     static func vendor(_ request: WireRequest, _ ledger: inout VendorLedger) -> WireResponse {
-        ledger.note(request.text)
         ledger.delay = .seconds(5)
+        guard request.text != "tier=silver" || !ledger.texts.contains(request.text) else { return WireResponse(400) }
+        ledger.note(request.text)
         ledger.held["value"] = request.text
         return .ok()
     }
@@ -44,21 +43,18 @@ struct Foresight: VendorAdapter {
 extension BehaviourProbe {
     static let foresight = BehaviourProbe(
         "foresight",
-        "What a process died of counts as unknown, even if it is never planned again.",
+        "What a process died of counts as unknown, even if its repeat is refused.",
         neededBy: "doors that suppress unchanged values and whose requests no journal knows",
         brokenBy: [.foreseesNoDoubt],
-        requiredConsent: [.profile],
         adapter: Foresight(),
         vendor: Foresight.vendor,
         script: [
-            .say(.setConsent(Consent(purpose: .profile, state: .granted))), .set("tier=gold"), .pass(.seconds(60)),
-            .set("tier=silver"), .pass(.seconds(1)), .say(.setConsent(Consent(purpose: .profile, state: .denied))),
-            .pass(.seconds(60)), .say(.setConsent(Consent(purpose: .profile, state: .granted))), .set("tier=gold"),
-            .pass(.seconds(60)),
+            .set("tier=gold"), .pass(.seconds(60)), .set("tier=silver"), .pass(.seconds(1)), .pass(.seconds(60)),
+            .set("tier=gold"), .pass(.seconds(60)), .set("tier=gold"), .pass(.seconds(60)),
         ]
     ) { trial in
         let held = trial.ledger.held["value"] ?? ""
         trial.expect(held == "tier=gold", "the vendor holds \(held)")
-        try trial.expect(trial.endings().last?.term != .rejected, "the last value was refused")
+        try trial.expect(trial.endings().last?.term == .unchanged, "what the vendor holds was sent again")
     }
 }

@@ -84,7 +84,8 @@ extension AcousticDevice {
         }
 
         /// Forgets what a request may have changed at the vendor unseen (K7).
-        mutating func doubt(_ endpoint: Endpoint, _ operations: [Pending<AcousticDevice>], _ settings: AcousticSettings) {
+        mutating func doubt(_ endpoint: Endpoint, _ operations: [Pending<AcousticDevice>], _ settings: AcousticSettings)
+        {
             RuleID.acoustic("K7").fire()
             switch endpoint {
             case .update, .delete:

@@ -88,7 +88,8 @@ public struct AltcraftMemory: AdapterMemory {
     /// Forgets what a request may have changed at the vendor unseen.
     ///
     /// - Parameters:
-    ///   - address: the token that the request is about.
+    ///   - endpoint: where it goes.
+    ///   - address: the token that it is about.
     ///   - pending: what it carries.
     mutating func doubt(
         _ endpoint: AltcraftDevice.Endpoint,

@@ -43,7 +43,8 @@ public struct BehaviourProbe: Sendable, CustomTestStringConvertible {
     public static let all: [BehaviourProbe] =
         [
             coalescing, suppression, foresight, twoRequests, askThenSubscribe, findThenPatch, followUps, echoedState,
-            freshHeaders, tokenRefresh, reads, pacing, courtesy, verdicts, bisection, holding, consent, withdrawal, merging,
+            freshHeaders, tokenRefresh, reads, pacing, courtesy, verdicts, bisection, holding, consent, withdrawal,
+            merging,
         ] + retryLaws + [sharedMemory, batches, jobs, atMostOnce, stopping]
 
     /// Plays it while one thing goes wrong.

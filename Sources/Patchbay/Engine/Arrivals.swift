@@ -214,21 +214,24 @@ extension Engine {
     /// Gives what waits its places inside the transaction at hand, as the configuration of the process said that took it in;
     /// returns the numbers of the rows.
     ///
-    /// Where a provider of that configuration is not known here any more, this one decides. During a switch that row, and what
-    /// is behind it, wait; and a sandbox that begins to rehearse then hears the state as it is, and nothing from before.
+    /// Where a provider of that configuration is not known here any more, this one decides; during a switch the one before it,
+    /// so that the row, and what is behind it, take part in the switch. Where nobody of that one is known either, they wait for
+    /// its end. A sandbox that begins to rehearse then hears the state as it is, and nothing from before.
     func placeWaiting(
         _ batch: inout CaptureBatch,
         atMost limit: Int = .max,
-        isSwitching: Bool = false
+        before changes: [Change]? = nil
     ) throws -> [Int64] {
         var placed: [Int64] = []
-        let newcomers = isSwitching ? try newSandboxes() : []
+        let newcomers = changes?.filter(\.isNewSandbox).map(\.name) ?? []
+        let present = changes.map { Hearing(plan, before: $0) } ?? Hearing(plan)
         defer { batch.hearing = Hearing(plan) }
         while batch.count < limit, let row = try arrivals.row(placed.count, in: store) {
-            let hearing = row.routes.map { Hearing(plan, routes: $0) } ?? Hearing(plan)
-            if isSwitching, hearing == nil { break }
-            batch.hearing = hearing ?? Hearing(plan)
-            if isSwitching { batch.hearing.shadows.removeAll { newcomers.contains(plan.providers[$0].name) } }
+            var hearing: Hearing? = Hearing(plan)
+            if let routes = row.routes { hearing = Hearing(plan, routes: routes) ?? present }
+            guard let hearing else { break }
+            batch.hearing = hearing
+            batch.hearing.shadows.removeAll { newcomers.contains(plan.providers[$0].name) }
             if row.isUnreadable {
                 try store.setArrivalAside(row.number)
                 context.emit([.setAside(FindingRow.Engine.arrivalUnreadable.at())])

@@ -237,6 +237,14 @@ struct Hearing {
         self.init(plan, plan.providers.map { shares[$0.name]?.string.flatMap(Share.init(text:)) })
     }
 
+    /// As it was before a switch; nil if nobody who is known here heard anything.
+    init?(_ plan: RoutingPlan, before changes: [Engine.Change]) {
+        let shares = Dictionary(changes.filter { !$0.old.isNone }.map { ($0.name, $0.old) }) { first, _ in first }
+        let routes = plan.providers.map { shares[$0.name] }
+        guard routes.contains(where: { $0 != nil }) else { return nil }
+        self.init(plan, routes)
+    }
+
     /// Each provider's share; nil for one without a route.
     private init(_ plan: RoutingPlan, _ routes: [Share?]) {
         let providers = plan.providers

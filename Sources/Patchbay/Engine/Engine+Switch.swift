@@ -24,6 +24,9 @@ extension Engine {
             old.holds(contact, on: subject) && !new.holds(contact, on: subject)
         }
 
+        /// Whether it becomes a shadow with a sandbox of its own.
+        var isNewSandbox: Bool { state == "shadow" && record?.state != "shadow" }
+
         /// What the outbox is to remember of the route from now on.
         var state: String {
             switch (runner, provider) {
@@ -46,7 +49,7 @@ extension Engine {
             for change in try findChanges() where change.record?.state == "shadow" && change.state != "shadow" {
                 try endRehearsal(change)
             }
-            placed = try placeWaiting(&batch, isSwitching: true)
+            placed = try placeWaiting(&batch, before: findChanges())
             try batch.finish()
             let changes = try findChanges()
             let newcomers = Dictionary(uniqueKeysWithValues: changes.map { ($0.name, $0) })
@@ -99,11 +102,6 @@ extension Engine {
                 new: provider.map { $0.isRouted ? $0.share : .none } ?? .none
             )
         }
-    }
-
-    /// Providers that become shadows with a sandbox of their own.
-    func newSandboxes() throws -> Set<String> {
-        Set(try findChanges().filter { $0.state == "shadow" && $0.record?.state != "shadow" }.map(\.name))
     }
 
     private static func shareKey(_ provider: String) -> String { "share.\(provider)" }

@@ -59,6 +59,34 @@ import Testing
         for account in try world.accounts() { #expect(account.balances) }
     }
 
+    @Test func `what waits behind a row whose provider is gone takes part in a switch (E1, E13)`() throws {
+        let world = try VirtualWorld()
+        try world.start(plan(.drain, [("gone", .live)]))
+        var captured: [EngagementOperation] = []
+        try dieBeforePlacing(world) {
+            captured += world.events(["a"])
+            try world.capture(captured)
+        }
+        // Another provider takes over, and dies before it has given anything a place, too.
+        var hasSwitched = false
+        world.onStorage { point in
+            if point == .afterCommit(.full) { hasSwitched = true }
+            if hasSwitched, point == .begin(.normal) { throw Death() }
+        }
+        #expect(throws: (any Error).self) { try world.restart(plan(.drain, [("old", .live)])) }
+        captured += world.events(["b"])
+        // It waits until the storage may have recovered.
+        try world.capture([captured[1]])
+        world.onStorage(nil)
+        #expect(try world.arrivals() == Set(captured.map(\.id.rawValue)))
+        #expect(try world.store.providers().contains { $0.name == "old" && $0.state == "live" })
+        try world.restart(plan(.retarget, [("old", nil), ("new", .live)]))
+        #expect(try world.drain())
+        #expect(heard(world, "new") == captured.map(\.id.rawValue))
+        #expect(heard(world, "old").isEmpty)
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+
     @Test func `what arrived before a sandbox begins to rehearse holds up no switch (E1, E19)`() throws {
         let world = try VirtualWorld()
         func plan(sends: Bool) -> RoutingPlan {

@@ -304,6 +304,36 @@ extension VirtualWorld {
         #expect(try world.account("a").total("unchanged") == 1)
         for account in try world.accounts() { #expect(account.balances) }
     }
+
+    @Test func `what a process died of is unknown, although a switch took it away (E3)`() throws {
+        let world = try VirtualWorld()
+        func plan(_ live: String, _ left: String) -> RoutingPlan {
+            var plan = RoutingPlan.probe(live, onSwitch: .retarget) { $0.suppresses = true }
+            plan.providers += RoutingPlan.probe(left, mode: nil) { $0.suppresses = true }.providers
+            return plan
+        }
+        func told(_ provider: String) -> [String?] {
+            world.sent.filter { $0.provider == provider }.map {
+                $0.request.json?["action"]?["changes"]?["tier"]?["set"]?.string
+            }
+            .filter { $0 != nil }
+        }
+        try world.start(plan("a", "b"))
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        // The vendor hears of silver, and the process dies of it; the next one gives it to another vendor.
+        try world.capture(.set("tier", "silver"))
+        #expect(told("a") == ["gold", "silver"])
+        try world.restart(plan("b", "a"))
+        #expect(try world.drain())
+        try world.capture(.set("tier", "gold"))
+        #expect(try world.drain())
+        #expect(told("a") == ["gold", "silver"])
+        try world.restart(plan("a", "b"))
+        #expect(try world.drain())
+        #expect(told("a") == ["gold", "silver", "gold"])
+        for account in try world.accounts() { #expect(account.balances) }
+    }
 }
 
 @Suite("A person's no") struct EngineObligationDenials {

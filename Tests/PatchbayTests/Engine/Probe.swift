@@ -35,6 +35,14 @@ struct ProbeDevice: VendorAdapter {
     struct Memory: AdapterMemory {
         var accepted: [String: String] = [:]
         var count = 0
+
+        /// Without what an operation may change.
+        func doubting(_ operation: EngagementOperation) -> Memory {
+            guard case .changeAttributes(let changes) = operation.action else { return self }
+            var memory = self
+            for name in changes.keys { memory.accepted[name.rawValue] = nil }
+            return memory
+        }
     }
 
     static let refused = FindingRow("probe.refused", .error, .invalid, reason: "The vendor says no", remedy: "Mend it.")
@@ -102,7 +110,8 @@ struct ProbeDevice: VendorAdapter {
             ],
             body: head.operation.jsonBytes
         )
-        return .send(Transmission(settings.isJournaled ? .journaled : .plain, request, carrying: [head]))
+        let endpoint: Endpoint = settings.isJournaled ? .journaled : .plain
+        return .send(Transmission(endpoint, request, carrying: [head], doubting: memory.doubting(head.operation)))
     }
 
     func interpret(_ exchange: Exchange<Self>, memory: inout Memory) -> Interpretation<Self> {

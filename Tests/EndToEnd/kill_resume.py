@@ -79,11 +79,15 @@ class Shop:
         return ("\n".join(lines) + "\n").encode()
 
     def words(self, way, folder):
+        """The command line; what an earlier run has kept of its pipe is gone on with as a file."""
         settings = folder / "settings.json"
         settings.write_text(json.dumps({"from": {}, "to": way.target[1], "mapping": way.mapping}))
+        kept = "out.ndjson.input" if (folder / "out.ndjson.input").exists() else None
+        is_file = kept or not way.is_piped
         return [
             str(processes.COMMAND), "migrate", "apply", "--from", way.source, "--to", way.target[0], "--settings", str(settings),
-            "--in", "-" if way.is_piped else str(self.inputs[way.name]), "--out", "out.ndjson", "--rejects", "rejected.json", "--checkpoint", "0", *way.more,
+            "--in", (kept or str(self.inputs[way.name])) if is_file else "-", "--out", "out.ndjson", "--rejects", "rejected.json",
+            *(["--checkpoint", "0"] if is_file else []), *way.more,
         ]
 
     def start(self, way, words, folder, stdout=subprocess.DEVNULL):
@@ -125,10 +129,10 @@ def play_round(shop, way, number, tally):
     folder = shop.folder / f"round-{number}"
     folder.mkdir()
     expected, seconds = shop.expected[way.name]
-    words = shop.words(way, folder) + ["--journal", "journal.json"]
     (folder / "out.ndjson").write_text("what stood there before\n")
     kills = resumed = 0
     while True:
+        words = shop.words(way, folder) + ["--journal", "journal.json"]
         process = shop.start(way, words, folder)
         if kills < MOST_KILLS:
             try:
@@ -150,6 +154,7 @@ def play_round(shop, way, number, tally):
     tally.met += kills > 0
     tally.promised += kills
     tally.recovered += resumed
+    (folder / "out.ndjson.input").unlink(missing_ok=True)
     if process.returncode not in (0, 1):
         return tally.problems.append(f"{way.name}: ended with {process.returncode}: {talk[-300:]}")
     found = files(folder)

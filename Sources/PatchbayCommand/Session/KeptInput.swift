@@ -14,17 +14,22 @@ struct KeptInput {
     let path: String
     /// Whether it is standard input.
     private let isStandard: Bool
+    /// Whether it is what an earlier run kept of its standard input.
+    private let isLeftover: Bool
 
     /// The file that `--in` names.
-    init(path: String) { (self.path, isStandard) = (path, false) }
+    init(path: String, isLeftover: Bool = false) {
+        (self.path, self.isLeftover, isStandard) = (path, isLeftover, false)
+    }
 
-    fileprivate init(standardInputIn path: String) { (self.path, isStandard) = (path, true) }
+    fileprivate init(standardInputIn path: String) { (self.path, isLeftover, isStandard) = (path, false, true) }
 
     /// Where standard input is kept.
     static func path(beside output: String) -> String { "\(output).input" }
 
     /// Ends its use: it goes once all is done, and stays for whoever goes on with it.
     @MainActor func end(isDone: Bool, _ session: Session) {
+        if isLeftover, isDone { session.console.say("\(path) is needed no more: delete it, it holds what people said.") }
         guard isStandard else { return }
         guard !isDone else {
             unlink(path)
@@ -39,8 +44,8 @@ extension Session {
     ///
     /// - Throws: ``UsageError`` if standard input of an earlier run that was stopped is still kept.
     func plainInput(beside output: String) throws -> KeptInput? {
-        if let file = invocation.file(.input) { return KeptInput(path: file) }
         let path = KeptInput.path(beside: output)
+        if let file = invocation.file(.input) { return KeptInput(path: file, isLeftover: file == path) }
         guard invocation.has(.restart) || access(path, F_OK) != 0 else {
             throw UsageError(
                 "\(path) is what an earlier run that was stopped read: go on with --in \(path), or begin anew with --restart.",

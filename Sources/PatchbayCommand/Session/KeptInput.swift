@@ -29,7 +29,7 @@ struct KeptInput {
 
     /// Ends its use: it goes once all is done, and stays for whoever goes on with it.
     @MainActor func end(isDone: Bool, _ session: Session) {
-        if isLeftover, isDone { session.console.say("\(path) is needed no more: delete it, it holds what people said.") }
+        if isLeftover, isDone { session.console.say("\(path) is needed no more: delete it, it holds people's data.") }
         guard isStandard else { return }
         guard !isDone else {
             unlink(path)

@@ -29,6 +29,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case contacts
     /// Contacts on their way from a file to another: the fast way, which runs over the bytes, does what the slow one does.
     case migration
+    /// The same of rows with columns for all that a row can say: wishes by word and by day, denials, tags, days and times.
+    case rows
     /// Everything that the engine reads back from the outbox: bodies, steps, memory, journal, mirror, marks.
     case records
     /// A vendor's reply, for every vendor: it gets a verdict, and the books balance.
@@ -43,7 +45,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .operation: Self.model(bytes)
         case .configuration: Self.configuration(bytes)
         case .contacts: Self.contacts(bytes)
-        case .migration: Self.migration(bytes)
+        case .migration: Self.migration(bytes) { try MigrationDoor($0) }
+        case .rows: Self.migration(bytes) { try MigrationDoor(rows: $0) }
         case .records: Self.records(bytes)
         case .reply: Self.reply(bytes)
         }
@@ -111,9 +114,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         return nil
     }
 
-    private static func migration(_ bytes: [UInt8]) -> String? {
+    private static func migration(_ bytes: [UInt8], _ door: ([UInt8]) throws -> MigrationDoor) -> String? {
         do {
-            return try MigrationDoor(bytes).difference()
+            return try door(bytes).difference()
         } catch {
             return "\(type(of: error))"
         }

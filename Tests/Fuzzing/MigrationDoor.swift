@@ -2,6 +2,7 @@ import Patchbay
 import PatchbayAdapterKit
 import PatchbayAdobe
 import PatchbayAltcraft
+import PatchbayDES
 import PatchbayJSON
 import PatchbayMigration
 import PatchbaySalesforce
@@ -26,6 +27,37 @@ struct MigrationDoor {
         self.bytes = hasRows ? Array(Self.header.utf8) + rest : rest
         chunk = 200 + Int(first & 0xF8) * 8
     }
+
+    /// Rows with columns for all that a row can say: the first byte says whose file, whose import, and whether by a mapping.
+    init(rows bytes: [UInt8]) throws {
+        let first = bytes.first ?? 0
+        let sources = [AdapterModule.salesforce, .adobe, .des].flatMap(\.formats)
+        let targets = [(RecordFormat.altcraftProfiles, Self.profiles), (Self.contactFile, Self.columns)]
+        let target = targets[Int(first & 1)]
+        migration = try Migration(
+            from: sources[Int(first &>> 2 & 7) % sources.count],
+            to: target.0,
+            sourceSettings: ["columns": .object(Self.sayings), "types": .object(Self.types)],
+            targetSettings: target.1,
+            mapping: try ContactMapping(json: first & 2 == 0 ? [] : Self.rules)
+        )
+        self.bytes = Array(bytes.dropFirst())
+        chunk = 200 + Int(first & 0xE0) * 8
+    }
+
+    /// What each column says; a short name for each, so that a header fits into few bytes.
+    private static let sayings: JSONObject = [
+        "k": "identifier:external", "e": "identifier:email", "p": "identifier:phone", "i": "optIn:email/weekly",
+        "o": "optOut:email/weekly", "w": "subscription:email/weekly", "a": "changedAt:email/weekly",
+        "s": "source:email/weekly", "m": "subscription:sms", "u": "optOut:push", "x": "subscription:own/one",
+        "v": "tag:vip", "g": "tags", "t": "denied:tracking", "f": "denied:messaging/fax", "c": "attribute:choice",
+        "h": "attribute:at", "d": "attribute:day", "n": "attribute:seen", "l": "attribute:land", "r": "attribute:sum",
+        "b": "attribute:flag", "y": "attribute:note", "z": "timeZone", "q": "locale",
+    ]
+    private static let types: JSONObject = [
+        "choice": "choices", "at": "time", "day": "date", "seen": "timestamp", "land": "country", "sum": "decimal",
+        "flag": "boolean",
+    ]
 
     private static var contactFile: RecordFormat { AdapterModule.adobe.formats.first ?? .neutralContacts }
     private static let header = "Contact Key,Email Address,Mobile Number,First Name,_City,Points,Own One\n"

@@ -83,7 +83,7 @@ public struct AdobeScene: VendorScene {
 
 extension AdobeAccount {
     /// The profile whose post came last.
-    fileprivate var newestProfile: MobileProfile? { profiles.max { $0.lastAt < $1.lastAt } }
+    fileprivate var newestProfile: MobileProfile? { profiles.first { $0.ecid == newest } }
 }
 
 /// Random runs of faults: nothing is ever sent again once anything was heard of it.

@@ -239,7 +239,7 @@ public struct Migration: Sendable {
         guard var bulk, workers ?? 1 > 0, company.witness == nil, company.surveyor?.activity == nil else { return nil }
         bulk.counts = company.surveyor != nil
         bulk.rejecting = BulkPlan.Rejecting(deciding: deciding, isTold: surroundings.rejects != nil)
-        return try BulkRun.run(bulk, &source, &first, surroundings, workers: workers ?? BulkRun.processors)
+        return try BulkRun.run(bulk, &source, &first, surroundings, workers: workers ?? Processors.usable)
     }
 
     private func runSlowly(

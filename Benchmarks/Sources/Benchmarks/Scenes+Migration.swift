@@ -94,10 +94,12 @@ extension Scenes {
         try MigrationData.write(count, to: source)
         let one = ["/usr/bin/env", "taskset", "-c", "0"]
         let python = "\(folder)/python/bin/python"
+        let command = try applying(source, ours, rejects) ?? us(2, keeps: true)
         func us(_ workers: Int, keeps: Bool = false) -> [String] {
             [CommandLine.arguments[0], "migrate", String(workers), source, ours] + (keeps ? [rejects] : [])
         }
         let rows: [(name: String, words: [String], isExact: Bool)] = [
+            ("the command", one + command, true),
             ("ours", one + us(1, keeps: true), true),
             ("ours without rejects and progress", one + us(1), true),
             (
@@ -109,7 +111,7 @@ extension Scenes {
             ("orjson", one + [python, "\(Self.peers)/map_python.py", "orjson", source, theirs], true),
             ("msgspec", one + [python, "\(Self.peers)/map_python.py", "msgspec", source, theirs], true),
             ("DuckDB 1", one + [python, "\(Self.peers)/map_duckdb.py", "1", source, theirs], false),
-            ("ours on 2", us(2, keeps: true), true),
+            ("the command on 2", command, true),
             ("polars", [python, "\(Self.peers)/map_polars.py", source, theirs], false),
             ("DuckDB 2", [python, "\(Self.peers)/map_duckdb.py", "2", source, theirs], false),
             ("cp", ["/bin/cp", source, theirs], true),
@@ -120,6 +122,18 @@ extension Scenes {
         try tellScripts(max(1, count / 50), python)
         try tellRows(count, folder)
         try tellMemory(count)
+    }
+
+    /// The built command, which `PATCHBAY_STATIC` names, as people run it: rejects, progress and checkpoints are on, and it
+    /// takes as many processors as it may; nil without one.
+    private func applying(_ source: String, _ output: String, _ rejects: String) throws -> [String]? {
+        guard let command = ProcessInfo.processInfo.environment["PATCHBAY_STATIC"] else { return nil }
+        let settings = workplace.newFile()
+        try Data("{\"to\":\(MigrationData.settings)}".utf8).write(to: URL(fileURLWithPath: settings))
+        return [
+            command, "migrate", "apply", "--from", "neutral.contacts", "--to", "altcraft.profiles",
+            "--settings", settings, "--in", source, "--out", output, "--rejects", rejects,
+        ]
     }
 
     /// What is written in a line or two of a shell, for a fiftieth of the contacts: it takes as long as all others together.
@@ -221,11 +235,17 @@ extension Scenes {
         _ theirs: String,
         _ python: String
     ) throws {
+        let first = "\(ours).first"
         for row in rows where !row.name.hasPrefix("cp") {
             try Child.run(row.words)
+            if row.words.contains(ours) {
+                let isFirst = !FileManager.default.fileExists(atPath: first)
+                try Child.run([isFirst ? "/bin/cp" : "/usr/bin/cmp", ours, first])
+            }
             if row.words.last == theirs, row.isExact { try Child.run(["/usr/bin/cmp", ours, theirs]) }
             if !row.isExact { try Child.run([python, "\(Self.peers)/same.py", ours, theirs]) }
         }
+        try FileManager.default.removeItem(atPath: first)
     }
 
     private mutating func tell(_ figures: [String: [Took]], records: Double) {
@@ -240,14 +260,14 @@ extension Scenes {
             "the mapping by hand with simdjson, \(yardstick.short) µs of processor: this machine beside that of the goals",
             "\((yardstick / Self.yardstickOfGoals).short) × as long"
         )
-        report.add("P1", "contacts to import lines, one core", rate("ours"))
+        report.add("P1", "contacts to import lines, one core", rate("the command"))
         for (name, goal) in [("simdjson", 1.0), ("orjson", 9), ("msgspec", 0), ("DuckDB 1", 7), ("polars", 0)] {
-            let ratio = processor(name) / processor("ours")
+            let ratio = processor(name) / processor("the command")
             report.add(
                 "P1",
                 "beside \(name): \(rate(name))",
                 wanted: goal > 0 ? "≥ \(goal) ×" : "",
-                "\(ratio.short) × by processor time, \((wall(name) / wall("ours")).short) × by the clock",
+                "\(ratio.short) × by processor time, \((wall(name) / wall("the command")).short) × by the clock",
                 isReached: goal > 0 ? ratio >= goal : nil
             )
         }
@@ -257,7 +277,7 @@ extension Scenes {
             "the same under a mapping by configuration, five rules",
             "\(mapped.short) µs of processor each"
         )
-        let (both, alone) = (wall("ours on 2"), wall("ours"))
+        let (both, alone) = (wall("the command on 2"), wall("the command"))
         report.add(
             "P2",
             "the same on two cores",
@@ -295,22 +315,13 @@ extension Scenes {
     /// The most memory, with ten times fewer contacts beside: of the built command, which `PATCHBAY_STATIC` names, or of
     /// this program, which holds all vendors' doors besides.
     private mutating func tellMemory(_ count: Int) throws {
-        let command = ProcessInfo.processInfo.environment["PATCHBAY_STATIC"]
-        let settings = workplace.newFile()
-        try Data("{\"to\":\(MigrationData.settings)}".utf8).write(to: URL(fileURLWithPath: settings))
         for (part, workers) in [(count / 10, 1), (count, 1), (count, 2)] {
             let (source, output) = (workplace.newFile(), workplace.newFile())
             try MigrationData.write(part, to: source)
-            let words: [String]
-            if let command {
-                words =
-                    (workers == 1 ? ["taskset", "-c", "0"] : []) + [
-                        command, "migrate", "apply", "--from", "neutral.contacts", "--to", "altcraft.profiles",
-                        "--settings", settings, "--in", source, "--out", output, "--rejects", "\(output).rejects",
-                    ]
-            } else {
-                words = [CommandLine.arguments[0], "migrate", String(workers), source, output, "\(output).rejects"]
-            }
+            let command = try applying(source, output, "\(output).rejects")
+            let words =
+                command.map { (workers == 1 ? ["taskset", "-c", "0"] : []) + $0 }
+                ?? [CommandLine.arguments[0], "migrate", String(workers), source, output, "\(output).rejects"]
             let peak = try Child.peakMemory(of: words)
             guard FileManager.default.fileExists(atPath: output) else {
                 throw WrongResult("\(words.joined(separator: " ")) wrote nothing.")

@@ -1,6 +1,7 @@
 import Foundation
 import PatchbayAdapterKit
 import PatchbayJSON
+import PatchbayMigration
 import PatchbaySimulation
 
 extension Command {
@@ -22,7 +23,7 @@ extension Command {
         let (count, begun) = (Int(seeds.upperBound - seeds.lowerBound) + 1, clock.now)
         let report = try await campaign.play(
             seeds,
-            workers: ProcessInfo.processInfo.activeProcessorCount,
+            workers: Processors.usable,
             isCancelled: { [interruption = session.interruption] in interruption.signalNumber != nil }
         ) { report in
             let done = report.total

@@ -146,9 +146,6 @@ struct BulkRun {
         try keeping.save(place)
     }
 
-    /// The processors that this process may use.
-    static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
-
     // MARK: The loop
 
     private mutating func go(

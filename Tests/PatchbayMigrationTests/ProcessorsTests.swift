@@ -1,0 +1,9 @@
+import Foundation
+import PatchbayMigration
+import Testing
+
+@Suite("Processors") struct ProcessorsTests {
+    @Test func `no more are used than there are, and one at least`() {
+        #expect((1...ProcessInfo.processInfo.processorCount).contains(Processors.usable))
+    }
+}

@@ -1,9 +1,17 @@
 import Foundation
-import PatchbayMigration
 import Testing
+
+@testable import PatchbayMigration
 
 @Suite("Processors") struct ProcessorsTests {
     @Test func `no more are used than there are, and one at least`() {
         #expect((1...ProcessInfo.processInfo.processorCount).contains(Processors.usable))
+    }
+
+    @Test func `the system says which a process is kept to`() {
+        let status = "Name:\tpatchbay\nCpus_allowed:\t00000001,8000000f\nCpus_allowed_list:\t0-3,31-32\n"
+        #expect(Processors.allowed(by: status) == 6)
+        #expect(Processors.allowed(by: "Name:\tpatchbay\n") == nil)
+        #expect(Processors.allowed(by: "Cpus_allowed:\t0\n") == nil)
     }
 }

@@ -5,15 +5,15 @@ package enum Processors {
     /// How many this process may use: fewer than there are where it, or its container, is kept to some of them.
     package static var usable: Int {
         let present = ProcessInfo.processInfo.activeProcessorCount
-        return min(allowed ?? present, present)
+        let status = FileManager.default.contents(atPath: "/proc/self/status")
+        return min(status.flatMap { allowed(by: String(decoding: $0, as: UTF8.self)) } ?? present, present)
     }
 
-    /// What Linux tells of it: a bit for each, in groups of hexadecimal digits.
-    private static var allowed: Int? {
-        guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return nil }
-        let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
+    /// How many Linux allows, in the words of its `/proc/self/status`: a bit for each, in groups of hexadecimal digits. Nil if
+    /// nothing is said.
+    static func allowed(by status: String) -> Int? {
         let mark = "Cpus_allowed:"
-        guard let line = lines.first(where: { $0.hasPrefix(mark) }) else { return nil }
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix(mark) }) else { return nil }
         let count = line.dropFirst(mark.count).reduce(0) { $0 + ($1.hexDigitValue ?? 0).nonzeroBitCount }
         return count > 0 ? count : nil
     }

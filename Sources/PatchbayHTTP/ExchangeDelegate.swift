@@ -18,7 +18,9 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         /// Ended before it began: it must not begin any more.
         case forestalled(URLError.Code)
         /// Begun; the caller waits.
-        case running(CheckedContinuation<Outcome, Never>)
+        case running(CheckedContinuation<Void, Never>)
+        /// Over; the caller takes what came of it.
+        case ended(Outcome)
     }
 
     private struct Exchange {
@@ -35,6 +37,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
         /// Takes a part, if it still fits.
         mutating func take(_ data: Data) -> Bool {
+            guard case .running = stage else { return true }
             parts += 1
             guard parts <= mostParts, data.count <= limit - body.count else { return false }
             data.withUnsafeBytes { body.append(contentsOf: $0) }
@@ -55,41 +58,48 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         exchanges.withLock { $0[ObjectIdentifier(task)] = Exchange(limit: limit) }
     }
 
-    /// Begins a task; `continuation` hears how it ends, once.
-    func start(_ task: URLSessionDataTask, _ continuation: CheckedContinuation<Outcome, Never>) {
+    /// Begins a task; `continuation` hears that it has ended, once, and ``outcome(of:)`` says how.
+    func start(_ task: URLSessionDataTask, _ continuation: CheckedContinuation<Void, Never>) {
         let key = ObjectIdentifier(task)
-        let forestalled: URLError.Code? = exchanges.withLock { exchanges in
-            switch exchanges[key]?.stage {
-            case .forestalled(let code):
-                exchanges[key] = nil
-                return code
-            case .expected: exchanges[key]?.stage = .running(continuation)
-            case .running, nil: break
+        let isForestalled = exchanges.withLock { exchanges in
+            guard case .forestalled(let code) = exchanges[key]?.stage else {
+                exchanges[key]?.stage = .running(continuation)
+                return false
             }
-            return nil
+            let word = FailureTable.failure(for: code).code
+            exchanges[key]?.stage = .ended(.failed(TransportFailure(.notSent, word)))
+            return true
         }
-        guard let forestalled else { return task.resume() }
-        let word = FailureTable.failure(for: forestalled).code
-        continuation.resume(returning: .failed(TransportFailure(.notSent, word)))
+        guard isForestalled else { return task.resume() }
+        continuation.resume()
         cancellations.async { task.cancel() }
+    }
+
+    /// How a task ended whose continuation was resumed; it is forgotten then.
+    ///
+    /// What one thread has put together is handed to another under the lock.
+    func outcome(of task: URLSessionDataTask) -> Outcome {
+        let ended = exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
+        guard case .ended(let outcome)? = ended?.stage else { return .failed(TransportFailure(.lost, "unknown")) }
+        return outcome
     }
 
     /// Ends a task from outside: its time is over, or nobody waits for it any more. Whoever waits hears it before the
     /// connection does.
     func end(_ task: URLSessionDataTask, with code: URLError.Code) {
         let key = ObjectIdentifier(task)
-        let running = exchanges.withLock { exchanges -> CheckedContinuation<Outcome, Never>? in
+        let running = exchanges.withLock { exchanges -> CheckedContinuation<Void, Never>? in
             switch exchanges[key]?.stage {
             case .expected: exchanges[key]?.stage = .forestalled(code)
             case .running(let continuation):
-                exchanges[key] = nil
+                exchanges[key]?.stage = .ended(.failed(FailureTable.failure(for: code)))
                 return continuation
-            case .forestalled, nil: break
+            case .forestalled, .ended, nil: break
             }
             return nil
         }
         guard let running else { return }
-        running.resume(returning: .failed(FailureTable.failure(for: code)))
+        running.resume()
         cancellations.async { task.cancel() }
     }
 
@@ -111,9 +121,13 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let ended = exchanges.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
-        guard let ended, case .running(let continuation) = ended.stage else { return }
-        continuation.resume(returning: outcome(of: task, ended.body, error))
+        let key = ObjectIdentifier(task)
+        let running = exchanges.withLock { exchanges -> CheckedContinuation<Void, Never>? in
+            guard let exchange = exchanges[key], case .running(let continuation) = exchange.stage else { return nil }
+            exchanges[key]?.stage = .ended(outcome(of: task, exchange.body, error))
+            return continuation
+        }
+        running?.resume()
     }
 
     private func outcome(of task: URLSessionTask, _ body: [UInt8], _ error: (any Error)?) -> Outcome {

@@ -86,11 +86,12 @@ public final class URLSessionTransport: Transport {
         deadline.schedule(deadline: .now() + timeout / .seconds(1))
         deadline.activate()
         defer { deadline.cancel() }
-        return await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { exchanges.start(task, $0) }
         } onCancel: {
             exchanges.end(task, with: .cancelled)
         }
+        return exchanges.outcome(of: task)
     }
 
     private func task(for request: URLRequest) -> URLSessionDataTask {

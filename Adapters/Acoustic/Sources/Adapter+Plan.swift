@@ -291,7 +291,7 @@ extension AcousticDevice {
         }
         RuleID.acoustic("E12").fire()
         let events = batch.compactMap { EventRules.judge($0.operation, settings: settings).event }
-        return .send(Transmission(.events, request(.events, ids, body(events)), carrying: batch))
+        return send(.events, request(.events, ids, body(events)), batch, memory)
     }
 
     private func isUrgent(_ pending: Pending<Self>) -> Bool { Options(pending.operation)["immediate"]?.bool == true }

@@ -96,7 +96,13 @@ extension AcousticDevice {
                 registered = nil
                 if settings.invalidateExistingUser { forgetValues() }
             case .events:
-                if operations.contains(where: { $0.operation.action.kind != .track }) { isPushDoubtful = true }
+                for pending in operations where pending.operation.action.kind != .track {
+                    isPushDoubtful = true
+                    // Whoever said no is told so again at most, never a yes.
+                    if case .changeSubscription(let word) = pending.operation.action, word.state != .subscribed {
+                        wantsPush = false
+                    }
+                }
             case .phoneHome: break
             }
         }

@@ -6,8 +6,8 @@ import PatchbayAdapterKit
 public struct AdobeAccount: Codable, Sendable, Equatable {
     /// The mobile profiles, by app and identity.
     public var profiles: [MobileProfile] = []
-    /// The identity whose post came last.
-    public var newest: String?
+    /// The app and the identity whose post came last.
+    public var newest: [String]?
     /// What was told about push messages, in the order in which it came first.
     public var reports: [PushReport] = []
     /// What the identity service holds, by identity.

@@ -83,7 +83,7 @@ public struct AdobeScene: VendorScene {
 
 extension AdobeAccount {
     /// The profile whose post came last.
-    fileprivate var newestProfile: MobileProfile? { profiles.first { $0.ecid == newest } }
+    fileprivate var newestProfile: MobileProfile? { profiles.first { [$0.pkey, $0.ecid] == newest } }
 }
 
 /// Random runs of faults: nothing is ever sent again once anything was heard of it.

@@ -120,7 +120,7 @@ public struct AdobeSimulator: VendorSimulator {
             state.profiles.insert(MobileProfile(pkey: pkey, ecid: ecid, platform: platform, lastAt: now), at: place)
         }
         state.profiles[place].platform = platform
-        (state.profiles[place].lastAt, state.newest) = (now, ecid)
+        (state.profiles[place].lastAt, state.newest) = (now, [pkey, ecid])
         if fields.isEmpty { state.profiles[place].registrations += 1 } else { state.profiles[place].updates += 1 }
         state.profiles[place].fields.merge(fields) { _, new in new }
     }

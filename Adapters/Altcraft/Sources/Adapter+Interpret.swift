@@ -81,7 +81,7 @@ private final class Reading {
             // token there is but one, which the push token finds.
             if settings.usedRoleToken == nil { memory.standing = memory.status(of: pending.operation.contact) }
             // Whoever comes back with a new token is asked about behind it.
-            if memory.leave(of: pending.operation.contact, before: pending.sequence) != nil {
+            if isLeaving || memory.leave(of: pending.operation.contact, before: pending.sequence) != nil {
                 return .underway(pending.step)
             }
         case .subscribe:
@@ -158,7 +158,7 @@ private final class Reading {
     /// A success that the configuration does not believe: nothing is taken for granted.
     private func unsaid(_ answer: AltcraftAnswer, _ memory: inout AltcraftMemory) -> Result {
         memory.standing = nil
-        if exchange.endpoint == .tokenUpdate { memory.refused = sentAddress }
+        if let on = stay(&memory) { return on }
         return .rejected(FindingRow.replyErrorRefused.at(detail: detail), answer: answer.json)
     }
 
@@ -212,15 +212,24 @@ private final class Reading {
         guard exchange.outcome.reply != nil, pending.refusals + 1 >= RetryLadder.attempts else {
             return .retry(RetryLadder.next(pending.failures, exchange))
         }
-        if exchange.endpoint == .tokenUpdate { memory.refused = sentAddress }
+        if let on = stay(&memory) { return on }
         return .rejected(FindingRow.retryLimit.at(detail: detail), answer: answer(\.repeated).json)
     }
 
+    /// A token whose update the vendor does not take is not offered again; whoever is leaving goes on under the old one.
+    private func stay(_ memory: inout AltcraftMemory) -> Result? {
+        guard exchange.endpoint == .tokenUpdate else { return nil }
+        memory.refused = sentAddress
+        guard isLeaving else { return nil }
+        memory.doubtful = nil
+        return .underway(pending.step)
+    }
+
+    private var isLeaving: Bool { pending.operation.action == .farewell }
+
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {
-        if exchange.endpoint == .tokenUpdate {
-            RuleID.altcraft("T3").fire()
-            memory.refused = sentAddress
-        }
+        if exchange.endpoint == .tokenUpdate { RuleID.altcraft("T3").fire() }
+        if let on = stay(&memory) { return on }
         let finding = row.finding ?? .replyRefused
         return .rejected(finding.at(path, detail: detail), answer: answer(\.final).json)
     }

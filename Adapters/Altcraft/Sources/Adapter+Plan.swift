@@ -151,7 +151,7 @@ struct Planner {
         _ head: Head,
         at address: PushAddress? = nil
     ) -> Next {
-        guard endpoint == .tokenUpdate || endpoint == .subscribe else {
+        guard [.tokenUpdate, .subscribe, .unsuspend].contains(endpoint) else {
             return .send(Transmission(endpoint, request, carrying: [head]))
         }
         var doubting = memory
@@ -181,8 +181,13 @@ struct Planner {
             next.device = device
             return .settle([newest.id: .accepted()], remembering: next)
         }
+        return try move(from: old, to: address, newest)
+    }
+
+    /// Tells the vendor that a token took another's place.
+    func move(from old: PushAddress, to address: PushAddress, _ head: Head) throws(Held) -> Next {
         RuleID.altcraft("T1").fire()
-        let maker = try maker(newest)
+        let maker = try maker(head)
         let query = TokenUpdateQuery(
             provider: address.provider,
             token: old.token,
@@ -191,7 +196,7 @@ struct Planner {
         let call = TokenUpdateCall(old: old, new: address)
         let path = "/subscription/push/update/"
         let request = maker.post(path, TokenUpdateQuery.table, query, TokenUpdateCall.table, call)
-        return send(.tokenUpdate, request, newest, at: address)
+        return send(.tokenUpdate, request, head, at: address)
     }
 
     /// Whether a token update must come first. One that can't be signed is not waited for: its person is gone.

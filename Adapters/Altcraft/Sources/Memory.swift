@@ -97,7 +97,7 @@ public struct AltcraftMemory: AdapterMemory {
         _ pending: Pending<AltcraftDevice>
     ) {
         switch endpoint {
-        case .tokenUpdate: doubtful = address
+        case .tokenUpdate: (doubtful, standing) = (address, nil)
         case .subscribe, .unsuspend: standing = nil
         default: break
         }

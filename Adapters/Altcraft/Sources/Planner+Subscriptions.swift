@@ -156,6 +156,8 @@ extension Planner {
 
     /// Suspends a subscription that is subscribed; anything else stays as it is.
     func leave(_ head: Head) throws(Held) -> Next {
+        // Under which of two tokens the subscription stands is not known: a repeat of the update says so.
+        if let saved = memory.saved, let doubtful = memory.doubtful { return try move(from: saved, to: doubtful, head) }
         guard let address = memory.saved ?? address else {
             return .settle([head.id: .unchanged(FindingRow.nothingToLeave.at())])
         }

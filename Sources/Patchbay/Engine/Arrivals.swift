@@ -230,6 +230,8 @@ extension Engine {
             var hearing: Hearing? = Hearing(plan)
             if let routes = row.routes { hearing = Hearing(plan, routes: routes) ?? present }
             guard let hearing else { break }
+            // Whom nobody heard of those who are left, the configuration to come decides about.
+            if changes != nil, !row.operations.allSatisfy({ hearing.isHeard($0.operation) }) { break }
             batch.hearing = hearing
             batch.hearing.shadows.removeAll { newcomers.contains(plan.providers[$0].name) }
             if row.isUnreadable {

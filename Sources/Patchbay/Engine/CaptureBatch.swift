@@ -254,6 +254,11 @@ struct Hearing {
         unrouted = providers.indices.filter { !routed.contains($0) && !shadows.contains($0) }
     }
 
+    /// Whether a provider with a route hears it.
+    func isHeard(_ operation: EngagementOperation) -> Bool {
+        routed.contains { shares[$0].holds(operation.contact, on: operation.subject) }
+    }
+
     /// The routed providers and their shares, for another process.
     func text(_ plan: RoutingPlan) -> String {
         JSONValue.object(JSONObject(routed.map { (plan.providers[$0].name, .string(shares[$0].text)) })).text

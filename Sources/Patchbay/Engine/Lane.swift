@@ -37,8 +37,8 @@ final class Lane {
     var window: KeptWindow?
     /// What the adapter remembers, once it was read; always nil where the lanes of a provider share one memory.
     var memory: Memory?
-    /// Whether the outbox holds less than that: what is to be remembered if the process dies of the request in flight.
-    var hasStoredDoubt = false
+    /// What the outbox holds instead while a request is under way, that may change what is remembered.
+    var doubt: StoredDoubt?
 
     init(_ key: String, _ rest: RestingLanes.Rest? = nil) {
         (self.key, due, flush, because) = (key, rest?.due, rest?.flush ?? false, rest?.because)
@@ -69,6 +69,14 @@ final class Lane {
 }
 
 extension Lane {
+    /// What is to be remembered if the process dies of the request in flight, and what is remembered as long as it lives.
+    struct StoredDoubt {
+        let stored: Memory
+        let full: Memory
+        /// How many noes had emptied memories when it was stored: any that comes later is about the full one, too.
+        let denials: String?
+    }
+
     /// Who waits in a lane and for what: changed as one, when the transaction that says so has committed.
     struct Waits {
         /// What is known of closed queues; which they are stands in the outbox alone.

@@ -11,10 +11,12 @@ extension Runner {
         }
         if let memory = keptMemory(of: lane) { return memory }
         let stored = try context.store.memory(provider: name, lane: memoryKey(of: lane))
-        guard let memory = try? desk.memory(stored?.body) else {
+        guard var memory = try? desk.memory(stored?.body) else {
             try park(FindingRow.Engine.stateUnreadable.at())
             return nil
         }
+        // Another process has committed something else than a no: what this one doubts on the disk alone it knows still.
+        if let doubt = lane.doubt, memory == doubt.stored, try denials() == doubt.denials { memory = doubt.full }
         keep(memory, of: lane)
         return memory
     }
@@ -51,12 +53,18 @@ extension Runner {
     func forget(lane key: String) throws -> Bool {
         guard descriptor.memory == .lane, let stored = try context.store.memory(provider: name, lane: key),
             let known = try? desk.memory(stored.body),
-            known != known.afterErase || lanes[key]?.hasStoredDoubt ?? false
+            known != known.afterErase || lanes[key]?.doubt != nil
         else { return false }
+        try context.store.setMeta(Self.denialsKey, String((denials().flatMap { Int($0) } ?? 0) + 1))
         let rest = known.afterDenial
         if rest != known { try save(rest, key: key) }
         return true
     }
+
+    /// How many noes have emptied memories so far, in this outbox.
+    func denials() throws -> String? { try context.store.meta(Self.denialsKey) }
+
+    private static let denialsKey = "denials"
 
     /// Whether an erasure of that subject is on its way to this provider.
     func isBeingErased(_ subject: Subject) throws -> Bool {

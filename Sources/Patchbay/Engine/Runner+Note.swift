@@ -30,14 +30,14 @@ extension Runner {
             if !endings.isEmpty {
                 try context.store.note(endings.map(\.ending), provider: name, at: context.date.milliseconds)
             }
-            if after != keptMemory(of: lane) || lane.hasStoredDoubt, !DeliberateFault.memoryNotStored.isPresent {
+            if after != keptMemory(of: lane) || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
             }
             if clearsJournal { try context.store.clearJournal(provider: name, lane: lane.key) }
         }
         guard isCurrent else { return false }
         keep(after, of: lane)
-        lane.hasStoredDoubt = false
+        lane.doubt = nil
         lane.window?.change(replacing: advanced, leaving: endings.lazy.map(\.pending))
         if !endings.isEmpty { lane.spins = 0 }
         lane.wokenInFlight = false

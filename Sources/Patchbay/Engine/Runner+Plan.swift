@@ -91,15 +91,19 @@ extension Runner {
                     continue
                 }
             case .send(let endpoint, let request, let carried, let doubting):
-                return try send(
-                    endpoint,
-                    request,
-                    carrying: carried,
-                    window.operations,
-                    doubting: doubting,
-                    in: lane,
-                    now: now
-                )
+                do {
+                    return try send(
+                        endpoint,
+                        request,
+                        carrying: carried,
+                        window.operations,
+                        doubting: doubting.map { (memory, $0) },
+                        in: lane,
+                        now: now
+                    )
+                } catch is MemoryOutdated {
+                    continue
+                }
             }
         }
         return nil
@@ -110,7 +114,7 @@ extension Runner {
         _ request: WireRequest,
         carrying ids: [OperationID],
         _ pending: ArraySlice<Waiting>,
-        doubting: Memory?,
+        doubting: (full: Memory, stored: Memory)?,
         in lane: Lane,
         now: Instant
     ) throws -> Dispatch? {
@@ -124,24 +128,32 @@ extension Runner {
             (lane.awaitsChore, lane.due) = (true, lane.wakeAt)
             return nil
         }
+        func entry(_ endpoint: Endpoint) -> JournalEntry {
+            JournalEntry(
+                lane: lane.key,
+                endpoint: endpoint.name,
+                operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
+                request: request.journal,
+                startedAt: now.milliseconds
+            )
+        }
         let isJournaled = endpoint.isJournaled && !DeliberateFault.journalNotWritten.isPresent
         let doubting = descriptor.memory == .lane && !DeliberateFault.doubtNotStored.isPresent ? doubting : nil
         try spendingRate(now) {
             if isJournaled || doubting != nil {
-                let entry = JournalEntry(
-                    lane: lane.key,
-                    endpoint: endpoint.name,
-                    operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
-                    request: request.journal,
-                    startedAt: now.milliseconds
-                )
+                var doubt: Lane.StoredDoubt?
                 try context.transaction(DeliberateFault.journalNotAwaited.isPresent ? .normal : .full) {
                     try context.requireLease()
-                    if isJournaled { try context.store.setJournal(provider: name, entry) }
-                    if let doubting { try save(doubting, key: memoryKey(of: lane)) }
+                    if let doubting {
+                        // What another process has emptied since it was read must not come back.
+                        if try forgetOutdated() { throw MemoryOutdated() }
+                        try save(doubting.stored, key: memoryKey(of: lane))
+                        doubt = .init(stored: doubting.stored, full: doubting.full, denials: try denials())
+                    }
+                    if isJournaled { try context.store.setJournal(provider: name, entry(endpoint)) }
                     try storeRate()
                 }
-                if doubting != nil { lane.hasStoredDoubt = true }
+                lane.doubt = doubt ?? lane.doubt
             } else if hasSlowRate {
                 try store(storeRate)
             } else {

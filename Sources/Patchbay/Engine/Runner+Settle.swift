@@ -186,14 +186,14 @@ extension Runner {
                     erased.isEmpty
                     ? try kept(of: after, behind: operations.filter { withdrawn.contains($0.id) }) : after.afterErase
             }
-            if after != before || lane.hasStoredDoubt, !DeliberateFault.memoryNotStored.isPresent {
+            if after != before || lane.doubt != nil, !DeliberateFault.memoryNotStored.isPresent {
                 try save(after, key: memoryKey(of: lane))
             }
             if clearingJournal { try context.store.clearJournal(provider: name, lane: lane.key) }
             if let park = meaning.park { try saveRecord { $0.parked = park.jsonBytes } }
         }
         keep(after, of: lane)
-        lane.hasStoredDoubt = false
+        lane.doubt = nil
         if withdrawn.isEmpty || withdrawn.count < operations.count {
             events = meaning.incoming.map { .incoming(provider: name, $0) } + events
         }

@@ -1,3 +1,4 @@
+import Foundation
 import PatchbayMigration
 
 #if canImport(Glibc)
@@ -29,7 +30,9 @@ struct KeptInput {
 
     /// Ends its use: it goes once all is done, and stays for whoever goes on with it.
     @MainActor func end(isDone: Bool, _ session: Session) {
-        if isLeftover, isDone { session.console.say("\(path) is needed no more: delete it, it holds people's data.") }
+        if isLeftover, isDone {
+            session.console.say("If an earlier run kept its standard input in \(path): that is needed no more.")
+        }
         guard isStandard else { return }
         guard !isDone else {
             unlink(path)
@@ -40,12 +43,16 @@ struct KeptInput {
 }
 
 extension Session {
+    private static func isSame(_ file: String, _ other: String) -> Bool {
+        URL(fileURLWithPath: file).standardizedFileURL == URL(fileURLWithPath: other).standardizedFileURL
+    }
+
     /// The plain file to read, beside an output; nil if Ctrl-C ended standard input before it was whole.
     ///
     /// - Throws: ``UsageError`` if standard input of an earlier run that was stopped is still kept.
     func plainInput(beside output: String) throws -> KeptInput? {
         let path = KeptInput.path(beside: output)
-        if let file = invocation.file(.input) { return KeptInput(path: file, isLeftover: file == path) }
+        if let file = invocation.file(.input) { return KeptInput(path: file, isLeftover: Self.isSame(file, path)) }
         guard invocation.has(.restart) || access(path, F_OK) != 0 else {
             throw UsageError(
                 "\(path) is what an earlier run that was stopped read: go on with --in \(path), or begin anew with --restart.",

@@ -2,7 +2,8 @@ import Foundation
 
 /// The machine's processors.
 package enum Processors {
-    /// How many this process may use: fewer than there are where it, or its container, is kept to some of them.
+    /// How many this process may use: fewer than there are where it is kept to some of them. A share of
+    /// their time, which a container may be given, is no matter of this.
     package static var usable: Int {
         let present = ProcessInfo.processInfo.activeProcessorCount
         let status = FileManager.default.contents(atPath: "/proc/self/status")

@@ -87,6 +87,29 @@ import Testing
         for account in try world.accounts() { #expect(account.balances) }
     }
 
+    @Test func `what arrived for the share of a provider that is gone goes to whoever is there (E1, E13)`() throws {
+        let world = try VirtualWorld()
+        func half(_ name: String, _ places: Range<Int>) -> RoutingPlan.Provider {
+            var provider = RoutingPlan.probe(name, mode: .percentage).providers[0]
+            provider.share = Share(places)
+            return provider
+        }
+        let middle = Share.count / 2
+        let lower = try #require((0..<100).map { "c-\($0)" }.first { Share.place(of: $0) < middle })
+        try world.start(RoutingPlan(providers: [half("gone", 0..<middle), half("old", middle..<Share.count)]))
+        var captured: [EngagementOperation] = []
+        try dieBeforePlacing(world) {
+            var operation = world.events(["a"])[0]
+            operation.contact = lower
+            captured = [operation]
+            try world.capture(captured)
+        }
+        try world.restart(plan(.drain, [("old", .live)]))
+        #expect(try world.drain())
+        #expect(heard(world, "old") == captured.map(\.id.rawValue))
+        for account in try world.accounts() { #expect(account.balances) }
+    }
+
     @Test func `what arrived before a sandbox begins to rehearse holds up no switch (E1, E19)`() throws {
         let world = try VirtualWorld()
         func plan(sends: Bool) -> RoutingPlan {

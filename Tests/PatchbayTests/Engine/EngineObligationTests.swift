@@ -417,6 +417,71 @@ extension VirtualWorld {
         #expect(try world.account("p").balances)
     }
 
+    /// Another process over the same outbox, which captures something.
+    private func captureElsewhere(_ action: Action, in world: VirtualWorld) throws {
+        let other = try Engine(
+            store: world.store,
+            plan: .probe(requiredConsent: [.tracking, .profile]),
+            host: world.host,
+            credentials: { _, _ in nil }
+        )
+        let operation = EngagementOperation(
+            id: OperationID(rawValue: "elsewhere-\(action.kind.rawValue)"),
+            subject: "installation-1",
+            capturedAt: world.host.date(),
+            action: action
+        )
+        try other.commit([Engine.Capture(operation, uptime: world.host.uptime())])
+        // Both share a connection here.
+        world.store.noteForeignCommit()
+    }
+
+    @Test func `a no that another process captures while a doubt waits for the disk stays (E14, E16)`() throws {
+        let world = try world([.tracking, .profile])
+        try world.capture(.set("city", "Oulu"))
+        #expect(try world.drain())
+        var fulls = 0
+        world.onStorage { point in
+            guard point == .begin(.full) else { return }
+            fulls += 1
+            // First the capture is brought to the disk, then the doubt.
+            guard fulls == 2 else { return }
+            try self.captureElsewhere(
+                .setConsent(Consent(purpose: .profile, state: .denied)),
+                in: world
+            )
+        }
+        try world.capture([
+            EngagementOperation(
+                id: world.host.makeID(),
+                subject: "installation-1",
+                capturedAt: world.host.date(),
+                action: .changeAttributes(["city": .set("Turku")])
+            )
+        ])
+        world.onStorage(nil)
+        #expect(fulls >= 2)
+        try world.advance(by: .seconds(1))
+        #expect(try world.drain())
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("Oulu") && !$0.contains("Turku") })
+        #expect(try world.account("p").balances)
+    }
+
+    @Test func `what another process captures meanwhile makes nobody forget (E5, E16)`() throws {
+        let world = try world([.tracking, .profile])
+        try world.capture(.set("city", "Oulu"))
+        #expect(try world.drain())
+        world.network = { _ in .outcome(.replied(WireResponse(400)), after: .seconds(5)) }
+        try world.capture(.set("city", "Turku"))
+        // A process that died now would not know what the vendor holds; this one does.
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("Oulu") })
+        try captureElsewhere(.track(.custom(name: "a")), in: world)
+        world.network = { _ in .status(200) }
+        #expect(try world.drain())
+        #expect(try world.memory(of: "p").values.contains { $0.contains("Oulu") })
+        #expect(try world.account("p").balances)
+    }
+
     @Test func `a no empties what a lane remembers, and what is still allowed is told again (E14)`() throws {
         let world = try world([.tracking, .profile])
         try world.capture(.set("tier", "gold"))

@@ -439,6 +439,7 @@ extension VirtualWorld {
     @Test func `a no that another process captures while a doubt waits for the disk stays (E14, E16)`() throws {
         let world = try world([.tracking, .profile])
         try world.capture(.set("city", "Oulu"))
+        try world.capture(.set("tier", "gold"))
         #expect(try world.drain())
         var fulls = 0
         world.onStorage { point in
@@ -456,14 +457,15 @@ extension VirtualWorld {
                 id: world.host.makeID(),
                 subject: "installation-1",
                 capturedAt: world.host.date(),
-                action: .changeAttributes(["city": .set("Turku")])
+                action: .set("tier", "silver")
             )
         ])
         world.onStorage(nil)
         #expect(fulls >= 2)
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("Oulu") })
         try world.advance(by: .seconds(1))
         #expect(try world.drain())
-        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("Oulu") && !$0.contains("Turku") })
+        #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("Oulu") && !$0.contains("silver") })
         #expect(try world.account("p").balances)
     }
 

@@ -77,6 +77,7 @@ enum NeutralContacts {
             if record.contact != nil { return record }
             do {
                 let json = try JSONValue(parsing: text)
+                record.said = Self.said(by: json)
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
                 var finding = NeutralContacts.notContact.at(error.path, detail: error.reason)
@@ -89,6 +90,12 @@ enum NeutralContacts {
                 record.findings = [isPacked ? PackedFile.finding(finding) : finding]
             }
             return record
+        }
+
+        /// Whose an object is that is no contact, and what it says of consent, where that can be read.
+        private static func said(by json: JSONValue) -> Contact? {
+            let parts = (json.object ?? [:]).filter { ["identifiers", "subscriptions", "consents"].contains($0.name) }
+            return try? Contact(json: .object(JSONObject(parts.map { ($0.name, $0.value) })), at: "")
         }
     }
 

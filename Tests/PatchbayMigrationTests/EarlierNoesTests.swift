@@ -4,6 +4,7 @@ import PatchbayAdobe
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
+import PatchbaySalesforce
 import Testing
 
 @testable import PatchbayMigration
@@ -358,5 +359,77 @@ import Testing
         let noes = try heard([50_000, 1_000, 99_999, 300_000])
         let error = #expect(throws: Migration.Failure.self) { try noes.finish() }
         #expect(error?.description.contains("3 of them") == true)
+    }
+}
+
+@Suite("Noes of rows that are refused") struct RefusedNoesTests {
+    private static let header = "Contact Key,Email Address,Mobile Number,Mail In,Mail Out"
+    private static let yes = "k1,a@x.example,,2030-01-01 00:00:00,"
+
+    /// What is written of the last row, behind one that its reader refuses.
+    private func state(behind refused: String, workers: Int, chunk: Int) throws -> (state: String?, codes: Set<String>)
+    {
+        let source = try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" })
+        let migration = try Migration(
+            from: source,
+            to: .altcraftProfiles,
+            sourceSettings: ["columns": ["Mail In": "optIn:email", "Mail Out": "optOut:email"]],
+            targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
+        )
+        let sink = MemorySink()
+        let bytes = Array("\(Self.header)\n\(refused)\n\(Self.yes)\n".utf8)
+        var file = ChunkedSource(bytes, chunk: chunk)
+        let report = try migration.run(&file, to: sink, workers: workers)
+        #expect(report.rejected == 1)
+        let last = sink.text.split(separator: "\n").last.map(String.init) ?? "null"
+        let wishes = try JSONValue(parsing: Array(last.utf8))["data"]?["subscriptions"]?.array ?? []
+        return (wishes.first?["status"]?.string, Set(report.findings.keys))
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let refused: String
+        let state: String
+
+        init(_ name: String, _ refused: String, _ state: String) {
+            (testDescription, self.refused, self.state) = (name, refused, state)
+        }
+    }
+
+    static let rows = [
+        Row("a no beside a number that is none", "k1,a@x.example,XX,,2031-01-01 00:00:00", "unsubscribed"),
+        Row("a no whose date can't be read", "k1,a@x.example,,2030-01-01 00:00:00,soon", "unsubscribed"),
+        Row("a yes whose date can't be read", "k1,a@x.example,,soon,", "subscribed"),
+        Row("a yes beside a number that is none", "k1,a@x.example,XX,2030-01-01 00:00:00,", "subscribed"),
+        Row("another person's no", "k2,b@x.example,XX,,2031-01-01 00:00:00", "subscribed"),
+    ]
+
+    @Test(arguments: rows, [0, 1, 2]) func `a no counts though its own row is refused`(_ row: Row, _ workers: Int)
+        throws
+    {
+        for chunk in [7, 1 << 16] {
+            let found = try state(behind: row.refused, workers: workers, chunk: chunk)
+            #expect(found.state == row.state, "chunks of \(chunk)")
+            #expect(found.codes.contains("migration.consent.earlierNo") == (row.state == "unsubscribed"))
+        }
+    }
+
+    @Test func `a line that is no contact says no all the same`() throws {
+        let migration = try Migration(
+            from: .neutralContacts,
+            to: .altcraftProfiles,
+            targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
+        )
+        func line(_ state: String, _ more: String = "") -> String {
+            #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"\#(state)"}]\#(more)}"#
+        }
+        for workers in 0...2 {
+            let sink = MemorySink()
+            let lines = [line("unsubscribed", #","tags":"none""#), line("subscribed")].joined(separator: "\n") + "\n"
+            var file = ChunkedSource(Array(lines.utf8), chunk: 1 << 16)
+            let report = try migration.run(&file, to: sink, workers: workers)
+            #expect(report.rejected == 1 && report.findings["migration.consent.earlierNo"]?.count == 1)
+            #expect(sink.text.contains("unsubscribed"))
+        }
     }
 }

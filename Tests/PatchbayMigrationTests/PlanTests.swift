@@ -390,7 +390,7 @@ import Testing
     }
 
     @Test func `what the source can never hold is not listed as lost`() throws {
-        let bytes = Array("Contact Key,Email Address,Locale\nc-1,a@x.example,fi_FI\n".utf8)
+        let bytes = Array("Contact Key,Email Address,Locale,News,Mail\nc-1,a@x.example,fi_FI,,\n".utf8)
         func parts(_ settings: JSONObject = [:], mapping: ContactMapping = ContactMapping()) throws -> Set<String> {
             let plan = try Self.plan(
                 bytes,

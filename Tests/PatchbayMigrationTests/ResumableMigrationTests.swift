@@ -196,6 +196,31 @@ import Testing
         #expect(try bytes("out.ndjson") == Data("before".utf8))
     }
 
+    @Test(arguments: [true, false]) func `undo in a folder that was moved touches nothing, and the journal stays`(
+        _ hadBefore: Bool
+    ) throws {
+        if hadBefore { try Data("before".utf8).write(to: folder.appending(path: "out.ndjson")) }
+        try run(files(journal: "journal"))
+        let moved = folder.deletingLastPathComponent().appending(path: "\(folder.lastPathComponent)-moved")
+        try FileManager.default.moveItem(at: folder, to: moved)
+        let journal = moved.appending(path: "journal").path
+        #expect(throws: Migration.Failure.self) { try Journal.undo(journal) }
+        #expect(FileManager.default.fileExists(atPath: journal))
+        try FileManager.default.moveItem(at: moved, to: folder)
+        #expect(try Journal.undo(path("journal")).first?.deed == (hadBefore ? .restored : .removed))
+    }
+
+    @Test func `what was written and then moved away gives its place back`() throws {
+        try Data("before".utf8).write(to: folder.appending(path: "out.ndjson"))
+        try run(files(journal: "journal"))
+        try Data("changed".utf8).write(to: folder.appending(path: "out.ndjson"))
+        #expect(throws: Migration.Failure.self) { try Journal.undo(path("journal")) }
+        try FileManager.default.moveItem(atPath: path("out.ndjson"), toPath: path("mine"))
+        #expect(try Journal.undo(path("journal")).first?.deed == .restored)
+        #expect(try bytes("out.ndjson") == Data("before".utf8))
+        #expect(try bytes("mine") == Data("changed".utf8))
+    }
+
     /// Writes what a run that is complete keeps until its files have their names.
     private func writeLastCheckpoint(_ report: MigrationReport, _ sizes: [Int]) throws {
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)

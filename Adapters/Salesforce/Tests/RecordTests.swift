@@ -283,6 +283,19 @@ import Testing
         #expect(error?.findings.map(\.code) == [code])
     }
 
+    @Test func `a misspelt column of consent is refused, and a mark in a name`() throws {
+        let settings: JSONObject = ["columns": ["Mail In": "optIn:email", "Mail Out Date": "optOut:email"]]
+        let rows = "Contact Key,Mail In,Mail Out\nc-1,2030-01-01 00:00:00,2031-01-01 00:00:00\n"
+        let absent = #expect(throws: SettingsError.self) { try records(rows, settings) }
+        #expect(absent?.findings.map(\.code) == ["salesforce.file.wishAbsent"])
+        #expect(absent?.findings.map(\.path) == ["columns.Mail Out Date"])
+        // Another column says the same.
+        let both: JSONObject = ["columns": ["Mail Out": "optOut:email", "Mail Out Date": "optOut:email"]]
+        #expect(try records(rows, both).first?.contact?.subscriptions.first?.state == .unsubscribed)
+        let marked = #expect(throws: SettingsError.self) { try records("\u{FEFF}\u{FEFF}Contact Key\nc-1\n") }
+        #expect(marked?.description.contains("byte-order mark") == true)
+    }
+
     @Test(.shows("salesforce/F5", "salesforce/F2", "salesforce/F8", "salesforce/F7", "salesforce/K1", "salesforce/F6"))
     func `a bad row is a record with its bytes and every reason`() throws {
         let text = """

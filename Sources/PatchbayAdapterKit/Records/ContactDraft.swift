@@ -3,6 +3,8 @@ import PatchbayModel
 /// A contact in the making from a row's fields, with all that is wrong with them.
 struct ContactDraft: Sendable {
     private(set) var findings: [Finding] = []
+    /// Wishes and denials whose words or dates can't be read.
+    private var unread: (wishes: Set<Subscription.Key>, denials: Set<Consent.Scope>) = ([], [])
     /// What of the device the row does not say.
     private var assumed: [String] = []
     private let table: ColumnTable
@@ -32,6 +34,18 @@ struct ContactDraft: Sendable {
         }
         noteLeftParts(of: contact.devices.first)
         return contact
+    }
+
+    /// What the row says no to, and whose it is, where it is refused: what can't be read counts as a no.
+    func said(by contact: Contact) -> Contact {
+        var said = Contact(identifiers: contact.identifiers)
+        said.subscriptions = contact.subscriptions.filter { !unread.wishes.contains($0.key) }
+        said.subscriptions += unread.wishes.sorted()
+            .map { Subscription(channel: $0.channel, topic: $0.topic, state: .unsubscribed) }
+        said.consents = contact.consents
+        said.consents += unread.denials.sorted()
+            .map { Consent(purpose: $0.purpose, channel: $0.channel, state: .denied) }
+        return said
     }
 
     private var rows: ContactFileFindings { table.file.kind.findings }
@@ -150,6 +164,7 @@ struct ContactDraft: Sendable {
         guard let word = text(.state(key)), let column = table.places[.state(key)] else { return nil }
         guard let state = table.columns[column].states.read[word.lowercased()] else {
             note(rows.word, .state(key))
+            unread.wishes.insert(key)
             return nil
         }
         return Subscription(channel: key.channel, topic: key.topic, state: state)
@@ -166,7 +181,10 @@ struct ContactDraft: Sendable {
         guard let first = columns.first, isReachable || !dates.isEmpty else { return nil }
         let bad = dates.filter { moment($0) == nil }
         for column in bad { note(rows.date, column) }
-        guard bad.isEmpty else { return nil }
+        guard bad.isEmpty else {
+            if bad.contains(.optOut(key)) { unread.wishes.insert(key) }
+            return nil
+        }
         var subscription = Subscription(channel: key.channel, topic: key.topic, state: .unknown)
         switch (moment(places[0]), moment(places[1])) {
         case (nil, nil): note(rows.optInUnknown, first)
@@ -186,6 +204,7 @@ struct ContactDraft: Sendable {
             case false?: return nil
             case nil:
                 note(table.columns[column].denials.isEmpty ? rows.value : rows.word, .denied(scope))
+                unread.denials.insert(scope)
                 return nil
             }
         }

@@ -57,6 +57,7 @@ public struct ContactFileFindings: Sendable {
     let headerOnly: FindingRow
     let columnMissing: FindingRow
     let columnRepeated: FindingRow
+    let wishAbsent: FindingRow
     let encoding: FindingRow
     /// The same of a file that begins as another encoding does.
     let otherEncoding: FindingRow
@@ -132,7 +133,7 @@ public struct ContactFileFindings: Sendable {
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
-            empty, headerOnly, columnMissing, columnRepeated, encoding, width, fault, headerAgain, manyLines,
+            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, encoding, width, fault, headerAgain, manyLines,
             control, keyBlank, date, email, phone, value, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noHome, second,
             unfit,
@@ -202,6 +203,14 @@ public struct ContactFileFindings: Sendable {
             rule: rules.header,
             reason: "Two columns fill the same part of the contact",
             remedy: "Rename one of them in the file, or map it elsewhere \(columns)."
+        )
+        wishAbsent = row(
+            "file.wishAbsent",
+            .error,
+            .missing,
+            rule: rules.header,
+            reason: "The header has no column of a name by which the settings say what a person allows",
+            remedy: "Mend the name \(columns), or take it away: without it a no in the file would be nobody's."
         )
         encoding = row(
             "file.encoding",

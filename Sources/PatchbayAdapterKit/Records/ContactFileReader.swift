@@ -125,6 +125,19 @@ public struct ContactFileReader: RowReader, Sendable {
             return column
         }
         var problems: [Finding] = []
+        if let place = names.firstIndex(where: { $0.unicodeScalars.contains("\u{FEFF}") }) {
+            let mark = "line \(line), column \(place + 1), a byte-order mark stands in its name"
+            var finding = findings.fault.at("header", detail: mark)
+            finding.remedy = "Take the mark away: its three bytes are EF BB BF."
+            problems.append(finding)
+        }
+        let keys = Set(columns.map { ColumnName(rawValue: $0.name).key })
+        for (name, place) in file.settings.columns
+        where place.isAboutConsent && !keys.contains(ColumnName(rawValue: name).key)
+            && !columns.contains(where: { $0.place == place })
+        {
+            problems.append(findings.wishAbsent.at("columns.\(name)", detail: "line \(line), \(columns.count) columns"))
+        }
         if !columns.contains(where: { file.readFinders.contains($0.place) }) {
             problems.append(findings.columnMissing.at("header", detail: "line \(line), \(columns.count) columns"))
         }
@@ -167,15 +180,10 @@ public struct ContactFileReader: RowReader, Sendable {
                 findings: fileFindings(with: fault.number) + [row.at("columns.\(column)", detail: detail)]
             )
         case .success(let row):
-            let (contact, said) = contact(of: row)
             let bytes = file.settings.encoding.encoded(row.bytes.withoutLineEnd)
-            return SourceRecord(
-                number: row.number,
-                line: row.line,
-                bytes: bytes,
-                contact: contact,
-                findings: fileFindings(with: row.number) + said + doubts(of: row, bytes)
-            )
+            var record = SourceRecord(number: row.number, line: row.line, bytes: bytes, contact: nil)
+            record.findings = fileFindings(with: row.number) + read(row, into: &record) + doubts(of: row, bytes)
+            return record
         }
     }
 
@@ -203,18 +211,19 @@ public struct ContactFileReader: RowReader, Sendable {
         return zip(row.fields, headerKeys).dropFirst().allSatisfy { ColumnName(rawValue: $0).key == $1 }
     }
 
-    private func contact(of row: DelimitedRecord) -> (Contact?, [Finding]) {
+    /// Reads a row's contact, or what can be read of it, and says what is wrong with it.
+    private func read(_ row: DelimitedRecord, into record: inout SourceRecord) -> [Finding] {
         let place = "row \(row.number), line \(row.line)"
-        guard let table else { return (nil, [findings.empty.at()]) }
+        guard let table else { return [findings.empty.at()] }
         guard row.fields.count == columns.count else {
             // The first column without a field, or the place of the first field without a column.
             let isShort = row.fields.count < columns.count
             let first = isShort ? columns[row.fields.count].name : "\(columns.count + 1)"
             let sizes = "\(place), \(row.fields.count) fields for \(columns.count) columns"
-            return (nil, [findings.width.at("columns.\(first)", detail: sizes)])
+            return [findings.width.at("columns.\(first)", detail: sizes)]
         }
         if isHeader(row) {
-            return (nil, [findings.headerAgain.at("header", detail: place)])
+            return [findings.headerAgain.at("header", detail: place)]
         }
         if row.bytes.starts(with: Self.byteOrderMark) {
             var finding = findings.fault.at(
@@ -222,16 +231,21 @@ public struct ContactFileReader: RowReader, Sendable {
                 detail: "\(place), a byte-order mark stands before it, as where files were joined"
             )
             finding.remedy = "Take the mark away: its three bytes are EF BB BF."
-            return (nil, [finding])
+            return [finding]
         }
         if row.bytes.contains(0) {
             let nul = zip(columns, row.fields).filter { $0.1.utf8.contains(0) }
-            return (nil, nul.map { findings.control.at("columns.\($0.0.name)", detail: place) })
+            return nul.map { findings.control.at("columns.\($0.0.name)", detail: place) }
         }
         let forms = file.settings.forms
         var draft = ContactDraft(table, row.fields.map { forms.undoubled($0.trimmed) }, place)
         let contact = draft.contact()
-        return (draft.findings.contains { $0.severity == .error } ? nil : contact, draft.findings)
+        if draft.findings.contains(where: { $0.severity == .error }) {
+            record.said = draft.said(by: contact)
+        } else {
+            record.contact = contact
+        }
+        return draft.findings
     }
 }
 

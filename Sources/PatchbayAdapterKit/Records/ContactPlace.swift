@@ -56,6 +56,14 @@ public enum ContactPlace: Hashable, Sendable {
         case pushEnvironment
     }
 
+    /// Whether it says what a person allows or wants.
+    var isAboutConsent: Bool {
+        switch self {
+        case .state, .optIn, .optOut, .denied: true
+        default: false
+        }
+    }
+
     /// The words that a setting may use, for error texts.
     public static let allowed =
         "identifier:<kind>, attribute:<name>, tag:<name>, subscription:<channel>[/<topic>], optIn:…, optOut:…, "

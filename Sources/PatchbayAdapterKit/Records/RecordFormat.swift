@@ -120,11 +120,23 @@ public struct SourceRecord: Sendable {
     public var contact: Contact?
     /// What a person should know about it.
     public var findings: [Finding]
+    /// What can be read of one that has no contact: whose it is, and what the person says no to. A word that can't be read
+    /// counts as a no. Nil where nobody can tell.
+    ///
+    /// A no counts for the person's other records, even if its own is not moved.
+    public var said: Contact?
 
     /// A record.
-    public init(number: Int, line: Int, bytes: [UInt8], contact: Contact?, findings: [Finding] = []) {
+    public init(
+        number: Int,
+        line: Int,
+        bytes: [UInt8],
+        contact: Contact?,
+        findings: [Finding] = [],
+        said: Contact? = nil
+    ) {
         (self.number, self.line, self.bytes) = (number, line, bytes)
-        (self.contact, self.findings) = (contact, findings)
+        (self.contact, self.findings, self.said) = (contact, findings, said)
     }
 }
 

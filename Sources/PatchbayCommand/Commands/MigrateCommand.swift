@@ -100,7 +100,11 @@ extension Command {
         guard let input = try session.plainInput(beside: output) else { return (nil, nil) }
         var files = session.files(input.path, output, source: setup.source)
         files.companions = try companions().map { ($0.path, $0.bytes) }
-        guard ResumableMigration.canResume(files) else { return try needing(Self.thorough) }
+        guard ResumableMigration.canResume(files) else {
+            // One that can't be read is that, and no matter of flags.
+            if let named = invocation.file(.input) { _ = try session.source(named) }
+            return try needing(Self.thorough)
+        }
         return (files, input)
     }
 

@@ -37,6 +37,7 @@ struct SlowWay {
     mutating func move(_ record: SourceRecord, to bytes: inout [UInt8]) throws(FileError) -> [Finding] {
         var findings = record.findings
         guard var contact = record.contact else {
+            try hearRefused(record)
             let isExplained = findings.contains { $0.severity == .error }
             return isExplained ? findings : findings + [Self.unexplained.at()]
         }
@@ -54,11 +55,28 @@ struct SlowWay {
 
     /// Hears what a record says no to that an earlier run has moved.
     mutating func hear(_ record: SourceRecord) throws(FileError) {
-        guard let noes, var contact = record.contact else { return }
-        var ignored = mapping.noEffects
+        guard var contact = record.contact.map(settled) else { return try hearRefused(record) }
+        if let noes, let marks = marks(of: contact) { _ = try noes.heed(&contact, marks) }
+    }
+
+    /// Hears what a record says no to that its reader refuses; a yes of it is nobody's.
+    private mutating func hearRefused(_ record: SourceRecord) throws(FileError) {
+        guard noes != nil || words != nil, var contact = record.said.map(settled) else { return }
+        contact.subscriptions.removeAll { $0.state == .subscribed }
+        contact.consents.removeAll { $0.state == .granted }
+        guard let marks = marks(of: contact) else { return }
+        if words != nil { words? += marks.noes(of: contact) }
+        if let noes { _ = try noes.heed(&contact, marks) }
+    }
+
+    private func marks(of contact: Contact) -> ConsentMarks? { ConsentMarks(contact, knownBy: keyKinds) }
+
+    /// A contact as the mapping makes it, without contradictions; what that did is not counted.
+    private func settled(_ contact: Contact) -> Contact {
+        var (contact, ignored) = (contact, mapping.noEffects)
         if !mapping.isEmpty { _ = mapping.apply(to: &contact, counting: &ignored) }
         _ = contact.settleContradictions()
-        if let marks = ConsentMarks(contact, knownBy: keyKinds) { _ = try noes.heed(&contact, marks) }
+        return contact
     }
 
     /// What the records said of consent since this was asked last.

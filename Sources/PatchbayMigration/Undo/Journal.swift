@@ -157,11 +157,17 @@ public enum Journal: Sendable {
             if entry.before != nil, before == nil { throw Migration.Failure([lost.at(entry.path)]) }
             return entry.before == nil ? .removed : .restored
         }
+        let folder = entry.path.lastIndex(of: "/").map { String(entry.path[..<$0]) } ?? "."
+        guard folder.isEmpty || status(folder) != nil else { throw Migration.Failure([moved.at(entry.path)]) }
+        switch (now, entry.before, before) {
+        // What was written there was taken away meanwhile.
+        case (nil, .some, .some): return .restored
+        case (nil, .some, nil): throw Migration.Failure([lost.at(entry.path)])
         // The migration was ended before it came here, or an earlier undo has been here.
-        guard entry.before == nil ? now == nil : before == nil || now?.st_ino == before?.st_ino else {
-            throw Migration.Failure([changed.at(entry.path)])
+        case (nil, nil, _), (.some, .some, nil): return .untouched
+        case (let now?, .some, let before?) where now.st_ino == before.st_ino: return .untouched
+        default: throw Migration.Failure([changed.at(entry.path)])
         }
-        return .untouched
     }
 
     private static let unreadable = FindingRow(
@@ -177,6 +183,13 @@ public enum Journal: Sendable {
         .conflict,
         reason: "The file was changed since it was migrated; nothing was undone",
         remedy: "Move it to another place first; what stood before is beside the journal."
+    )
+    private static let moved = FindingRow(
+        "migration.journal.moved",
+        .error,
+        .notFound,
+        reason: "The folder of what was migrated is not there any more; nothing was undone, and the journal stays",
+        remedy: "Move it back to its place, with the journal and what it keeps, and undo again."
     )
     private static let lost = FindingRow(
         "migration.journal.lost",

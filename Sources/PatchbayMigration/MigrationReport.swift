@@ -17,7 +17,7 @@ public struct MigrationReport: Hashable, Sendable {
 
     /// Records that were not written and of which one thing was said.
     public struct Refusal: Hashable, Sendable {
-        /// The setting that it follows from: `to.withoutYes`; nil where no setting decides it.
+        /// The setting that it follows from: `to.withoutYes`; nil where no one setting decides it.
         public let setting: String?
         /// How many records.
         public internal(set) var contacts: Int
@@ -79,7 +79,7 @@ public struct MigrationReport: Hashable, Sendable {
         guard let most = all.first else { return [] }
         let decides =
             most.refusal.setting.map { ": the setting \($0) decides it" }
-            ?? ": no setting decides it, the source must be mended"
+            ?? ": each reject says what mends it"
         return ["\(most.refusal.contacts) of \(rejected) are refused by \(most.code)\(decides)."]
             + all.dropFirst().compactMap { code, refusal in
                 refusal.setting.map { "\(refusal.contacts) of \(rejected) have \(code): the setting \($0) decides it." }

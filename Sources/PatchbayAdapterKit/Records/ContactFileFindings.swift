@@ -133,7 +133,8 @@ public struct ContactFileFindings: Sendable {
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
-            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, encoding, width, fault, headerAgain, manyLines,
+            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, encoding, width, fault, headerAgain,
+            manyLines,
             control, keyBlank, date, email, phone, value, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noHome, second,
             unfit,

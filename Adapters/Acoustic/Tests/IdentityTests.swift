@@ -79,6 +79,18 @@ import Testing
         #expect(bench.ending(id)?.hasPrefix("accepted") == true && bench.memory.pushTold == false)
     }
 
+    @Test(.shows("acoustic/K7", "acoustic/P4")) func `a word on push in doubt is told again, and never as a yes`() throws {
+        var bench = try registered()
+        let word = bench.capture(.push(.unsubscribed), at: 10)
+        _ = try bench.exchange(at: 10, flush: true, .failed(TransportFailure(.lost, "timedOut")))
+        try bench.exchange(at: 200, flush: true, reply(400))
+        #expect(bench.ending(word)?.hasPrefix("rejected") == true)
+        // The vendor may know of the no by now.
+        bench.capture(.registerDevice(Corpus.phone), at: 300)
+        #expect(try bench.exchange(at: 300, yes).json?["pushEnabled"] == false)
+        #expect(try bench.exchange(at: 300).words == "POST events application/uiPushDisabled")
+    }
+
     @Test(.shows("acoustic/I2", "acoustic/P4")) func `the person's own no outlives the system's yes`() throws {
         var bench = try registered()
         bench.capture(.push(.unsubscribed), at: 10)

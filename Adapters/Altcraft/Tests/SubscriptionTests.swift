@@ -181,6 +181,24 @@ import Testing
         #expect(subscription?.optOuts == 0)
     }
 
+    @Test(arguments: [true, false])
+    func `whoever leaves while a token's update is in doubt is reached under neither token`(_ vendorWorked: Bool) throws {
+        var phone = try Phone()
+        phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
+        // The update's process died, and something else ended it: the vendor may have done it, or not.
+        let before = phone.memory
+        var (moved, old) = (phone, phone.state)
+        moved.deliver(Phone.operation(.registerDevice(Fixture.renewedPhone), "r", contact: "aino"))
+        if vendorWorked { old = moved.state }
+        (phone.state, phone.memory) = (old, before)
+        phone.memory.doubtful = PushAddress(Fixture.renewedPhone)
+        phone.memory.standing = nil
+        phone.endpoints = []
+        #expect(phone.deliver(Phone.operation(.farewell, "f", contact: "aino"))?.isAccepted == true)
+        #expect(phone.endpoints == [.tokenUpdate, .status, .subscribe])
+        #expect(statuses(phone) == ["suspended"])
+    }
+
     /// A person who was subscribed when the vendor was left.
     private func away() throws -> Phone {
         var phone = try Phone()

@@ -126,7 +126,7 @@ extension Scenes {
 
     /// The built command, which `PATCHBAY_STATIC` names, as people run it: rejects, progress and checkpoints are on, and it
     /// takes as many processors as it may; nil without one.
-    private func applying(_ source: String, _ output: String, _ rejects: String) throws -> [String]? {
+    private mutating func applying(_ source: String, _ output: String, _ rejects: String) throws -> [String]? {
         guard let command = ProcessInfo.processInfo.environment["PATCHBAY_STATIC"] else { return nil }
         let settings = workplace.newFile()
         try Data("{\"to\":\(MigrationData.settings)}".utf8).write(to: URL(fileURLWithPath: settings))

@@ -79,7 +79,9 @@ import Testing
         #expect(bench.ending(id)?.hasPrefix("accepted") == true && bench.memory.pushTold == false)
     }
 
-    @Test(.shows("acoustic/K7", "acoustic/P4")) func `a word on push in doubt is told again, and never as a yes`() throws {
+    @Test(.shows("acoustic/K7", "acoustic/P4")) func `a word on push in doubt is told again, and never as a yes`()
+        throws
+    {
         var bench = try registered()
         let word = bench.capture(.push(.unsubscribed), at: 10)
         _ = try bench.exchange(at: 10, flush: true, .failed(TransportFailure(.lost, "timedOut")))

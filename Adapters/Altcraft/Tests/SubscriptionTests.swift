@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `whoever leaves while a token's update is in doubt is reached under neither token`(_ vendorWorked: Bool) throws {
+    func `who leaves while a token update is in doubt is reached under neither`(_ vendorWorked: Bool) throws {
         var phone = try Phone()
         phone.deliver(Phone.operation(RequestTests.subscribe, "s", contact: "aino"))
         // The update's process died, and something else ended it: the vendor may have done it, or not.

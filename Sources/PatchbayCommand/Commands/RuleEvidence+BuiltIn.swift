@@ -172,7 +172,7 @@ extension RuleEvidence {
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.ConformanceTests/`a conversation goes as its golden says`(_:) doubt"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.GroupTests/`the set of tags outlives a doubt`()"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a registration in doubt that may have made a new user forgets the values`()"}
-        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a word on push in doubt is told again, never as a yes`()"}
+        {"rule":"acoustic/K7","test":"PatchbayAcousticTests.IdentityTests/`a word on push in doubt is told again, and never as a yes`()"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`a value set back before anyone knows whether it left is sent`()"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`set b, answer lost, set a again is sent`(_:)"}
         {"rule":"acoustic/K7","test":"PatchbayAcousticTests.KnowledgeTests/`what surely did not happen leaves the knowledge as it is`(_:)"}
@@ -198,7 +198,7 @@ extension RuleEvidence {
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.EventTests/`each kind has the vendor's type and name`(_:)"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`a permission that the person changed is reported as an event`()"}
-        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`a word on push in doubt is told again, never as a yes`()"}
+        {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`a word on push in doubt is told again, and never as a yes`()"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`the person's own no outlives the system's yes`()"}
         {"rule":"acoustic/P4","test":"PatchbayAcousticTests.IdentityTests/`who comes back after a farewell has push again`()"}
         {"rule":"acoustic/P5","test":"PatchbayAcousticTests.EventTests/`what a device can't report is refused`()"}

@@ -128,15 +128,6 @@ extension Runner {
             (lane.awaitsChore, lane.due) = (true, lane.wakeAt)
             return nil
         }
-        func entry(_ endpoint: Endpoint) -> JournalEntry {
-            JournalEntry(
-                lane: lane.key,
-                endpoint: endpoint.name,
-                operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
-                request: request.journal,
-                startedAt: now.milliseconds
-            )
-        }
         let isJournaled = endpoint.isJournaled && !DeliberateFault.journalNotWritten.isPresent
         let doubting = descriptor.memory == .lane && !DeliberateFault.doubtNotStored.isPresent ? doubting : nil
         try spendingRate(now) {
@@ -150,7 +141,16 @@ extension Runner {
                         try save(doubting.stored, key: memoryKey(of: lane))
                         doubt = .init(stored: doubting.stored, full: doubting.full, denials: try denials())
                     }
-                    if isJournaled { try context.store.setJournal(provider: name, entry(endpoint)) }
+                    if isJournaled {
+                        let entry = JournalEntry(
+                            lane: lane.key,
+                            endpoint: endpoint.name,
+                            operations: operations.filter { !$0.isImmediate }.map(\.id.rawValue),
+                            request: request.journal,
+                            startedAt: now.milliseconds
+                        )
+                        try context.store.setJournal(provider: name, entry)
+                    }
                     try storeRate()
                 }
                 lane.doubt = doubt ?? lane.doubt

@@ -391,21 +391,7 @@ extension VirtualWorld {
         #expect(try world.drain())
         if isInFlight { try world.capture(.set("tier", "silver")) }
         let requests = world.sent.count
-        let other = try Engine(
-            store: world.store,
-            plan: .probe(requiredConsent: [.tracking, .profile]),
-            host: world.host,
-            credentials: { _, _ in nil }
-        )
-        let denial = EngagementOperation(
-            id: "denial",
-            subject: "installation-1",
-            capturedAt: world.host.date(),
-            action: .setConsent(Consent(purpose: .profile, state: .denied))
-        )
-        try other.commit([Engine.Capture(denial, uptime: world.host.uptime())])
-        // Both share a connection here.
-        world.store.noteForeignCommit()
+        try captureElsewhere(.setConsent(Consent(purpose: .profile, state: .denied)), in: world)
         try world.advance(by: .seconds(1))
         try world.keepHouse()
         #expect(try world.drain())
@@ -452,14 +438,7 @@ extension VirtualWorld {
                 in: world
             )
         }
-        try world.capture([
-            EngagementOperation(
-                id: world.host.makeID(),
-                subject: "installation-1",
-                capturedAt: world.host.date(),
-                action: .set("tier", "silver")
-            )
-        ])
+        try world.capture(.set("tier", "silver"))
         world.onStorage(nil)
         #expect(fulls >= 2)
         #expect(try world.memory(of: "p").values.allSatisfy { !$0.contains("Oulu") })

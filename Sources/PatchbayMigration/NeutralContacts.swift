@@ -77,12 +77,12 @@ enum NeutralContacts {
             if record.contact != nil { return record }
             do {
                 let json = try JSONValue(parsing: text)
-                record.said = Self.said(by: json)
                 record.contact = try Contact(json: json, at: "")
             } catch let error as ModelError {
                 var finding = NeutralContacts.notContact.at(error.path, detail: error.reason)
                 finding.remedy = error.remedy
                 record.findings = [finding]
+                record.said = (try? JSONValue(parsing: text)).flatMap(Self.said)
             } catch {
                 let column = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
                 let finding = NeutralContacts.notJSON.at(detail: column)

@@ -1,4 +1,3 @@
-import Foundation
 import PatchbayMigration
 
 #if canImport(Glibc)
@@ -43,16 +42,14 @@ struct KeptInput {
 }
 
 extension Session {
-    private static func isSame(_ file: String, _ other: String) -> Bool {
-        URL(fileURLWithPath: file).standardizedFileURL == URL(fileURLWithPath: other).standardizedFileURL
-    }
-
     /// The plain file to read, beside an output; nil if Ctrl-C ended standard input before it was whole.
     ///
     /// - Throws: ``UsageError`` if standard input of an earlier run that was stopped is still kept.
     func plainInput(beside output: String) throws -> KeptInput? {
         let path = KeptInput.path(beside: output)
-        if let file = invocation.file(.input) { return KeptInput(path: file, isLeftover: Self.isSame(file, path)) }
+        if let file = invocation.file(.input) {
+            return KeptInput(path: file, isLeftover: FilePlace.name(file) == FilePlace.name(path))
+        }
         guard invocation.has(.restart) || access(path, F_OK) != 0 else {
             throw UsageError(
                 "\(path) is what an earlier run that was stopped read: go on with --in \(path), or begin anew with --restart.",

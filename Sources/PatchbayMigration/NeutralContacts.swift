@@ -59,7 +59,7 @@ enum NeutralContacts {
 
     /// Reads a contact from each line; empty lines are passed over.
     struct Reader: LineReader {
-        var lines = RecordLines(maximumLength: NeutralContacts.longestLine)
+        var lines = RecordLines(maximumLength: NeutralContacts.longestLine, refusing: NeutralContacts.notJSON)
 
         private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -85,9 +85,7 @@ enum NeutralContacts {
                 record.said = (try? JSONValue(parsing: text)).flatMap(Self.said)
             } catch {
                 let column = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
-                let finding = NeutralContacts.notJSON.at(detail: column)
-                let isPacked = line == 1 && PackedFile.begins(with: bytes)
-                record.findings = [isPacked ? PackedFile.finding(finding) : finding]
+                record.findings = [NeutralContacts.notJSON.at(detail: column)]
             }
             return record
         }

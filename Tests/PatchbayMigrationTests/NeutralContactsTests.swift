@@ -76,18 +76,6 @@ import Testing
         #expect(reject["remedy"]?.string?.isEmpty == false)
     }
 
-    @Test(arguments: [[0x1F, 0x8B, 0x08, 0x00], [0x50, 0x4B, 0x03, 0x04]])
-    func `a compressed file is called one`(head: [UInt8]) throws {
-        var input = ChunkedSource(head + [0x0A], chunk: 1 << 20)
-        let list = MemorySink()
-        _ = try Migration(from: .neutralContacts, to: .neutralContacts)
-            .run(&input, to: MemorySink(), rejects: Rejects(list: list, replay: MemorySink()))
-        let reject = try JSONValue(parsing: list.text.trimmed)
-        #expect(reject["code"] == "neutral.json")
-        #expect(reject["reason"]?.string?.hasSuffix("to read.") == true)
-        #expect(reject["remedy"]?.string?.contains("zcat") == true)
-    }
-
     @Test func `a byte-order mark, empty lines and CR LF are no fault`() throws {
         let (_, report) = try Self.copy(Array("\u{FEFF}{}\r\n\r\n{}\r\n".utf8))
         #expect(report.written == 2)

@@ -8,7 +8,7 @@ struct ProfileReader: LineReader {
     private static let longestLine = RecordLength.usual
 
     let settings: ImportSettings
-    var lines = RecordLines(maximumLength: longestLine)
+    var lines = RecordLines(maximumLength: longestLine, refusing: .lineJSON)
 
     init(settings: ImportSettings) { self.settings = settings }
 
@@ -48,9 +48,7 @@ struct ProfileReader: LineReader {
             record.findings = profile.findings
         } catch {
             let place = "line \(line), column \(error.column): \(error.code.rawValue)"
-            let finding = FindingRow.lineJSON.at(detail: place)
-            let isPacked = line == 1 && PackedFile.begins(with: bytes)
-            record.findings = [isPacked ? PackedFile.finding(finding) : finding]
+            record.findings = [FindingRow.lineJSON.at(detail: place)]
         }
         return record
     }

@@ -53,22 +53,18 @@ public struct ContactFileReader: RowReader, Sendable {
     private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
         guard let head else { return bytes }
         let all = head + bytes
-        let isJSON = JSONFile.begins(with: all)
-        guard all.count >= 4, let isJSON else {
+        guard all.count >= 4, let isJSON = StrangeFile.isJSON(all) else {
             self.head = all
             return nil
         }
         self.head = nil
-        if isJSON { throw SettingsError([JSONFile.finding(findings.encoding.at("header", detail: "line 1, byte 1"))]) }
-        if PackedFile.begins(with: all) {
-            throw SettingsError([PackedFile.finding(findings.encoding.at("header", detail: "line 1, byte 1"))])
-        }
+        let encoding = findings.encoding.at("header", detail: "line 1, byte 1")
+        if isJSON { throw SettingsError([StrangeFile.json.finding(encoding)]) }
+        if StrangeFile.isPacked(all) { throw SettingsError([StrangeFile.packed.finding(encoding)]) }
         if all.starts(with: Self.byteOrderMark), file.settings.encoding != .utf8 {
             throw SettingsError([findings.otherEncoding.at("encoding", detail: "line 1, byte 1")])
         }
-        if [[0xFF, 0xFE], [0xFE, 0xFF]].contains(Array(all.prefix(2))) {
-            throw SettingsError([findings.encoding.at("header", detail: "line 1, byte 1")])
-        }
+        if StrangeFile.isWide(all) { throw SettingsError([encoding]) }
         return all
     }
 

@@ -5,20 +5,48 @@ public struct RecordLines: Sendable {
     private var lines: LineSplitter
     private var records: Int
     private let linesBefore: Int
+    private let strange: FindingRow?
+    /// What the file begins with, until there is enough to see what it is.
+    private var head: [UInt8]?
 
     /// Lines of a file, or of a part of one.
     ///
     /// - Parameters:
     ///   - maximumLength: the longest line that is read, in bytes without its end.
+    ///   - strange: what is said, in other words, of a file that begins as no lines of JSON do; nil if it may be anything.
     ///   - records: how many records stand before the first of these.
     ///   - lines: how many lines do.
-    public init(maximumLength: Int, after records: Int = 0, _ lines: Int = 0) {
+    public init(maximumLength: Int, refusing strange: FindingRow? = nil, after records: Int = 0, _ lines: Int = 0) {
         (self.lines, self.records, linesBefore) = (LineSplitter(maximumLength: maximumLength), records, lines)
+        self.strange = strange
+        head = strange == nil ? nil : []
     }
 
-    fileprivate mutating func append(_ bytes: [UInt8]) { lines.append(bytes) }
+    /// Whether the first bytes of a file tell that it has lines to read; none are those of an empty file.
+    package static func areTold(by bytes: [UInt8]) -> Bool {
+        if case .readable = StrangeFile.lines(bytes, isWhole: bytes.isEmpty) { true } else { false }
+    }
 
-    fileprivate mutating func finish() { lines.finish() }
+    fileprivate mutating func append(_ bytes: [UInt8]) throws(SettingsError) {
+        guard let head else { return lines.append(bytes) }
+        try begin(head + bytes, isWhole: false)
+    }
+
+    fileprivate mutating func finish() throws(SettingsError) {
+        if let head { try begin(head, isWhole: true) }
+        lines.finish()
+    }
+
+    private mutating func begin(_ bytes: [UInt8], isWhole: Bool) throws(SettingsError) {
+        switch StrangeFile.lines(bytes, isWhole: isWhole) {
+        case .open: head = bytes
+        case .readable:
+            head = nil
+            lines.append(bytes)
+        case .strange(let file):
+            throw SettingsError(strange.map { [file.finding($0.at("line 1, byte 1"))] } ?? [])
+        }
+    }
 
     /// The next line that holds a record, with the record's number.
     fileprivate mutating func next() -> (number: Int, line: Int, found: Result<[UInt8], LineSplitter.TooLong>)? {
@@ -42,12 +70,12 @@ public protocol LineReader: RecordReader {
 
 extension LineReader {
     public mutating func read(_ bytes: [UInt8], _ record: (SourceRecord) throws -> Void) throws {
-        lines.append(bytes)
+        try lines.append(bytes)
         try drain(record)
     }
 
     public mutating func finish(_ record: (SourceRecord) throws -> Void) throws {
-        lines.finish()
+        try lines.finish()
         try drain(record)
     }
 

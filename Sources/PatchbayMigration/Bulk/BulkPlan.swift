@@ -101,9 +101,11 @@ struct BulkPlan: Sendable {
         }
     }
 
-    /// The header of a source that begins with these bytes; nil if there is none in them, or a bad one.
+    /// The header of a source that begins with these bytes; nil if there is none in them, or a bad one, or if they don't show
+    /// that the source is one of lines.
     func header(in bytes: [UInt8]) -> Header? {
-        guard case .columns(let layout) = source, layout.dialect.hasHeader else { return Header() }
+        guard case .columns(let layout) = source else { return RecordLines.areTold(by: bytes) ? Header() : nil }
+        guard layout.dialect.hasHeader else { return Header() }
         var reader = DelimitedReader(dialect: layout.dialect)
         reader.append(bytes)
         guard case .success? = reader.next(), let header = reader.header else { return nil }

@@ -1,0 +1,134 @@
+import PatchbayJSON
+
+/// What a file is that holds no records of its format, where its first bytes prove it.
+enum StrangeFile {
+    /// It has to be unpacked first.
+    case packed
+    /// It begins with a mark of UTF-16.
+    case wide
+    /// It is JSON, and rows are read.
+    case json
+    /// It is rows, and JSON is read.
+    case rows
+
+    /// The same finding about a whole file of that kind.
+    func finding(_ finding: Finding) -> Finding {
+        var finding = finding
+        (finding.reason, finding.remedy) = words
+        return finding
+    }
+
+    private var words: (reason: String, remedy: String) {
+        switch self {
+        case .packed:
+            (
+                "The file is compressed (gzip or ZIP), so there are no records in it to read.",
+                "Unpack it on the way: zcat FILE | patchbay migrate …, or unzip -p FILE | patchbay migrate …"
+            )
+        case .wide:
+            (
+                "The file begins like UTF-16, and JSON is read as UTF-8.",
+                "Convert it on the way: iconv -f UTF-16 -t UTF-8 FILE | patchbay migrate …"
+            )
+        case .json:
+            (
+                "The file is JSON, and this format reads rows of delimited text.",
+                "Export delimited text, or write each object as a line of the format neutral.contacts."
+            )
+        case .rows:
+            (
+                "The file is rows of delimited text, and this format reads JSON, an object a line.",
+                "Name the format of the rows as the source; `patchbay adapters` lists the formats."
+            )
+        }
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+    private static func behindMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        bytes.starts(with: byteOrderMark) ? bytes.dropFirst(byteOrderMark.count) : bytes[...]
+    }
+
+    /// Whether bytes begin as a gzip or a ZIP file does.
+    static func isPacked(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: [0x1F, 0x8B]) || bytes.starts(with: [0x50, 0x4B, 0x03, 0x04])
+    }
+
+    /// Whether bytes begin with a mark of UTF-16.
+    static func isWide(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    }
+
+    // MARK: Where rows are read
+
+    /// More white space than this stands before no record.
+    private static let blankLimit = 1024
+
+    /// Whether bytes begin as JSON that holds records, a list of objects or an object; nil if there are too few to tell.
+    static func isJSON(_ bytes: [UInt8]) -> Bool? {
+        let marks = behindMark(bytes).lazy.filter { !isBlank($0) }.prefix(2)
+        switch (marks.first, marks.dropFirst().first) {
+        case (UInt8(ascii: "[")?, let next?): return next == UInt8(ascii: "{") || next == UInt8(ascii: "]")
+        case (UInt8(ascii: "{")?, let next?): return next == UInt8(ascii: "\"") || next == UInt8(ascii: "}")
+        case (UInt8(ascii: "[")?, nil), (UInt8(ascii: "{")?, nil), (nil, _):
+            return bytes.count > blankLimit ? false : nil
+        default: return false
+        }
+    }
+
+    // MARK: Where lines of JSON are read
+
+    /// What the beginning of a file tells of its lines.
+    enum Lines {
+        /// Each is to be read: some may be damaged.
+        case readable
+        /// None is JSON.
+        case strange(StrangeFile)
+        /// More bytes must tell.
+        case open
+    }
+
+    /// A header and a row are looked for in so many bytes.
+    private static let rowLimit = 8 << 10
+
+    /// What a file that begins so is where lines of JSON are read; `isWhole` says that nothing follows.
+    static func lines(_ bytes: [UInt8], isWhole: Bool) -> Lines {
+        let isOpen = !isWhole && bytes.count <= rowLimit
+        if isOpen, bytes.count < 4, bytes.first != UInt8(ascii: "{") { return .open }
+        if isPacked(bytes) { return .strange(.packed) }
+        if isWide(bytes) { return .strange(.wide) }
+        let text = behindMark(bytes).drop(while: isBlank)
+        guard let first = text.first else { return isOpen ? .open : .readable }
+        if isBracket(first) { return .readable }
+        for delimiter in [",", ";", "\t", "|"] as [Unicode.Scalar] {
+            switch rows(text, between: UInt8(ascii: delimiter), isWhole: !isOpen) {
+            case true?: return .strange(.rows)
+            case nil: return .open
+            case false?: continue
+            }
+        }
+        return .readable
+    }
+
+    /// Whether a text begins with a header of several names and a row of as many fields; nil if there is too little of it.
+    ///
+    /// A damaged line of JSON is no header: it has a bracket or a member's name, or a line of JSON behind it.
+    private static func rows(_ text: ArraySlice<UInt8>, between delimiter: UInt8, isWhole: Bool) -> Bool? {
+        var reader = DelimitedReader(dialect: DelimitedDialect(delimiter: delimiter))
+        reader.append(text)
+        if isWhole { reader.finish() }
+        let row = reader.next()
+        guard let header = reader.header else { return row == nil && !isWhole ? nil : false }
+        let hasMember = zip(header.bytes, header.bytes.dropFirst()).contains { $0 == (0x22, UInt8(ascii: ":")) }
+        guard header.fields.count > 1, !hasMember, !header.bytes.contains(where: isBracket) else { return false }
+        guard let row else { return isWhole ? false : nil }
+        guard case .success(let row) = row, let first = row.bytes.first(where: { !isBlank($0) }) else { return false }
+        return !isBracket(first) && row.fields.count == header.fields.count
+    }
+
+    private static func isBracket(_ byte: UInt8) -> Bool {
+        [UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]")].contains(byte)
+    }
+}

@@ -90,10 +90,30 @@ enum NeutralContacts {
             return record
         }
 
-        /// Whose an object is that is no contact, and what it says of consent, where that can be read.
+        /// Whose an object is that is no contact, and what it says of consent: a word that can't be read is a no.
         private static func said(by json: JSONValue) -> Contact? {
-            let parts = (json.object ?? [:]).filter { ["identifiers", "subscriptions", "consents"].contains($0.name) }
-            return try? Contact(json: .object(JSONObject(parts.map { ($0.name, $0.value) })), at: "")
+            func each<Part>(_ name: String, _ part: (JSONValue) -> Part?) -> [Part] {
+                (json[name]?.array ?? []).compactMap(part)
+            }
+            var said = Contact(identifiers: each("identifiers") { try? Identifier(json: $0, at: "") })
+            said.subscriptions = each("subscriptions") { json in
+                json["channel"]?.string.map { channel in
+                    let state = json["state"]?.string.flatMap(Subscription.State.init)
+                    return Subscription(
+                        channel: Channel(rawValue: channel),
+                        topic: json["topic"]?.string,
+                        state: state ?? .unsubscribed
+                    )
+                }
+            }
+            said.consents = each("consents") { json in
+                json["purpose"]?.string.map { purpose in
+                    let state = json["state"]?.string.flatMap(Consent.State.init)
+                    let channel = json["channel"]?.string.map(Channel.init(rawValue:))
+                    return Consent(purpose: Purpose(rawValue: purpose), channel: channel, state: state ?? .denied)
+                }
+            }
+            return said
         }
     }
 

@@ -414,22 +414,113 @@ import Testing
         }
     }
 
-    @Test func `a line that is no contact says no all the same`() throws {
+    /// Whether a yes to e-mail becomes a no behind a line that is refused.
+    private static func isHeard(
+        behind refused: String,
+        _ yes: String,
+        from source: RecordFormat,
+        _ settings: JSONObject,
+        workers: Int
+    ) throws -> Bool {
         let migration = try Migration(
-            from: .neutralContacts,
+            from: source,
             to: .altcraftProfiles,
+            sourceSettings: settings,
             targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
         )
-        func line(_ state: String, _ more: String = "") -> String {
-            #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"\#(state)"}]\#(more)}"#
+        let sink = MemorySink()
+        var file = ChunkedSource(Array("\(refused)\n\(yes)\n".utf8), chunk: 1 << 16)
+        let report = try migration.run(&file, to: sink, workers: workers)
+        #expect((report.written, report.rejected) == (1, 1))
+        let isHeard = report.findings["migration.consent.earlierNo"]?.count == 1
+        #expect(sink.text.contains("unsubscribed") == isHeard)
+        return isHeard
+    }
+
+    struct Line: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let refused: String
+        let isHeard: Bool
+
+        init(_ name: String, _ refused: String, isHeard: Bool) {
+            (testDescription, self.refused, self.isHeard) = (name, refused, isHeard)
         }
-        for workers in 0...2 {
-            let sink = MemorySink()
-            let lines = [line("unsubscribed", #","tags":"none""#), line("subscribed")].joined(separator: "\n") + "\n"
-            var file = ChunkedSource(Array(lines.utf8), chunk: 1 << 16)
-            let report = try migration.run(&file, to: sink, workers: workers)
-            #expect(report.rejected == 1 && report.findings["migration.consent.earlierNo"]?.count == 1)
-            #expect(sink.text.contains("unsubscribed"))
-        }
+    }
+
+    static let contacts = [
+        Line(
+            "a no beside tags that are none",
+            #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"unsubscribed"}],"tags":"none"}"#,
+            isHeard: true
+        ),
+        Line(
+            "a word that can't be read",
+            #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"nope"}]}"#,
+            isHeard: true
+        ),
+        Line(
+            "a denial beside an identifier that is none",
+            #"{"identifiers":[{"kind":"email","value":"a@x.example"},7],"consents":[{"purpose":"messaging","state":"denied"}]}"#,
+            isHeard: true
+        ),
+        Line(
+            "a yes with a member too many",
+            #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"subscribed","x":1}]}"#,
+            isHeard: false
+        ),
+        Line(
+            "another person's no",
+            #"{"identifiers":[{"kind":"email","value":"b@x.example"}],"subscriptions":[{"channel":"email","state":"no"}]}"#,
+            isHeard: false
+        ),
+    ]
+
+    @Test(arguments: contacts, 0...2) func `a line that is no contact says no all the same`(
+        _ line: Line,
+        _ workers: Int
+    ) throws {
+        let yes =
+            #"{"identifiers":[{"kind":"email","value":"a@x.example"}],"subscriptions":[{"channel":"email","state":"subscribed"}]}"#
+        let isHeard = try Self.isHeard(behind: line.refused, yes, from: .neutralContacts, [:], workers: workers)
+        #expect(isHeard == line.isHeard)
+    }
+
+    static let profiles = [
+        Line(
+            "a no beside a number that is too long",
+            #"{"email":"a@x.example","n":1e999,"subscriptions":[{"channel":"email","resource_id":31,"status":"unsubscribed"}]}"#,
+            isHeard: true
+        ),
+        Line(
+            "a status that is no word",
+            #"{"email":"a@x.example","subscriptions":[{"channel":"email","resource_id":31,"status":"nope"}]}"#,
+            isHeard: true
+        ),
+        Line(
+            "a no beside an entry without a channel",
+            #"{"email":"a@x.example","subscriptions":[{"status":"x"},{"channel":"email","resource_id":31,"status":"suspended"}]}"#,
+            isHeard: true
+        ),
+        Line(
+            "a yes beside a status that is no word",
+            #"{"email":"a@x.example","subscriptions":[{"channel":"email","resource_id":31,"status":"subscribed"},{"channel":"sms","resource_id":31,"status":"x"}]}"#,
+            isHeard: false
+        ),
+        Line(
+            "another person's no",
+            #"{"email":"b@x.example","n":1e999,"subscriptions":[{"channel":"email","resource_id":31,"status":"unsubscribed"}]}"#,
+            isHeard: false
+        ),
+    ]
+
+    @Test(arguments: profiles, 0...2) func `a profile that is refused says no all the same`(
+        _ line: Line,
+        _ workers: Int
+    ) throws {
+        let yes =
+            #"{"email":"a@x.example","subscriptions":[{"channel":"email","resource_id":31,"status":"subscribed"}]}"#
+        let settings: JSONObject = ["resourceId": 31]
+        let isHeard = try Self.isHeard(behind: line.refused, yes, from: .altcraftProfiles, settings, workers: workers)
+        #expect(isHeard == line.isHeard)
     }
 }

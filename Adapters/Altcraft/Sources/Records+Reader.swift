@@ -44,8 +44,14 @@ struct ProfileReader: LineReader {
         do {
             let json = try JSONValue(parsing: hasMark ? bytes.dropFirst(3) : bytes[...])
             var profile = ProfileDraft(settings)
-            record.contact = profile.contact(of: json)
+            let contact = profile.contact(of: json)
             record.findings = profile.findings
+            // A no may stand in what can't be read.
+            if profile.findings.contains(where: { $0.severity == .error }) {
+                record.said = contact.map { SourceRecord.said(by: $0, unread: profile.unread) }
+            } else {
+                record.contact = contact
+            }
         } catch {
             let place = "line \(line), column \(error.column): \(error.code.rawValue)"
             record.findings = [FindingRow.lineJSON.at(detail: place)]
@@ -57,12 +63,15 @@ struct ProfileReader: LineReader {
 /// Makes a contact of one profile, and notes what can't be read.
 private struct ProfileDraft {
     private(set) var findings: [Finding] = []
+    /// Subscriptions whose status can't be read.
+    private(set) var unread: Set<Subscription.Key> = []
     private let settings: ImportSettings
     /// What the entries of each push token say.
     private var words: [PushToken: [Subscription]] = [:]
 
     init(_ settings: ImportSettings) { self.settings = settings }
 
+    /// The contact, or what can be read of it; nil if nothing can, or if nobody can tell whose it is.
     mutating func contact(of json: JSONValue) -> Contact? {
         guard let line = json.object else {
             findings = [FindingRow.lineJSON.at(detail: "it is \(json.typePhrase)")]
@@ -89,8 +98,7 @@ private struct ProfileDraft {
             )
         }
         addSubscriptions(data["subscriptions"], to: &contact)
-        // A no may stand in what can't be read.
-        return findings.contains { $0.severity == .error } ? nil : contact
+        return contact
     }
 
     // MARK: Identifiers and attributes
@@ -222,12 +230,14 @@ private struct ProfileDraft {
         for field in entry.json["custom_fields"]?.object ?? [:] where !field.value.isNull {
             fields[AttributeName(rawValue: field.name)] = held(field.value, path.dot("custom_fields").dot(field.name))
         }
-        return Subscription(
+        let subscription = Subscription(
             channel: Channel(rawValue: channel),
             topic: topic(of: resource, path),
             state: entry.state ?? .unknown,
             fields: fields
         )
+        if entry.hasStatus, entry.state == nil { unread.insert(subscription.key) }
+        return subscription
     }
 
     /// Takes a subscription; of several entries for one channel and topic the one that allows least counts.

@@ -36,16 +36,9 @@ struct ContactDraft: Sendable {
         return contact
     }
 
-    /// What the row says no to, and whose it is, where it is refused: what can't be read counts as a no.
+    /// What the row says no to, and whose it is, where it is refused.
     func said(by contact: Contact) -> Contact {
-        var said = Contact(identifiers: contact.identifiers)
-        said.subscriptions = contact.subscriptions.filter { !unread.wishes.contains($0.key) }
-        said.subscriptions += unread.wishes.sorted()
-            .map { Subscription(channel: $0.channel, topic: $0.topic, state: .unsubscribed) }
-        said.consents = contact.consents
-        said.consents += unread.denials.sorted()
-            .map { Consent(purpose: $0.purpose, channel: $0.channel, state: .denied) }
-        return said
+        SourceRecord.said(by: contact, unread: unread.wishes, unread.denials)
     }
 
     private var rows: ContactFileFindings { table.file.kind.findings }

@@ -138,6 +138,28 @@ public struct SourceRecord: Sendable {
         (self.number, self.line, self.bytes) = (number, line, bytes)
         (self.contact, self.findings, self.said) = (contact, findings, said)
     }
+
+    /// What a refused record says: what can't be read of it counts as a no.
+    ///
+    /// - Parameters:
+    ///   - contact: what can be read of it.
+    ///   - wishes: of what a word or a date about what the person wants can't be read.
+    ///   - denials: the same of what the person forbids.
+    /// - Returns: whose the record is, and what it says of consent.
+    public static func said(
+        by contact: Contact,
+        unread wishes: Set<Subscription.Key>,
+        _ denials: Set<Consent.Scope> = []
+    ) -> Contact {
+        var said = Contact(identifiers: contact.identifiers)
+        said.subscriptions = contact.subscriptions.filter { !wishes.contains($0.key) }
+        said.subscriptions += wishes.sorted()
+            .map { Subscription(channel: $0.channel, topic: $0.topic, state: .unsubscribed) }
+        said.consents = contact.consents
+        said.consents += denials.sorted()
+            .map { Consent(purpose: $0.purpose, channel: $0.channel, state: .denied) }
+        return said
+    }
 }
 
 /// Turns a file's bytes into contacts, chunk by chunk.

@@ -61,8 +61,6 @@ enum NeutralContacts {
     struct Reader: LineReader {
         var lines = RecordLines(maximumLength: NeutralContacts.longestLine, refusing: NeutralContacts.notJSON)
 
-        private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
         func overlong(length: Int, number: Int, line: Int) -> SourceRecord {
             let detail = "\(length) bytes, the limit is \(NeutralContacts.longestLine)"
             let finding = NeutralContacts.lineTooLong.at(detail: detail)
@@ -71,8 +69,7 @@ enum NeutralContacts {
 
         func record(_ bytes: [UInt8], number: Int, line: Int) -> SourceRecord {
             var record = SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
-            let hasMark = line == 1 && bytes.starts(with: Self.byteOrderMark)
-            let text = hasMark ? bytes.dropFirst(3) : bytes[...]
+            let text = line == 1 ? bytes.withoutByteOrderMark : bytes[...]
             record.contact = Contact(scanning: text)
             if record.contact != nil { return record }
             do {

@@ -323,6 +323,17 @@ import Testing
         #expect(!bench.files.contains("out.ndjson"))
     }
 
+    @Test func `settings may begin with a byte-order mark, from a file and by standard input`() async throws {
+        let settings = "\u{FEFF}" + #"{"mapping": [{"rename": "attributes.birth_date", "to": "attributes.born"}]}"#
+        let path = try bench.write("settings.json", settings)
+        let flags = formats + ["--in", "in.ndjson", "--out", "out.ndjson", "--settings"]
+        for (place, input) in [(path, nil), ("-", settings)] as [(String, String?)] {
+            let result = try await bench.start(flags + [place], input: input).result()
+            #expect(result.status == 1, "\(result.talk)")
+            #expect(try bench.read("out.ndjson").contains("\"born\""))
+        }
+    }
+
     @Test func `the settings' mapping is applied, planned and expected by a verification`() async throws {
         try bench.write(
             "settings.json",

@@ -163,9 +163,12 @@ import Testing
         }
     }
 
-    @Test func `a byte-order mark is named`() {
-        let error = #expect(throws: ConfigurationError.self) { try Self.load("\u{FEFF}{}") }
-        #expect(error?.findings.map(\.code) == ["configuration.byteOrderMark"])
+    @Test func `a byte-order mark counts as nothing, and moves no place`() throws {
+        let text = Example.text("valid/full")
+        #expect(try Self.load("\u{FEFF}" + text).providers.map(\.name) == ["crm", "next"])
+        let bare = #expect(throws: ConfigurationError.self) { try Self.load(#"{"x": 1}"#) }
+        let marked = #expect(throws: ConfigurationError.self) { try Self.load("\u{FEFF}" + #"{"x": 1}"#) }
+        #expect(bare != nil && marked?.description == bare?.description)
     }
 
     @Test func `a near miss is answered with the word that was meant`() throws {

@@ -9,13 +9,6 @@ enum ConfigurationFinding {
         reason: "The file is not JSON",
         remedy: "Mend the text at that place."
     )
-    static let byteOrderMark = FindingRow(
-        "configuration.byteOrderMark",
-        .error,
-        .invalid,
-        reason: "The file begins with a byte-order mark, which JSON does not allow",
-        remedy: "Save it as UTF-8 without a byte-order mark."
-    )
     static let duplicate = FindingRow(
         "configuration.duplicate",
         .error,

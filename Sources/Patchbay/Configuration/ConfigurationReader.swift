@@ -39,9 +39,7 @@ struct ConfigurationReader {
     }
 
     private static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> (SourceMap, JSONValue) {
-        guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
-            throw ConfigurationError(file: path, ConfigurationFinding.byteOrderMark.at())
-        }
+        let bytes = Array(bytes.withoutByteOrderMark)
         do {
             return (try SourceMap(bytes), try JSONValue(parsing: bytes, duplicateNames: .keepLast))
         } catch {

@@ -43,13 +43,7 @@ enum StrangeFile {
         }
     }
 
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
-
-    private static func behindMark(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-        bytes.starts(with: byteOrderMark) ? bytes.dropFirst(byteOrderMark.count) : bytes[...]
-    }
 
     /// Whether bytes begin as a gzip or a ZIP file does.
     static func isPacked(_ bytes: [UInt8]) -> Bool {
@@ -68,7 +62,7 @@ enum StrangeFile {
 
     /// Whether bytes begin as JSON that holds records, a list of objects or an object; nil if there are too few to tell.
     static func isJSON(_ bytes: [UInt8]) -> Bool? {
-        let marks = behindMark(bytes).lazy.filter { !isBlank($0) }.prefix(2)
+        let marks = bytes.withoutByteOrderMark.lazy.filter { !isBlank($0) }.prefix(2)
         switch (marks.first, marks.dropFirst().first) {
         case (UInt8(ascii: "[")?, let next?): return next == UInt8(ascii: "{") || next == UInt8(ascii: "]")
         case (UInt8(ascii: "{")?, let next?): return next == UInt8(ascii: "\"") || next == UInt8(ascii: "}")
@@ -99,7 +93,7 @@ enum StrangeFile {
         if isOpen, bytes.count < 4, bytes.first != UInt8(ascii: "{") { return .open }
         if isPacked(bytes) { return .strange(.packed) }
         if isWide(bytes) { return .strange(.wide) }
-        let text = behindMark(bytes).drop(while: isBlank)
+        let text = bytes.withoutByteOrderMark.drop(while: isBlank)
         guard let first = text.first else { return isOpen ? .open : .readable }
         if isBracket(first) { return .readable }
         for delimiter in [",", ";", "\t", "|"] as [Unicode.Scalar] {

@@ -67,7 +67,7 @@ import PatchbayModel
 
     /// What a configuration says of attributes.
     private static func attributes(_ configuration: [UInt8]) -> JSONValue {
-        (try? JSONValue(parsing: configuration))?["attributes"] ?? .null
+        (try? JSONValue(parsing: configuration.withoutByteOrderMark))?["attributes"] ?? .null
     }
 
     /// The ways into the target's vendor.

@@ -157,7 +157,9 @@ extension Command {
             while let line = lines.next() {
                 switch line {
                 case .success(let line) where line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 }: continue
-                case .success(let line): try read(line.bytes, at: "\(name):\(line.number)")
+                case .success(let line):
+                    let text = line.number == 1 ? line.bytes.withoutByteOrderMark : line.bytes
+                    try read(text, at: "\(name):\(line.number)")
                 case .failure(let fault): refuse("the line is longer than any may be", at: "\(name):\(fault.number)")
                 }
             }

@@ -48,8 +48,7 @@ struct OperationLines {
 
     private func operation(_ bytes: ArraySlice<UInt8>, number: Int) -> Result<EngagementOperation, Fault> {
         do {
-            let hasMark = number == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
-            var json = try JSONValue(parsing: hasMark ? bytes.dropFirst(3) : bytes)
+            var json = try JSONValue(parsing: number == 1 ? bytes.withoutByteOrderMark : bytes)
             if case .object(var object) = json {
                 for member in defaults(number) where object[member.name] == nil { object[member.name] = member.value }
                 json = .object(object)

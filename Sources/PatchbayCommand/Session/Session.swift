@@ -106,7 +106,7 @@ import PatchbaySimulation
 
     private func json(_ bytes: [UInt8], from place: String) throws -> JSONValue {
         do {
-            return try JSONValue(parsing: bytes)
+            return try JSONValue(parsing: bytes.withoutByteOrderMark)
         } catch {
             throw SettingsError([SessionFinding.notJSON.at(place, detail: error.description)])
         }

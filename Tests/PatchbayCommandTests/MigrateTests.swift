@@ -314,6 +314,27 @@ import Testing
         #expect(bench.files == before)
     }
 
+    @Test func `no control of a file's text reaches the terminal`() async throws {
+        let evil = "\u{1B}[31mTier\u{9B}2J\r"
+        try bench.write("twice.csv", "Contact Key,\"\(evil)\",\"\(evil)\"\nk1,a,b\n")
+        try bench.write("city.csv", "Contact Key,Email Address,City\nk1,a@x.example,Oulu\n")
+        try bench.write("settings.json", #"{"from": {"\u001b[31m": 1}}"#)
+        try bench.write("mapped.json", #"{"mapping": [{"rename": "attributes.city", "to": "attributes.\u001b[31m"}]}"#)
+        let flags = ["--from", "salesforce.contacts", "--to", "neutral.contacts", "--in"]
+        let lines = [
+            ["apply"] + flags + ["twice.csv"], ["apply"] + flags + ["\u{1B}[31m.csv"],
+            ["apply"] + flags + ["city.csv", "--settings", "settings.json"],
+            ["plan"] + flags + ["city.csv", "--settings", "mapped.json"],
+        ]
+        for line in lines {
+            let result = try await bench.start(["migrate"] + line).result()
+            let said = result.output + result.talk
+            #expect(said.contains(#"\u{1B}[31m"#), "\(said)")
+            let isObeyed = said.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || 0x7F...0x9F ~= $0.value }
+            #expect(!isObeyed)
+        }
+    }
+
     @Test func `settings are checked before the first byte`() async throws {
         try bench.write("settings.json", "{\"from\": {\"colour\": 1}, \"to\": {\"size\": 2}}")
         let result = try await migrate("--in", "in.ndjson", "--settings", "settings.json", "--out", "out.ndjson")

@@ -60,9 +60,8 @@ extension Command {
     static func describe(_ module: AdapterModule, on console: Console) throws {
         for door in module.doors {
             let descriptor = door.descriptor
-            try console.data(
-                "\(console.paint(descriptor.id.rawValue, .bold))  \(descriptor.title), \(descriptor.door) door"
-            )
+            let id = descriptor.id.rawValue
+            try console.data(id, .bold, then: "  \(descriptor.title), \(descriptor.door) door")
             let capabilities = descriptor.capabilities.listed
             let width = capabilities.map(\.capability.rawValue.count).max() ?? 0
             for (capability, support) in capabilities {
@@ -92,9 +91,8 @@ extension Command {
         guard session.isJSON else {
             for (_, rule) in rules {
                 let shown = tests[rule.id].map { "\($0.count) tests" } ?? "no test"
-                try session.console.data(
-                    "\(session.console.paint(rule.id.text, .bold))  \(rule.text) [\(rule.source); \(shown)]"
-                )
+                let rest = "  \(rule.text) [\(rule.source); \(shown)]"
+                try session.console.data(rule.id.text, .bold, then: rest)
             }
             return
         }

@@ -58,9 +58,8 @@ extension Command {
 
     func write(_ finding: Finding, _ place: Place) throws {
         guard session.isJSON else {
-            let severity = finding.severity.rawValue
-            let word = finding.severity.colour.map { session.console.paint(severity, $0) } ?? severity
-            return try session.console.data("\(place.text): \(word) \(finding)")
+            let head = "\(place.text): \(finding.severity.rawValue)"
+            return try session.console.data(head, finding.severity.colour, then: " \(finding)")
         }
         var json: JSONObject = ["file": .string(place.file)]
         json["line"] = place.position.map { .integer($0.line) }

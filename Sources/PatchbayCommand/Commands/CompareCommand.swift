@@ -35,8 +35,8 @@ extension Command {
             let width = shown.map(\.capability.rawValue.count).max() ?? 0
             for row in shown {
                 let note = row.new.note.isEmpty ? "" : "  \(row.new.note)"
-                let verdict = session.console.paint(row.verdict.rawValue.padded(to: 7), .bold)
-                try session.console.data("\(verdict)  \(row.capability.rawValue.padded(to: width))\(note)")
+                let verdict = row.verdict.rawValue.padded(to: 7)
+                try session.console.data(verdict, .bold, then: "  \(row.capability.rawValue.padded(to: width))\(note)")
             }
             let counts = CapabilityComparison.Verdict.allCases.map { "\(comparison.count($0)) \($0.rawValue)" }
             session.console.say(counts.joined(separator: ", ") + ".")

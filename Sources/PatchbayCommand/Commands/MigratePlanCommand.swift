@@ -151,7 +151,7 @@ extension Command {
         )
     }
 
-    private func head(_ text: String) throws { try session.console.data(session.console.paint(text, .bold)) }
+    private func head(_ text: String) throws { try session.console.data(text, .bold) }
 
     private func rows(_ rows: [[String]]) throws {
         // The last cell of a row may be as long as it likes.

@@ -41,9 +41,9 @@ import PatchbayModel
         try endLine()
     }
 
-    /// Writes a line of text.
-    func data(_ text: String) throws {
-        buffer.raw(text)
+    /// Writes a line of text, whose beginning may have a colour.
+    func data(_ text: String, _ colour: Colour? = nil, then rest: String = "") throws {
+        buffer.raw(Self.shown(text, paintsOutput ? colour : nil) + Self.shown(rest))
         try endLine()
     }
 
@@ -58,18 +58,20 @@ import PatchbayModel
         if !buffer.bytes.isEmpty { try output.write(buffer.bytes) }
     }
 
-    /// The text in a colour, for a line of data.
-    func paint(_ text: String, _ colour: Colour) -> String {
-        paintsOutput ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    /// The text as a person gets it: what a terminal would obey, such as a header may hold, stands there as an escape.
+    private static func shown(_ text: String, _ colour: Colour? = nil) -> String {
+        let shown =
+            text.unicodeScalars.contains(where: \.isObeyed)
+            ? text.unicodeScalars.map { $0.isObeyed ? $0.escaped(asASCII: true) : String($0) }.joined() : text
+        return colour.map { "\u{1B}[\($0.rawValue)m\(shown)\u{1B}[0m" } ?? shown
     }
 
     // MARK: Talk
 
     /// Says a line to the person.
     func say(_ text: String, _ colour: Colour? = nil) {
-        let painted = colour.map { usesColour ? "\u{1B}[\($0.rawValue)m\(text)\u{1B}[0m" : text } ?? text
         // Where nobody can be told, there is nothing to do about it.
-        try? failures.write(Array("\(clearLine)\(painted)\n".utf8))
+        try? failures.write(Array("\(clearLine)\(Self.shown(text, usesColour ? colour : nil))\n".utf8))
     }
 
     /// Says a finding, with where it was found.
@@ -80,10 +82,21 @@ import PatchbayModel
     /// Shows a line that the next one replaces; only where a person watches.
     func show(progress text: String) {
         guard isWatched else { return }
-        try? failures.write(Array("\(clearLine)\(text)".utf8))
+        try? failures.write(Array("\(clearLine)\(Self.shown(text))".utf8))
     }
 
     private var clearLine: String { isWatched ? "\r\u{1B}[K" : "" }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal takes it for a command; a line end and a tab are none.
+    fileprivate var isObeyed: Bool {
+        switch value {
+        case 0x09, 0x0A: false
+        case ..<0x20, 0x7F...0x9F: true
+        default: false
+        }
+    }
 }
 
 extension Finding.Severity {

@@ -335,6 +335,22 @@ import Testing
         }
     }
 
+    @Test func `a file that a run replaces is told, and an empty one is not`() async throws {
+        let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
+        try bench.write("one.ndjson", line)
+        for (input, source) in [(["--in", "one.ndjson"], nil), ([], line)] as [([String], String?)] {
+            for (old, isTold) in [("", false), ("old", true), (line, true)] {
+                try bench.write("out.ndjson", old)
+                let result = try await bench.start(formats + input + ["--out", "out.ndjson"], input: source).result()
+                #expect(result.status == 0)
+                #expect(result.talk.contains("out.ndjson was there already and is replaced.") == isTold)
+            }
+        }
+        let dry = try await migrate("--in", "one.ndjson", "--out", "out.ndjson", "--dry-run")
+        let device = try await migrate("--in", "one.ndjson", "--out", "/dev/null")
+        #expect(!dry.talk.contains("replaced") && !device.talk.contains("replaced"))
+    }
+
     @Test func `settings are checked before the first byte`() async throws {
         try bench.write("settings.json", "{\"from\": {\"colour\": 1}, \"to\": {\"size\": 2}}")
         let result = try await migrate("--in", "in.ndjson", "--settings", "settings.json", "--out", "out.ndjson")

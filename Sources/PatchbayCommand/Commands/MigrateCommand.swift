@@ -55,6 +55,7 @@ extension Command {
         guard let input, let files else { return .findings }
         var isDone = false
         defer { input.end(isDone: isDone, session) }
+        let old = session.oldOutput
         var progress = ProgressLine(session.console, total: ResumableMigration.size(of: files.input))
         let outcome = try ResumableMigration(
             setup.migration,
@@ -80,6 +81,7 @@ extension Command {
             session.tellStop(after: outcome.report.read)
             return .findings
         }
+        session.tellReplaced(old)
         try tellCompanions()
         return try end(outcome.report)
     }
@@ -122,7 +124,7 @@ extension Command {
     /// A run from or to something that is no plain file.
     private func runOnce() throws -> ExitStatus {
         var input = try session.source(session.invocation.text(.input))
-        let isDry = session.invocation.has(.dryRun)
+        let (isDry, old) = (session.invocation.has(.dryRun), session.oldOutput)
         let output =
             isDry ? nil : try session.invocation.file(.output).map { try OutputFile(path: $0) } ?? .standardOutput()
         let rejects =
@@ -147,6 +149,7 @@ extension Command {
         try rejects?.commit()
         try output?.commit()
         if !isDry {
+            session.tellReplaced(old)
             for companion in try companions() { try companion.write() }
             try tellCompanions()
         }
@@ -204,6 +207,19 @@ extension Session {
     /// Says that an earlier run is gone on with, if one is.
     func tellResumption(_ records: Int) {
         if records > 0 { console.say("An earlier run had settled \(records) records.") }
+    }
+
+    /// The file that `--out` names, where something stands in it that a run replaces.
+    var oldOutput: String? {
+        guard let path = invocation.file(.output), FilePlace.isFile(path), ResumableMigration.size(of: path) != 0 else {
+            return nil
+        }
+        return path
+    }
+
+    /// Says that a run has replaced what stood at `--out`, if anything did.
+    func tellReplaced(_ path: String?) {
+        if let path { console.say("\(path) was there already and is replaced.") }
     }
 
     /// Says that the run ended early.

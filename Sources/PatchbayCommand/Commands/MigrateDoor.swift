@@ -24,6 +24,7 @@ import PatchbayModel
             )
         }
         guard let input = try session.plainInput(beside: output) else { return .findings }
+        let old = session.oldOutput
         var isDone = false
         defer { input.end(isDone: isDone, session) }
         let files = session.files(input.path, output, source: setup.source)
@@ -34,6 +35,7 @@ import PatchbayModel
         )
         isDone = outcome.isCommitted
         if outcome.isCommitted {
+            session.tellReplaced(old)
             // None stands beside the verdicts.
             for companion in try setup.companions(beside: nil, rejects: invocation.text(.rejects)) {
                 try companion.write()

@@ -351,6 +351,18 @@ import Testing
         #expect(!dry.talk.contains("replaced") && !device.talk.contains("replaced"))
     }
 
+    @Test func `what a killed run left is cleared away, and named where its number lives on`() async throws {
+        let dead = try await bench.shell("exec sh -c 'echo $$'").output.trimmingCharacters(in: .newlines)
+        let alive = getpid()
+        for process in [dead, "\(alive)"] {
+            for name in ["out.ndjson", "out.ndjson.input"] { try bench.write("\(name).\(process).partial", "left") }
+        }
+        let result = try await migrate("--in", "in.ndjson", "--out", "out.ndjson")
+        let left = ["out.ndjson.\(alive).partial", "out.ndjson.input.\(alive).partial"]
+        #expect(bench.files.filter { $0.hasSuffix(".partial") } == left.sorted())
+        for name in left { #expect(result.talk.contains("\(name) is of another run to this file")) }
+    }
+
     @Test func `settings are checked before the first byte`() async throws {
         try bench.write("settings.json", "{\"from\": {\"colour\": 1}, \"to\": {\"size\": 2}}")
         let result = try await migrate("--in", "in.ndjson", "--settings", "settings.json", "--out", "out.ndjson")

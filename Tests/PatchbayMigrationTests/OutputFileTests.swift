@@ -68,6 +68,11 @@ import Testing
         try OutputFile(path: "\(folder)/a.csv").commit()
         let rest = ["a.csv", "a.csv.\(alive).partial", "a.csv.partial", "a.csv.x.partial", "b.csv.\(gone).partial"]
         #expect(names == rest.sorted())
+        // A file that can be gone on with is another way to the same name.
+        try OutputFile(path: "\(folder)/b.csv", from: nil).commit()
+        #expect(!names.contains("b.csv.\(gone).partial"))
+        // Nobody knows whose a draft is of which a process of that number lives.
+        #expect(OutputFile.clearDrafts(of: "\(folder)/a.csv") == ["\(folder)/a.csv.\(alive).partial"])
     }
 
     @Test func `a device is written and stays a device`() throws {

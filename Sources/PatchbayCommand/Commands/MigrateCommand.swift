@@ -36,6 +36,7 @@ extension Command {
     ) { session in
         let setup = try MigrationSetup(session)
         try session.requireDistinctFiles(setup)
+        session.clearDrafts()
         guard let door = setup.door, !session.invocation.has(.dryRun) else {
             return try MigrationRun(session, setup).run()
         }
@@ -207,6 +208,14 @@ extension Session {
     /// Says that an earlier run is gone on with, if one is.
     func tellResumption(_ records: Int) {
         if records > 0 { console.say("An earlier run had settled \(records) records.") }
+    }
+
+    /// Removes what killed runs left of `--out` and of their standard input, and names what may be of one that is at it.
+    fileprivate func clearDrafts() {
+        guard let output = invocation.file(.output), !invocation.has(.dryRun) else { return }
+        for draft in [output, KeptInput.path(beside: output)].flatMap(OutputFile.clearDrafts) {
+            console.say("\(draft) is of another run to this file, which is at it or was killed: delete it if none is.")
+        }
     }
 
     /// The file that `--out` names, where something stands in it that a run replaces.

@@ -50,7 +50,7 @@ public final class OutputFile: ByteSink {
             target = (exists ? OutputFile.resolved(path) : nil) ?? path
             let draft = OutputFile.ownDraft(of: target)
             self.draft = draft
-            OutputFile.removeAbandoned(of: target)
+            OutputFile.clearDrafts(of: target)
             do {
                 file = try FileDescriptor(draft, O_WRONLY | O_CREAT | O_TRUNC, mode: isPrivate ? 0o600 : 0o644)
                 // As long as it is locked nobody takes it for one that a killed process left.
@@ -88,6 +88,7 @@ public final class OutputFile: ByteSink {
         target = OutputFile.resolved(path) ?? path
         let draft = OutputFile.draft(of: target)
         self.draft = draft
+        OutputFile.clearDrafts(of: target)
         do throws(FileError) {
             let flags = O_RDWR | (length == nil ? O_CREAT : 0)
             let opened = try FileDescriptor(draft, flags, mode: isPrivate ? 0o600 : 0o644)
@@ -117,21 +118,30 @@ public final class OutputFile: ByteSink {
 
     /// Removes what killed processes left of a file of that name: a draft of a process that is gone, and that nobody else who
     /// shares the folder has locked.
-    private static func removeAbandoned(of target: String) {
+    ///
+    /// - Returns: the drafts that stay. Whoever has such a number now may write one, or has it from one that was killed.
+    @discardableResult public static func clearDrafts(of path: String) -> [String] {
+        let target = resolved(path) ?? path
         let place = target.lastIndex(of: "/")
         let (folder, name) = (
             place.map { String(target[...$0]) } ?? ".",
             place.map { String(target[target.index(after: $0)...]) } ?? target
         )
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var left: [String] = []
         for draft in names where draft.hasPrefix("\(name).") && draft.hasSuffix(".partial") {
             guard let process = pid_t(draft.dropFirst(name.count + 1).dropLast(".partial".count)), process > 0,
-                kill(process, 0) != 0, errno == ESRCH
+                process != getpid()
             else { continue }
             let path = place == nil ? draft : folder + draft
-            guard let file = try? FileDescriptor(path, O_WRONLY), file.lock() else { continue }
-            unlink(path)
+            let isGone = kill(process, 0) != 0 && errno == ESRCH
+            if isGone, let file = try? FileDescriptor(path, O_WRONLY), file.lock() {
+                unlink(path)
+            } else {
+                left.append(path)
+            }
         }
+        return left
     }
 
     /// Where the bytes of a file of that name may stand until it is complete.

@@ -363,6 +363,43 @@ import Testing
         for name in left { #expect(result.talk.contains("\(name) is of another run to this file")) }
     }
 
+    @Test func `a run that is stopped says what is left of it, and how to go on`() async throws {
+        let line = "{\"identifiers\":[{\"kind\":\"external\",\"value\":\"c-1\"}]}\n"
+        try bench.write("many.ndjson", String(repeating: line, count: 200_000))
+        try bench.write("one.ndjson", line)
+        let command = "\"$PATCHBAY\" \(formats.joined(separator: " "))"
+        let kept = try await bench.shell(
+            """
+            \(command) --checkpoint 0 --out out.ndjson --evidence all.ndjson < many.ndjson & command=$!
+            until [ -e out.ndjson.checkpoint ]; do sleep 0.01; done
+            kill -INT $command; wait $command
+            """
+        )
+        #expect(
+            kept.talk.contains(
+                "The same command with --in out.ndjson.input reads the source again up to there and goes on; --restart begins"
+            ),
+            "\(kept.talk)"
+        )
+        #expect(bench.files.contains("out.ndjson.input"))
+        let stops = [
+            ("--evidence other.all", "Stopped while standard input was read. No file was written; the same command"),
+            ("", "no file was written. Standard input can't be gone on with: begin anew."),
+        ]
+        for (flag, words) in stops {
+            let early = try await bench.shell(
+                """
+                mkfifo pipe; \(command) --out other \(flag) < pipe & command=$!
+                exec 3> pipe; cat one.ndjson >&3
+                until ls other*.partial; do sleep 0.01; done
+                kill -TERM $command; wait $command; rm pipe
+                """
+            )
+            #expect(early.talk.contains(words), "\(early.talk)")
+            #expect(!bench.files.contains { $0.hasPrefix("other") })
+        }
+    }
+
     @Test func `settings are checked before the first byte`() async throws {
         try bench.write("settings.json", "{\"from\": {\"colour\": 1}, \"to\": {\"size\": 2}}")
         let result = try await migrate("--in", "in.ndjson", "--settings", "settings.json", "--out", "out.ndjson")

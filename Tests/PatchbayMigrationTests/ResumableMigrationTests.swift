@@ -93,6 +93,13 @@ import Testing
 
     // MARK: Going on
 
+    @Test func `a run that was stopped tells how the next one goes on`() throws {
+        #expect(try run(files(), chunks: 0).next == .anew)
+        #expect(names == ["in.ndjson"])
+        #expect(try run(files(), chunks: 5).next == .there)
+        #expect(try run(files("other", evidence: "evidence"), chunks: 5).next == .again)
+    }
+
     @Test func `a run that goes on tells that it hears the noes again, before it moves on`() throws {
         let stopped = try run(files(), chunks: 9)
         #expect(stopped.report.read > 0)

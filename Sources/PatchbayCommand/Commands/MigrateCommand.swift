@@ -79,7 +79,7 @@ extension Command {
         session.tellResumption(outcome.resumed)
         isDone = outcome.isCommitted
         guard outcome.isCommitted else {
-            session.tellStop(after: outcome.report.read)
+            session.tellStop(after: outcome.report.read, outcome.next, input)
             return .findings
         }
         session.tellReplaced(old)
@@ -141,10 +141,10 @@ extension Command {
         guard session.interruption.signalNumber == nil else {
             let file = session.invocation.text(.input).flatMap { $0 == "-" ? nil : $0 }
             let pipe = file.map { "\($0) is no plain file and" } ?? "Standard input"
-            let why = input.size == nil ? " \(pipe) can't be gone on with: begin anew." : ""
+            let why = input.size == nil ? "\(pipe) can't be gone on with: begin anew." : "The same command begins anew."
             let isPlain = isDry || output?.isDraft ?? true
             let left = isPlain ? "no file was written" : "what was written of \(output?.path ?? "it") is not whole"
-            session.console.say("Stopped after \(report.read) records; \(left).\(why)")
+            session.console.say("Stopped after \(report.read) records; \(left). \(why)")
             return .findings
         }
         try rejects?.commit()
@@ -231,9 +231,16 @@ extension Session {
         if let path { console.say("\(path) was there already and is replaced.") }
     }
 
-    /// Says that the run ended early.
-    func tellStop(after records: Int) {
-        console.say("Stopped after \(records) records. The same command goes on from there; --restart begins anew.")
+    /// Says that the run ended early, and how the next one goes on.
+    func tellStop(after records: Int, _ next: ResumableMigration.Next = .there, _ input: KeptInput? = nil) {
+        let command = "The same command\(input?.flagToGoOn.map { " with \($0)" } ?? "")"
+        let words =
+            switch next {
+            case .there: "\(command) goes on from there; --restart begins anew."
+            case .again: "\(command) reads the source again up to there and goes on; --restart begins anew."
+            case .anew: "No file was written. \(command) begins anew."
+            }
+        console.say("Stopped after \(records) records. \(words)")
     }
 
     /// The numbers of a migration, for a person.

@@ -41,7 +41,7 @@ import PatchbayModel
                 try companion.write()
             }
         }
-        return try session.end(outcome)
+        return try session.end(outcome, of: input)
     }
 }
 
@@ -84,11 +84,11 @@ extension Session {
     }
 
     /// Says how a run through a door ended.
-    func end(_ outcome: DoorOutcome, verb: String = "written") throws -> ExitStatus {
+    func end(_ outcome: DoorOutcome, of input: KeptInput? = nil, verb: String = "written") throws -> ExitStatus {
         tellResumption(outcome.resumed)
         if let stopped = outcome.stopped { console.say("patchbay: the provider stopped: \(stopped)", .red) }
         guard outcome.isCommitted else {
-            tellStop(after: outcome.report.read)
+            tellStop(after: outcome.report.read, .there, input)
             return outcome.stopped == nil ? .findings : .failed
         }
         if isJSON {

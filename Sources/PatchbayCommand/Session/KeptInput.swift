@@ -27,6 +27,9 @@ struct KeptInput {
     /// Where standard input is kept.
     static func path(beside output: String) -> String { "\(output).input" }
 
+    /// What the command line needs to go on with it; nil where it names the file already.
+    var flagToGoOn: String? { isStandard ? "--in \(path)" : nil }
+
     /// Ends its use: it goes once all is done, and stays for whoever goes on with it.
     @MainActor func end(isDone: Bool, _ session: Session) {
         if isLeftover, isDone {
@@ -59,7 +62,10 @@ extension Session {
         let file = try OutputFile(path: path)
         var input = try source(nil)
         while let chunk = try input.next() { try file.write(chunk) }
-        guard interruption.signalNumber == nil else { return nil }
+        guard interruption.signalNumber == nil else {
+            console.say("Stopped while standard input was read. No file was written; the same command begins anew.")
+            return nil
+        }
         try file.commit()
         return KeptInput(standardInputIn: path)
     }

@@ -50,14 +50,26 @@ public struct ResumableMigration: Sendable {
         }
     }
 
+    /// How the next run goes on with one that was stopped.
+    public enum Next: Sendable {
+        /// Within the source.
+        case there
+        /// It reads the source from its start again, and passes over what is written.
+        case again
+        /// Nothing is kept to go on with.
+        case anew
+    }
+
     /// How a run ended.
     public struct Outcome: Sendable {
         /// The numbers of the whole, with those of earlier runs.
         public let report: MigrationReport
         /// Records that an earlier run had settled.
         public let resumed: Int
-        /// Whether the outputs have their names; if not, the next run goes on.
+        /// Whether the outputs have their names.
         public let isCommitted: Bool
+        /// How the next run goes on if they have not.
+        public let next: Next
     }
 
     private let migration: Migration
@@ -165,7 +177,8 @@ public struct ResumableMigration: Sendable {
             return Outcome(
                 report: report,
                 resumed: checkpoint?.place.report.read ?? 0,
-                isCommitted: report.isComplete
+                isCommitted: report.isComplete,
+                next: run.next
             )
         } catch {
             run.leave(after: error)
@@ -207,7 +220,7 @@ public struct ResumableMigration: Sendable {
         }
         if let first = outputs.first { Checkpoint.remove(at: Checkpoint.path(of: first)) }
         let report = checkpoint.place.report
-        return Outcome(report: report, resumed: report.read, isCommitted: true)
+        return Outcome(report: report, resumed: report.read, isCommitted: true, next: .anew)
     }
 
     /// Begins outputs, or goes on with them where a checkpoint left them; everybody may read the last so many.
@@ -288,6 +301,9 @@ private final class Run {
         for output in outputs { output.isKept = true }
         (last, saved) = (checkpoint, clock.now)
     }
+
+    /// How another run goes on with this one.
+    var next: ResumableMigration.Next { last.map { $0.place.isExact ? .there : .again } ?? .anew }
 
     /// Gives every file its name; killed in between, the next run does the rest.
     func commit(_ report: MigrationReport) throws {

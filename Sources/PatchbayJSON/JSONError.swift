@@ -24,6 +24,22 @@ public struct JSONError: Error, Hashable, Sendable {
         case duplicateName
         /// Deeper than the reader's limit.
         case tooDeep
+
+        /// What is wrong, in words.
+        public var reason: String {
+            switch self {
+            case .unexpectedEnd: "the text ends inside a value"
+            case .unexpectedByte: "a character that cannot stand there"
+            case .trailingText: "text after the end of the value"
+            case .invalidNumber: "not a JSON number"
+            case .invalidEscape: "an unknown or incomplete escape"
+            case .controlCharacter: "a control character that must be escaped"
+            case .invalidUTF8: "bytes that are not UTF-8"
+            case .loneSurrogate: "half of a surrogate pair (\\uD800–\\uDFFF), which is no character"
+            case .duplicateName: "the same name twice in one object"
+            case .tooDeep: "nested deeper than the limit"
+            }
+        }
     }
 
     /// What is wrong.
@@ -46,20 +62,5 @@ public struct JSONError: Error, Hashable, Sendable {
 
 extension JSONError: CustomStringConvertible {
     /// One sentence with what and where.
-    public var description: String {
-        let what =
-            switch code {
-            case .unexpectedEnd: "the text ends inside a value"
-            case .unexpectedByte: "a character that cannot stand there"
-            case .trailingText: "text after the end of the value"
-            case .invalidNumber: "not a JSON number"
-            case .invalidEscape: "an unknown or incomplete escape"
-            case .controlCharacter: "a control character that must be escaped"
-            case .invalidUTF8: "bytes that are not UTF-8"
-            case .loneSurrogate: "half of a surrogate pair (\\uD800–\\uDFFF), which is no character"
-            case .duplicateName: "the same name twice in one object"
-            case .tooDeep: "nested deeper than the limit"
-            }
-        return "line \(line), column \(column): \(what)"
-    }
+    public var description: String { "line \(line), column \(column): \(code.reason)" }
 }

@@ -81,7 +81,7 @@ enum NeutralContacts {
                 record.findings = [finding]
                 record.said = (try? JSONValue(parsing: text)).flatMap(Self.said)
             } catch {
-                let column = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
+                let column = (error as? JSONError).map { "column \($0.column): \($0.code.reason)" }
                 record.findings = [NeutralContacts.notJSON.at(detail: column)]
             }
             return record

@@ -74,6 +74,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [.neutralContacts, .altcraftProfiles] as [RecordFormat])
+    func `a line that is no JSON is told in words`(_ format: RecordFormat) throws {
+        var input = ChunkedSource(Array("{\"oops\n{}\n".utf8), chunk: 64)
+        let list = MemorySink()
+        _ = try migration(from: format)
+            .run(&input, to: MemorySink(), rejects: Rejects(list: list, replay: MemorySink()))
+        #expect(list.text.contains("column 7: the text ends inside a value)"))
+    }
+
     @Test(arguments: ["oops\n", "email,name\n", "{}", "\n\n{}\n", "\u{FEFF}{}\n", "7"])
     func `a short file is read line by line`(_ text: String) throws {
         for (chunk, workers) in [(1, 0), (1, 2), (64, 0), (64, 2)] {

@@ -53,7 +53,7 @@ struct ProfileReader: LineReader {
                 record.contact = contact
             }
         } catch {
-            let place = "line \(line), column \(error.column): \(error.code.rawValue)"
+            let place = "line \(line), column \(error.column): \(error.code.reason)"
             record.findings = [FindingRow.lineJSON.at(detail: place)]
         }
         return record

@@ -175,7 +175,7 @@ extension Command {
             guard isWanted(provider, json["code"]?.string) else { return }
             try add(try EngagementOperation(json: said, at: "operation"), on: provider, at: place)
         } catch let error as JSONError {
-            refuse("the line is not JSON (column \(error.column): \(error.code.rawValue))", at: place)
+            refuse("the line is not JSON (column \(error.column): \(error.code.reason))", at: place)
         } catch let error as ModelError {
             refuse("\(error.path): \(error.reason). \(error.remedy)", at: place)
         }

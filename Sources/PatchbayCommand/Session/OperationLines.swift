@@ -59,7 +59,7 @@ struct OperationLines {
                 Fault(finding: Self.notOperation.at(error.path, detail: error.reason, remedy: error.remedy))
             )
         } catch {
-            let detail = (error as? JSONError).map { "column \($0.column): \($0.code.rawValue)" }
+            let detail = (error as? JSONError).map { "column \($0.column): \($0.code.reason)" }
             return .failure(Fault(finding: Self.notJSON.at(detail: detail)))
         }
     }

@@ -146,7 +146,7 @@ struct RecordLens {
             do throws(JSONError) {
                 return .record(number, try lookAtLine(Array(line.bytes)))
             } catch {
-                let place = "column \(error.column): \(error.code.rawValue)"
+                let place = "column \(error.column): \(error.code.reason)"
                 return .unreadable(number, line: line.number, [NeutralContacts.notJSON.at(detail: place)])
             }
         case .failure(let fault):

@@ -365,7 +365,8 @@ import Testing
         _ time: String?,
         _ said: String
     ) throws {
-        let record = try #require(try read(Array("CustomerId|Delivery Hour\nc-1|\(text)\n".utf8), Self.settings).first)
+        let settings: JSONObject = ["types": ["delivery_hour": "time"]]
+        let record = try #require(try read(Array("CustomerId|Delivery Hour\nc-1|\(text)\n".utf8), settings).first)
         #expect(try record.contact?.attributes == time.map { ["delivery_hour": try typed($0, .time)] })
         #expect(record.findings.map { "\($0.severity.rawValue) \($0.code)" }.joined() == said)
         #expect(record.findings.allSatisfy { $0.path == "columns.Delivery Hour" })
@@ -373,8 +374,7 @@ import Testing
 
     @Test(.shows("acoustic/F5", of: AcousticDevice.self), arguments: ["Z", "-06:00"])
     func `an instant of the vendor's connectors is in UTC, whatever the file's zone`(_ zone: String) throws {
-        var settings = Self.settings
-        settings["zone"] = .string(zone)
+        let settings: JSONObject = ["types": ["last_visit": "timestamp"], "zone": .string(zone)]
         let file = "CustomerId|Last Visit\nc-1|03/09/2031 13:05:00 GMT\nc-2|03/09/2031 01:05:00 PM GMT\n"
         let records = try read(Array(file.utf8), settings)
         let instant = try typed("2031-03-09T13:05:00Z", .timestamp)

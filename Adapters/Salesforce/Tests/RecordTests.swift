@@ -296,6 +296,24 @@ import Testing
         #expect(marked?.description.contains("byte-order mark") == true)
     }
 
+    @Test(.shows("salesforce/F3"))
+    func `a type of an attribute without a column is told once, and so is a column without a name`() throws {
+        let settings: JSONObject = ["types": ["birth_day": "date", "points": "integer", "age": "integer"]]
+        let rows = try records("Contact Key,Points, ,Birth Date,?\nc-1,7,x,1990-04-01,y\nc-2,8,,,\n", settings)
+        let told = rows.map { $0.findings.map { "\($0.severity.rawValue) \($0.code) \($0.path)" } }
+        #expect(
+            told == [
+                [
+                    "note salesforce.file.columnUnnamed columns.3", "note salesforce.file.columnUnnamed columns.5",
+                    "note salesforce.file.typeAbsent types",
+                ], [],
+            ]
+        )
+        #expect(rows[0].findings[0].reason.contains("column 3"))
+        #expect(rows[0].findings[2].reason.contains("(age, birth_day; "))
+        #expect(rows.map { $0.contact?.attributes["points"] } == [.integer(7), .integer(8)])
+    }
+
     @Test(.shows("salesforce/F5", "salesforce/F2", "salesforce/F8", "salesforce/F7", "salesforce/K1", "salesforce/F6"))
     func `a bad row is a record with its bytes and every reason`() throws {
         let text = """

@@ -58,6 +58,8 @@ public struct ContactFileFindings: Sendable {
     let columnMissing: FindingRow
     let columnRepeated: FindingRow
     let wishAbsent: FindingRow
+    let typeAbsent: FindingRow
+    let columnUnnamed: FindingRow
     let encoding: FindingRow
     /// The same of a file that begins as another encoding does.
     let otherEncoding: FindingRow
@@ -133,7 +135,8 @@ public struct ContactFileFindings: Sendable {
     /// Every row, for the descriptor.
     public var all: [FindingRow] {
         [
-            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, encoding, width, fault, headerAgain,
+            empty, headerOnly, columnMissing, columnRepeated, wishAbsent, typeAbsent, columnUnnamed, encoding, width,
+            fault, headerAgain,
             manyLines,
             control, keyBlank, date, email, phone, value, seconds,
             unused, optInUnknown, timeZone, devicePart, deviceAssumed, keyMissing, optOutLost, noColumn, noHome, second,
@@ -212,6 +215,20 @@ public struct ContactFileFindings: Sendable {
             rule: rules.header,
             reason: "The header has no column of a name by which the settings say what a person allows",
             remedy: "Mend the name \(columns), or take it away: without it a no in the file would be nobody's."
+        )
+        typeAbsent = row(
+            "file.typeAbsent",
+            .note,
+            rule: rules.header,
+            reason: "The setting types names an attribute that no column of the file is",
+            remedy: "Mend the name if it is misspelt: it is the attribute's neutral one."
+        )
+        columnUnnamed = row(
+            "file.columnUnnamed",
+            .note,
+            rule: rules.header,
+            reason: "The column has no name that an attribute could have, so it is passed over",
+            remedy: "Name the column in the header if you need it."
         )
         encoding = row(
             "file.encoding",

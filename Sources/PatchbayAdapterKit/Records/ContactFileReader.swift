@@ -151,12 +151,18 @@ public struct ContactFileReader: RowReader, Sendable {
     /// What is said once for the whole file, with the first row.
     private func fileFindings(with number: Int) -> [Finding] {
         guard number == 1 else { return [] }
-        let other = passedOther ? [findings.headerOther.at("header", detail: "said once for all rows")] : []
-        let said = columns.compactMap { column in
+        let once = "said once for all rows"
+        let other = passedOther ? [findings.headerOther.at("header", detail: once)] : []
+        let said = columns.enumerated().compactMap { place, column in
+            guard column.hasName else {
+                return findings.columnUnnamed.at("columns.\(place + 1)", detail: "column \(place + 1), \(once)")
+            }
             let row = column.place == .ignored ? findings.unused : column.remark
-            return row?.at("columns.\(column.name)", detail: "said once for all rows")
+            return row?.at("columns.\(column.name)", detail: once)
         }
-        return other + said
+        let absent = file.settings.types.keys.filter { name in !columns.contains { $0.place == .attribute(name) } }
+            .map(\.rawValue).sorted().joined(separator: ", ")
+        return other + said + (absent.isEmpty ? [] : [findings.typeAbsent.at("types", detail: "\(absent); \(once)")])
     }
 
     // MARK: Rows
@@ -257,6 +263,11 @@ extension FieldForms {
         guard let doubled, text.unicodeScalars.contains(doubled) else { return text }
         return String(text.unicodeScalars.replacing([doubled, doubled], with: [doubled]))
     }
+}
+
+extension ContactColumn {
+    /// Whether it fills something, or could if it were mapped.
+    fileprivate var hasName: Bool { place != .ignored || !SnakeCase.text(name).isEmpty }
 }
 
 extension String {

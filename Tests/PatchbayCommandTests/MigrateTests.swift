@@ -400,6 +400,18 @@ import Testing
         }
     }
 
+    @Test func `a log tells each phase and no value`() async throws {
+        for (input, source) in [(["--in", "in.ndjson"], nil), ([], Self.contacts)] as [([String], String?)] {
+            let flags = ["--out", "out.ndjson", "--log", "trace"]
+            let result = try await bench.start(formats + input + flags, input: source).result()
+            for phase in ["moving", "naming"] {
+                #expect(result.talk.contains(" info PatchbayMigration: phase began phase=\(phase)\n"))
+            }
+            #expect(result.talk.contains("phase ended bytes=\(Self.contacts.utf8.count) phase=moving records=3\n"))
+            #expect(!result.talk.contains("c-1"))
+        }
+    }
+
     @Test func `settings are checked before the first byte`() async throws {
         try bench.write("settings.json", "{\"from\": {\"colour\": 1}, \"to\": {\"size\": 2}}")
         let result = try await migrate("--in", "in.ndjson", "--settings", "settings.json", "--out", "out.ndjson")

@@ -1,8 +1,10 @@
 import Foundation
+import Patchbay
 import PatchbayAdapterKit
 import PatchbayAltcraft
 import PatchbayJSON
 import PatchbayModel
+import Synchronization
 import Testing
 
 @testable import PatchbayMigration
@@ -98,6 +100,33 @@ import Testing
         #expect(names == ["in.ndjson"])
         #expect(try run(files(), chunks: 5).next == .there)
         #expect(try run(files("other", evidence: "evidence"), chunks: 5).next == .again)
+    }
+
+    private final class Lines: LogHandler {
+        let level = LogLevel.trace
+        private let told = Mutex<[String]>([])
+
+        var all: [String] { told.withLock { $0 } }
+
+        func log(event: LogEvent) {
+            told.withLock { $0.append("\(event.message) \(event.metadata.sorted { $0.key < $1.key }.map(\.value))") }
+        }
+    }
+
+    @Test func `a log hears each phase of a run, with counts alone`() throws {
+        let stopped = try run(files(), chunks: 9)
+        let (log, heard) = (Lines(), try bytes("out.ndjson.checkpoint"))
+        let place = try #require(Checkpoints.Place(json: JSONValue(parsing: heard)["place"] ?? .null))
+        _ = try ResumableMigration(try migration(), files(), settings: "a", interval: .zero, workers: 1)
+            .run(restarts: false, log: log, progress: { _ in }, isCancelled: { false })
+        #expect(
+            log.all == [
+                #"phase began ["hearing"]"#,
+                #"phase ended ["\#(place.offset)", "hearing", "\#(stopped.report.read)"]"#,
+                #"phase began ["moving"]"#, #"phase ended ["\#(Self.input.count)", "moving", "4000"]"#,
+                #"phase began ["naming"]"#, #"phase ended ["0", "naming", "0"]"#,
+            ]
+        )
     }
 
     @Test func `a run that goes on tells that it hears the noes again, before it moves on`() throws {

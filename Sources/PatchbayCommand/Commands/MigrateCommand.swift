@@ -67,6 +67,7 @@ extension Command {
         )
         .run(
             restarts: session.invocation.has(.restart),
+            log: try session.log(),
             progress: { done in
                 progress.show(
                     records: done.records,
@@ -131,11 +132,17 @@ extension Command {
         let rejects =
             isDry ? nil : try session.invocation.text(.rejects).map { try RejectFiles(path: $0, source: setup.source) }
         var progress = ProgressLine(session.console, total: input.size)
+        let phases = PhaseLog(try session.log())
+        defer { phases.end() }
+        phases.note(.moving)
         let report = try setup.migration.run(
             &input,
             to: output,
             rejects: rejects.map { Rejects(list: $0.list, replay: $0.replay) },
-            progress: { progress.show(records: $0.records, bytes: $0.bytes) },
+            progress: { done in
+                phases.note(done.phase, records: done.records, bytes: done.bytes)
+                progress.show(records: done.records, bytes: done.bytes)
+            },
             isCancelled: { session.interruption.signalNumber != nil }
         )
         guard session.interruption.signalNumber == nil else {
@@ -147,6 +154,8 @@ extension Command {
             session.console.say("Stopped after \(report.read) records; \(left). \(why)")
             return .findings
         }
+        phases.note(.moving, records: report.read, bytes: report.bytesRead)
+        if !isDry { phases.note(.naming) }
         try rejects?.commit()
         try output?.commit()
         if !isDry {

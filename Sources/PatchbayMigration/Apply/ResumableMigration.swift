@@ -1,3 +1,4 @@
+public import Patchbay
 import PatchbayAdapterKit
 public import PatchbayJSON
 import PatchbayModel
@@ -112,6 +113,7 @@ public struct ResumableMigration: Sendable {
     ///
     /// - Parameters:
     ///   - restarts: whether what an earlier run left is thrown away.
+    ///   - log: hears when each phase begins and ends, without a value of a person.
     ///   - progress: called after each chunk.
     ///   - isCancelled: asked before each chunk.
     /// - Returns: the numbers, and whether the files are complete.
@@ -122,23 +124,27 @@ public struct ResumableMigration: Sendable {
     /// with every no in memory: some ten bytes for each.
     public func run(
         restarts: Bool,
+        log: (any LogHandler)? = nil,
         progress: @escaping (Migration.Progress) -> Void,
         isCancelled: @escaping () -> Bool
     ) throws -> Outcome {
+        let phases = PhaseLog(log)
+        defer { phases.end() }
         do {
-            return try run(migration, restarts: restarts, progress: progress, isCancelled: isCancelled)
+            return try run(migration, restarts, phases, progress, isCancelled)
         } catch let failure as Migration.Failure where failure.findings.contains(where: EarlierNoes.isUnheeded) {
             var migration = migration
             migration.noesLimit = .max
-            return try run(migration, restarts: true, progress: progress, isCancelled: isCancelled)
+            return try run(migration, true, phases, progress, isCancelled)
         }
     }
 
     private func run(
         _ migration: Migration,
-        restarts: Bool,
-        progress: @escaping (Migration.Progress) -> Void,
-        isCancelled: @escaping () -> Bool
+        _ restarts: Bool,
+        _ phases: PhaseLog,
+        _ progress: @escaping (Migration.Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool
     ) throws -> Outcome {
         var source = try FileSource(path: files.input)
         let input = try InputIdentity(source, path: files.input)
@@ -159,6 +165,7 @@ public struct ResumableMigration: Sendable {
             }
         }
         do {
+            phases.note(checkpoints.resumption == nil ? .moving : .hearing)
             let report = try migration.run(
                 &source,
                 to: run.output,
@@ -166,13 +173,20 @@ public struct ResumableMigration: Sendable {
                 workers: workers,
                 checkpoints: checkpoints,
                 witness: files.evidence == nil ? nil : try migration.makeWitness(to: run.evidence, salt: input.head),
-                progress: progress,
+                progress: { told in
+                    phases.note(told.phase, records: told.records, bytes: told.bytes)
+                    progress(told)
+                },
                 isCancelled: isCancelled
             )
             guard try input.holds(for: source) else {
                 throw Migration.Failure([Checkpoint.changedInput.at(files.input)])
             }
-            if report.isComplete { try run.commit(report) }
+            if report.isComplete {
+                phases.note(.moving, records: report.read, bytes: report.bytesRead)
+                phases.note(.naming)
+                try run.commit(report)
+            }
             try run.writer.finish()
             return Outcome(
                 report: report,

@@ -10,7 +10,7 @@ public struct DoorSurroundings {
     /// Clocks and chance.
     public var host: any EngineHost
     /// Takes records of what happens, without a value of a person or a secret.
-    public var log: (any LogHandler)?
+    public let log: (any LogHandler)?
     /// Seconds between two checkpoints.
     public var interval: Duration
     /// Hears how far the run is.
@@ -19,6 +19,8 @@ public struct DoorSurroundings {
     public var trouble: (Finding) -> Void
     /// Asked a few times a second; true ends the run early.
     public var isCancelled: () -> Bool
+    /// Tells the log what the run is at.
+    let phases: PhaseLog
 
     /// Surroundings.
     public init(
@@ -32,6 +34,7 @@ public struct DoorSurroundings {
     ) {
         (self.transport, self.host, self.log, self.interval) = (transport, host, log, interval)
         (self.progress, self.trouble, self.isCancelled) = (progress, trouble, isCancelled)
+        phases = PhaseLog(log)
     }
 }
 
@@ -39,11 +42,17 @@ public struct DoorSurroundings {
 extension DoorSurroundings: Sendable {}
 
 extension DoorSurroundings {
+    /// Tells how far the run is.
+    func tell(_ told: DoorProgress) {
+        phases.note(told.part.phase, records: told.records, bytes: told.bytes)
+        progress(told)
+    }
+
     /// Tells how far something is that comes before contacts are moved.
     ///
     /// - Throws: `CancellationError` where the caller gives up.
     func tell(_ part: DoorProgress.Part, records: Int, bytes: Int) throws {
-        progress(DoorProgress(records: records, bytes: bytes, underway: 0, waiting: nil, part: part))
+        tell(DoorProgress(records: records, bytes: bytes, underway: 0, waiting: nil, part: part))
         if isCancelled() { throw CancellationError() }
     }
 }
@@ -168,6 +177,7 @@ final class DoorRun {
 
     nonisolated(nonsending) func run() async throws -> DoorOutcome {
         let client = try await makeClient()
+        defer { surroundings.phases.end() }
         do {
             let outcome = try await deliver(client)
             await client.close()
@@ -252,7 +262,7 @@ final class DoorRun {
                         told = clock.now
                         waiting = try await wait(client)
                     }
-                    surroundings.progress(progress(waiting))
+                    surroundings.tell(progress(waiting))
                 }
                 isDone = try await step(client, asker, continuation)
                 if isDone || stopped != nil || surroundings.isCancelled() { break }
@@ -262,7 +272,7 @@ final class DoorRun {
                 }
             }
         }
-        surroundings.progress(progress(nil))
+        surroundings.tell(progress(nil))
         report.isComplete = isDone
         try save()
         let accounts = try await client.accounts().first { $0.provider == target.provider.name }
@@ -278,6 +288,7 @@ final class DoorRun {
     /// Reads everything that the vendor holds, if that is wanted now.
     private nonisolated(nonsending) func readPages(_ asker: DoorAsker) async throws {
         guard feed.wantsPages else { return }
+        surroundings.phases.note(.pages)
         try await asker.eachPage(surroundings.isCancelled) { try feed.take($0) }
         try feed.take(nil)
     }
@@ -516,6 +527,7 @@ final class DoorRun {
 
     private func finish() throws {
         var place = Checkpoints.Place(report: report, offset: report.bytesRead, lines: 0, isExact: false)
+        surroundings.phases.note(.naming)
         try feed.flush(&place)
         try files.commit(place)
     }

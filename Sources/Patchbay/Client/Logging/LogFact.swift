@@ -1,8 +1,8 @@
-import PatchbayAdapterKit
-import PatchbayModel
+package import PatchbayAdapterKit
+package import PatchbayModel
 
 /// What a log record may say beside its message. There is no case for a value.
-enum LogFact {
+package enum LogFact {
     case provider(String)
     case adapter(AdapterID)
     case operation(OperationID)
@@ -17,6 +17,9 @@ enum LogFact {
     case saved(Int)
     case lost(Int)
     case damagedRows(Int)
+    case phase(String)
+    case records(Int)
+    case bytes(Int)
 
     /// Name and value; nil where there is nothing to say.
     var member: (String, String)? {
@@ -36,17 +39,26 @@ enum LogFact {
         case .saved(let count): ("saved", String(count))
         case .lost(let count): ("lost", String(count))
         case .damagedRows(let count): ("damagedRows", String(count))
+        case .phase(let name): ("phase", name)
+        case .records(let count): ("records", String(count))
+        case .bytes(let count): ("bytes", String(count))
         }
     }
 }
 
 /// Where this library logs; without a handler it costs a comparison.
-struct Log: Sendable {
+package struct Log: Sendable {
     let handler: (any LogHandler)?
+    private let source: String
 
-    func callAsFunction(_ level: LogLevel, _ message: StaticString, _ facts: @autoclosure () -> [LogFact]) {
+    /// A log of a module.
+    package init(handler: (any LogHandler)?, source: String = "Patchbay") {
+        (self.handler, self.source) = (handler, source)
+    }
+
+    package func callAsFunction(_ level: LogLevel, _ message: StaticString, _ facts: @autoclosure () -> [LogFact]) {
         guard let handler, handler.level <= level else { return }
-        handler.log(event: LogEvent(level, message, facts()))
+        handler.log(event: LogEvent(level, message, facts(), source: source))
     }
 
     /// Tells of everything that the engine told.

@@ -34,8 +34,8 @@ public struct LogEvent: Sendable {
     /// The module that says it.
     public let source: String
 
-    init(_ level: LogLevel, _ message: StaticString, _ facts: [LogFact]) {
-        (self.level, self.message, source) = (level, message, "Patchbay")
+    init(_ level: LogLevel, _ message: StaticString, _ facts: [LogFact], source: String = "Patchbay") {
+        (self.level, self.message, self.source) = (level, message, source)
         metadata = Dictionary(facts.compactMap(\.member)) { first, _ in first }
     }
 }

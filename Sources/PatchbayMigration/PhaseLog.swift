@@ -1,0 +1,61 @@
+package import Patchbay
+
+/// Tells a log when each phase of a run begins, and what it had seen when it ends.
+package final class PhaseLog {
+    /// What a run is at.
+    package enum Phase: String {
+        /// It reads the journal of an earlier run.
+        case journal
+        /// It reads again what an earlier run had read, for what people said no to in it.
+        case hearing
+        /// It reads all that the vendor holds.
+        case pages
+        /// It moves contacts.
+        case moving
+        /// It gives the files their names.
+        case naming
+    }
+
+    private let log: Log
+    private var phase: Phase?
+    private var seen = (records: 0, bytes: 0)
+
+    /// A log of no phase yet.
+    package init(_ handler: (any LogHandler)?) { log = Log(handler: handler, source: "PatchbayMigration") }
+
+    /// Takes note of how far a phase is; another one than before begins, and that one ends.
+    package func note(_ phase: Phase, records: Int = 0, bytes: Int = 0) {
+        if phase != self.phase {
+            end()
+            self.phase = phase
+            log(.info, "phase began", [.phase(phase.rawValue)])
+        }
+        seen = (records, bytes)
+    }
+
+    /// Ends the phase that the run is at.
+    package func end() {
+        guard let phase else { return }
+        log(.info, "phase ended", [.phase(phase.rawValue), .records(seen.records), .bytes(seen.bytes)])
+        (self.phase, seen) = (nil, (0, 0))
+    }
+}
+
+@available(*, unavailable)
+extension PhaseLog: Sendable {}
+
+extension Migration.Progress {
+    /// The phase that a run between files is at.
+    package var phase: PhaseLog.Phase { hearing == nil ? .moving : .hearing }
+}
+
+extension DoorProgress.Part {
+    /// The phase that a run through a door is at.
+    var phase: PhaseLog.Phase {
+        switch self {
+        case .moving: .moving
+        case .hearing: .hearing
+        case .journal: .journal
+        }
+    }
+}

@@ -323,6 +323,37 @@ import Testing
         #expect(code.isEmpty || slow.report.contains(code))
     }
 
+    @Test(arguments: [
+        ("k\nc1\n\u{FEFF}c2\nk\nc3,x\n", "\"written\":1,\"writtenWithFindings\":0,\"rejected\":3"),
+        ("x\nc1\n", "file.columnMissing"), ("[\n{\"k\": 1}\n]\n", "JSON"), ("{\n\"k\":\n\"c1\"\n}\n", "JSON"),
+        ("\n[\nc1\n", "file.columnMissing"),
+    ])
+    func `a header of few bytes is the same on every way`(_ text: String, _ says: String) throws {
+        let source = try #require(AdapterModule.des.formats.first)
+        let reading: JSONObject = ["columns": ["k": "identifier:external"]]
+        let adobe = try #require(AdapterModule.adobe.formats.first)
+        func said(_ workers: Int) throws -> String {
+            do {
+                let writing: JSONObject = ["columns": ["id": "identifier:external"]]
+                let outcome = try Outcome(
+                    Array(text.utf8),
+                    writing,
+                    from: source,
+                    reading,
+                    to: adobe,
+                    chunk: 1 << 20,
+                    workers: workers
+                )
+                return outcome.output + outcome.list + outcome.report
+            } catch let refusal as Migration.Failure {
+                return refusal.description
+            }
+        }
+        let slow = try said(0)
+        #expect(try said(1) == slow)
+        #expect(slow.contains(says))
+    }
+
     @Test func `times and instants of every form are the same on every way of rows`() throws {
         let source = try #require(AdapterModule.acoustic.formats.first)
         let reading: JSONObject = [

@@ -93,6 +93,9 @@ public struct ColumnLayout: Sendable {
 
 /// A reader of rows that have nothing to do with each other, once it has taken the header.
 public protocol RowReader: ContactReader {
+    /// Whether it has taken the header: before that it reads no row alone.
+    var knowsColumns: Bool { get }
+
     /// Reads one row, or says what is wrong with one that is none.
     ///
     /// - Parameter row: the row, with its number and line in the file.

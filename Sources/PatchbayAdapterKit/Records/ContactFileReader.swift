@@ -46,6 +46,8 @@ public struct ContactFileReader: RowReader, Sendable {
     /// Whether the file's columns, or attributes of any name, could hold every part of a contact.
     public func canHold(_ sample: Contact) -> Bool { file.canHold(sample) }
 
+    public var knowsColumns: Bool { table != nil }
+
     private var findings: ContactFileFindings { file.kind.findings }
     private var columns: [ContactColumn] { table?.columns ?? [] }
 
@@ -53,7 +55,8 @@ public struct ContactFileReader: RowReader, Sendable {
     private mutating func begun(_ bytes: [UInt8]) throws(SettingsError) -> [UInt8]? {
         guard let head else { return bytes }
         let all = head + bytes
-        guard all.count >= 4, let isJSON = StrangeFile.isJSON(all) else {
+        // A line may be shorter than the longest of the marks, and holds none then.
+        guard all.count >= 4 || all.contains(UInt8(ascii: "\n")), let isJSON = StrangeFile.isJSON(all) else {
             self.head = all
             return nil
         }

@@ -48,14 +48,14 @@ struct BulkPlan: Sendable {
         case rows(any RowReader)
     }
 
-    /// A reader that has taken the header; nil if it can't read a record alone.
+    /// A reader that has taken the header; nil if it can't read a record alone, or can't tell yet what the file is.
     func reader(behind header: Header) throws -> Reader? {
         switch source {
         case .neutralLines, .lines: return try (makeReader() as? any RecordReader).map(Reader.lines)
         case .columns:
             guard var reader = try makeReader() as? any RowReader else { return nil }
             try reader.read(header.bytes) { _ in }
-            return .rows(reader)
+            return reader.knowsColumns ? .rows(reader) : nil
         }
     }
 

@@ -28,8 +28,8 @@ public struct Migration: Sendable {
         public let records: Int
         /// Bytes read.
         public let bytes: Int
-        /// How many bytes an earlier run had read, while they are read again for what people said no to in them; nil once the
-        /// run goes on.
+        /// How many bytes an earlier run had read, while they are read for what people said no to in them; nil once the run
+        /// goes on.
         public internal(set) var hearing: Int?
     }
 
@@ -52,9 +52,13 @@ public struct Migration: Sendable {
     /// What is known of the source's records; nil if they can't be read alone.
     let sourceLayout: SourceLayout?
     /// What to run where records have nothing to do with each other but that a yes may stand behind a no.
-    let bulk: BulkPlan?
+    private(set) var bulk: BulkPlan?
     /// How many noes a run knows at once.
     var noesLimit = EarlierNoes.usualLimit
+    /// The path of a file of the source's format that was moved before: who says no in it is said no for in every run, as if
+    /// its records stood before the source's. A word of a record that its reader refuses counts where it can be read, because
+    /// the source may have the same record mended. Nil where there is none.
+    public var earlier: String?
 
     /// The settings by the codes of the findings that follow from them.
     var deciding: [String: String] {
@@ -215,6 +219,7 @@ public struct Migration: Sendable {
             deciding: deciding
         )
         do {
+            try hearEarlier(in: surroundings.noes, workers, progress, isCancelled)
             // What the fast way has read before it gave up.
             var first: [UInt8]?
             let report =
@@ -226,6 +231,29 @@ public struct Migration: Sendable {
         } catch let error as SettingsError {
             throw Failure(error.findings)
         }
+    }
+
+    /// Hears what people said no to in the file that was moved before.
+    func hearEarlier(
+        in noes: EarlierNoes,
+        _ workers: Int?,
+        _ progress: @escaping (Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool
+    ) throws {
+        guard let earlier else { return }
+        var source = try FileSource(path: earlier)
+        let hearing = BulkRun.Surroundings(hearing: noes, of: source.size ?? 0, progress, isCancelled)
+        var migration = self
+        migration.bulk?.fears = false
+        do {
+            var first: [UInt8]?
+            if try migration.runFast(&source, &first, hearing, workers, Company()) == nil {
+                _ = try migration.runSlowly(&source, first, hearing, nil, fears: false)
+            }
+        } catch let error as SettingsError {
+            throw Failure(error.findings.map { $0.inFile(earlier) })
+        }
+        if let change = try source.change() { throw Failure([change]) }
     }
 
     /// The fast way; nil where the records are for the slow one.
@@ -246,14 +274,21 @@ public struct Migration: Sendable {
         _ source: inout some ByteSource,
         _ first: [UInt8]?,
         _ surroundings: BulkRun.Surroundings,
-        _ witness: Witness?
+        _ witness: Witness?,
+        fears: Bool = true
     ) throws -> MigrationReport {
         let checkpoints = surroundings.keeping
         if checkpoints?.resumption != nil { throw Failure([Checkpoints.otherWay.at()]) }
         var first = first
         var reader = try makeReader()
         let noes = surroundings.noes
-        let slow = SlowWay(writer: try makeWriter(), catalogue: catalogue, mapping: mapping, heeding: noes)
+        let slow = SlowWay(
+            writer: try makeWriter(),
+            catalogue: catalogue,
+            mapping: mapping,
+            heeding: noes,
+            fears: fears
+        )
         var pass = Pass(slow, output: surroundings.output, rejects: surroundings.rejects)
         (pass.witness, pass.surveyor, pass.deciding) = (witness, surroundings.surveyor, surroundings.deciding)
         while !surroundings.isCancelled() {

@@ -87,30 +87,31 @@ enum NeutralContacts {
             return record
         }
 
-        /// Whose an object is that is no contact, and what it says of consent: a word that can't be read is a no.
-        private static func said(by json: JSONValue) -> Contact? {
-            func each<Part>(_ name: String, _ part: (JSONValue) -> Part?) -> [Part] {
-                (json[name]?.array ?? []).compactMap(part)
-            }
-            var said = Contact(identifiers: each("identifiers") { try? Identifier(json: $0, at: "") })
-            said.subscriptions = each("subscriptions") { json in
-                json["channel"]?.string.map { channel in
-                    let state = json["state"]?.string.flatMap(Subscription.State.init)
-                    return Subscription(
-                        channel: Channel(rawValue: channel),
-                        topic: json["topic"]?.string,
-                        state: state ?? .unsubscribed
-                    )
+        /// Whose an object is that is no contact, and what it says of consent.
+        private static func said(by json: JSONValue) -> RefusedWords {
+            func each(_ name: String, _ take: (JSONValue) -> Void) { (json[name]?.array ?? []).forEach(take) }
+            var said = Contact()
+            each("identifiers") { if let one = try? Identifier(json: $0, at: "") { said.identifiers.append(one) } }
+            var (wishes, denials): (Set<Subscription.Key>, Set<Consent.Scope>) = ([], [])
+            each("subscriptions") { json in
+                guard let channel = json["channel"]?.string.map(Channel.init(rawValue:)) else { return }
+                let wish = Subscription(channel: channel, topic: json["topic"]?.string, state: .unsubscribed)
+                guard let state = json["state"]?.string.flatMap(Subscription.State.init) else {
+                    wishes.insert(wish.key)
+                    return
                 }
+                said.subscriptions.append(Subscription(channel: channel, topic: wish.topic, state: state))
             }
-            said.consents = each("consents") { json in
-                json["purpose"]?.string.map { purpose in
-                    let state = json["state"]?.string.flatMap(Consent.State.init)
-                    let channel = json["channel"]?.string.map(Channel.init(rawValue:))
-                    return Consent(purpose: Purpose(rawValue: purpose), channel: channel, state: state ?? .denied)
+            each("consents") { json in
+                guard let purpose = json["purpose"]?.string.map(Purpose.init(rawValue:)) else { return }
+                let channel = json["channel"]?.string.map(Channel.init(rawValue:))
+                guard let state = json["state"]?.string.flatMap(Consent.State.init) else {
+                    denials.insert(Consent.Scope(purpose, channel: channel))
+                    return
                 }
+                said.consents.append(Consent(purpose: purpose, channel: channel, state: state))
             }
-            return said
+            return RefusedWords(of: said, unread: wishes, denials)
         }
     }
 

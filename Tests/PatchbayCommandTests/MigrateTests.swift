@@ -303,6 +303,28 @@ import Testing
         #expect(bench.files == before)
     }
 
+    @Test func `rows that are mended follow the noes of the file that they are from`() async throws {
+        func contact(_ state: String, _ rest: String = "") -> String {
+            #"{"identifiers":[{"kind":"external","value":"c-1"}],"subscriptions":[{"channel":"email","state":"\#(state)"}]\#(rest)}"#
+                + "\n"
+        }
+        try bench.write("all.ndjson", contact("unsubscribed") + contact("subscribed", #","tags":7"#))
+        try bench.write("mended.ndjson", contact("subscribed"))
+        let first = try await migrate("--in", "all.ndjson", "--out", "one.ndjson", "--rejects", "bad.ndjson")
+        #expect(first.talk.contains("2 read, 1 written, 1 rejected."))
+        let (second, both) = (["--out", "two.ndjson"], ["--in", "mended.ndjson", "--after", "all.ndjson"])
+        let result = try await bench.start(formats + both + second).result()
+        #expect(result.talk.contains("1 × warning migration.consent.earlierNo"))
+        #expect(try bench.read("two.ndjson") == contact("unsubscribed"))
+        let verify = ["migrate", "verify"] + formats.dropFirst(2) + both + ["--target", "two.ndjson"]
+        #expect(try await bench.start(verify).result().status == 0)
+        let plan = ["migrate", "plan"] + formats.dropFirst(2) + both
+        #expect(try await bench.start(plan).result().output.contains("migration.consent.earlierNo"))
+        let own = try await migrate("--in", "mended.ndjson", "--after", "all.ndjson", "--out", "all.ndjson")
+        #expect(own.status == 64 && own.talk.contains("--after and --out would be one file"))
+        #expect(try await migrate("--in", "mended.ndjson", "--after", "none", "--out", "x").status == 2)
+    }
+
     @Test func `a failure leaves the old file and no half one`() async throws {
         try bench.write("out.ndjson", "old")
         let before = bench.files

@@ -190,9 +190,12 @@ private final class Bench: Sendable {
         _ vendor: PlayedVendor,
         journal: Bool = false,
         settings: JSONValue = [:],
+        after earlier: String? = nil,
         isCancelled: @escaping () -> Bool = { false },
         progress: ((DoorProgress) -> Void)? = nil
     ) async throws -> DoorOutcome {
+        var migration = migration
+        migration.earlier = earlier.map(path)
         var files = DoorMigration.Files(input: path("in"), output: path("out"))
         files.rejects = (path("rejected"), path("rejected.rows"))
         files.journal = journal ? path("journal") : nil
@@ -310,6 +313,21 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         let (verification, told) = try await bench.verify(vendor)
         #expect(told == [])
         #expect(verification.compared == 28)
+    }
+
+    @Test(arguments: Shop.allCases)
+    private func `who said no in the file before is said no for`(shop: Shop) async throws {
+        let (yes, no) = (
+            Subscription(channel: .email, state: .subscribed), [Subscription(channel: .email, state: .unsubscribed)]
+        )
+        let bench = try Bench(shop.target(), [person("c-1", ["nick": "A"], no)])
+        defer { bench.remove() }
+        try FileManager.default.moveItem(atPath: bench.path("in"), toPath: bench.path("before"))
+        try bench.write([person("c-1", ["nick": "A"], [yes]), person("c-2", ["nick": "B"])])
+        var heard: Set<DoorProgress.Part> = []
+        let outcome = try await bench.apply(shop.vendor(), after: "before", progress: { heard.insert($0.part) })
+        #expect(outcome.report.findings["migration.consent.earlierNo"]?.count == 1)
+        #expect(heard.contains(.hearing(of: try bench.text("before").utf8.count)))
     }
 
     @Test(arguments: Shop.allCases)

@@ -362,6 +362,75 @@ import Testing
     }
 }
 
+@Suite("Noes of a file that was moved before") struct FileBeforeTests {
+    /// What the file said, and whether the yes of the mended row behind it becomes a no.
+    static let files = [
+        ("k1,a@x.example,,,2031-01-01 00:00:00", true), ("k1,a@x.example,XX,,2031-01-01 00:00:00", true),
+        // What could not be read there may be what was mended.
+        ("k1,a@x.example,,2030-01-01 00:00:00,soon", false), ("k1,a@x.example,,soon,", false),
+        ("k1,a@x.example,XX,2030-01-01 00:00:00,", false), ("k2,b@x.example,,,2031-01-01 00:00:00", false),
+        ("k1,a@x.example,,,2031-01-01 00:00:00,one field too many", false),
+        ("k1,a@x.example,,2030-01-01 00:00:00,\nk1,a@x.example,,,2031-01-01 00:00:00", true),
+    ]
+
+    @Test(arguments: files, 0...2) func `who says no there is said no for`(_ file: (String, Bool), _ workers: Int)
+        throws
+    {
+        let header = "Contact Key,Email Address,Mobile Number,Mail In,Mail Out"
+        let path = NSTemporaryDirectory() + "before-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("\(header)\n\(file.0)\n".utf8).write(to: URL(filePath: path))
+        var migration = try Migration(
+            from: try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }),
+            to: .altcraftProfiles,
+            sourceSettings: ["columns": ["Mail In": "optIn:email", "Mail Out": "optOut:email"]],
+            targetSettings: ["dbId": 7, "matching": "email", "resourceId": 31]
+        )
+        migration.earlier = path
+        let mended = Array("\(header)\nk1,a@x.example,,2032-01-01 00:00:00,\n".utf8)
+        let (sink, list) = (MemorySink(), MemorySink())
+        var source = ChunkedSource(mended, chunk: 1 << 16)
+        var hearing: Set<Int?> = []
+        let report = try migration.run(
+            &source,
+            to: sink,
+            rejects: Rejects(list: list, replay: MemorySink()),
+            workers: workers,
+            progress: { hearing.insert($0.hearing) }
+        )
+        #expect((report.read, report.written, list.text) == (1, 1, ""))
+        #expect(report.findings["migration.consent.earlierNo"]?.count ?? 0 == (file.1 ? 1 : 0))
+        #expect(sink.text.contains("unsubscribed") == file.1)
+        #expect(hearing == [nil, header.utf8.count + file.0.utf8.count + 2])
+        let evidence = MemorySink()
+        var again = ChunkedSource(mended, chunk: 1 << 16)
+        let witness = try migration.makeWitness(to: evidence, salt: "s")
+        _ = try migration.run(&again, to: MemorySink(), workers: workers, witness: witness)
+        #expect(evidence.text.contains("unsubscribed") == file.1)
+        var planned = ChunkedSource(mended, chunk: 1 << 16)
+        let plan = try migration.plan(&planned, workers: workers).report
+        #expect(plan.findings["migration.consent.earlierNo"]?.count ?? 0 == (file.1 ? 1 : 0))
+    }
+
+    @Test func `a file that is none is named`() throws {
+        var migration = try Migration(
+            from: try #require(AdapterModule.salesforce.formats.first { $0.id == "salesforce.contacts" }),
+            to: .neutralContacts
+        )
+        let path = NSTemporaryDirectory() + "before-\(UUID().uuidString)"
+        migration.earlier = path
+        func run() throws {
+            var source = ChunkedSource(Array("Contact Key\nk1\n".utf8), chunk: 100)
+            _ = try migration.run(&source, to: MemorySink())
+        }
+        #expect(throws: FileError.self) { try run() }
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data("City\nOulu\n".utf8).write(to: URL(filePath: path))
+        let refusal = #expect(throws: Migration.Failure.self) { try run() }
+        #expect(refusal?.findings.first?.path == "\(path): header")
+    }
+}
+
 @Suite("Noes of rows that are refused") struct RefusedNoesTests {
     private static let header = "Contact Key,Email Address,Mobile Number,Mail In,Mail Out"
     private static let yes = "k1,a@x.example,,2030-01-01 00:00:00,"

@@ -48,7 +48,7 @@ struct ProfileReader: LineReader {
             record.findings = profile.findings
             // A no may stand in what can't be read.
             if profile.findings.contains(where: { $0.severity == .error }) {
-                record.said = contact.map { SourceRecord.said(by: $0, unread: profile.unread) }
+                record.said = contact.map { RefusedWords(of: $0, unread: profile.unread) }
             } else {
                 record.contact = contact
             }

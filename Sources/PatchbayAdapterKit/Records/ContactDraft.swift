@@ -36,9 +36,9 @@ struct ContactDraft: Sendable {
         return contact
     }
 
-    /// What the row says no to, and whose it is, where it is refused.
-    func said(by contact: Contact) -> Contact {
-        SourceRecord.said(by: contact, unread: unread.wishes, unread.denials)
+    /// What the row says of what its person allows, where it is refused.
+    func said(by contact: Contact) -> RefusedWords {
+        RefusedWords(of: contact, unread: unread.wishes, unread.denials)
     }
 
     private var rows: ContactFileFindings { table.file.kind.findings }

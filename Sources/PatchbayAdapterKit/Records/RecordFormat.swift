@@ -120,11 +120,10 @@ public struct SourceRecord: Sendable {
     public var contact: Contact?
     /// What a person should know about it.
     public var findings: [Finding]
-    /// What can be read of one that has no contact: whose it is, and what the person says no to. A word that can't be read
-    /// counts as a no. Nil where nobody can tell.
+    /// What one that has no contact says of what its person allows; nil where nobody can tell.
     ///
     /// A no counts for the person's other records, even if its own is not moved.
-    public var said: Contact?
+    public var said: RefusedWords?
 
     /// A record.
     public init(
@@ -133,32 +132,40 @@ public struct SourceRecord: Sendable {
         bytes: [UInt8],
         contact: Contact?,
         findings: [Finding] = [],
-        said: Contact? = nil
+        said: RefusedWords? = nil
     ) {
         (self.number, self.line, self.bytes) = (number, line, bytes)
         (self.contact, self.findings, self.said) = (contact, findings, said)
     }
+}
 
-    /// What a refused record says: what can't be read of it counts as a no.
+/// What a refused record says of what its person allows, and who that is.
+public struct RefusedWords: Hashable, Sendable {
+    /// The person's identifiers, and each word that can be read.
+    public let read: Contact
+    private let wishes: Set<Subscription.Key>
+    private let denials: Set<Consent.Scope>
+
+    /// Words of a refused record.
     ///
     /// - Parameters:
     ///   - contact: what can be read of it.
     ///   - wishes: of what a word or a date about what the person wants can't be read.
     ///   - denials: the same of what the person forbids.
-    /// - Returns: whose the record is, and what it says of consent.
-    public static func said(
-        by contact: Contact,
-        unread wishes: Set<Subscription.Key>,
-        _ denials: Set<Consent.Scope> = []
-    ) -> Contact {
-        var said = Contact(identifiers: contact.identifiers)
-        said.subscriptions = contact.subscriptions.filter { !wishes.contains($0.key) }
-        said.subscriptions += wishes.sorted()
+    public init(of contact: Contact, unread wishes: Set<Subscription.Key>, _ denials: Set<Consent.Scope> = []) {
+        var read = Contact(identifiers: contact.identifiers)
+        (read.subscriptions, read.consents) = (contact.subscriptions, contact.consents)
+        (self.read, self.wishes, self.denials) = (read, wishes, denials)
+    }
+
+    /// The same, with a no for each word that can't be read.
+    public var feared: Contact {
+        var feared = read
+        feared.subscriptions += wishes.sorted()
             .map { Subscription(channel: $0.channel, topic: $0.topic, state: .unsubscribed) }
-        said.consents = contact.consents
-        said.consents += denials.sorted()
+        feared.consents += denials.sorted()
             .map { Consent(purpose: $0.purpose, channel: $0.channel, state: .denied) }
-        return said
+        return feared
     }
 }
 

@@ -102,6 +102,15 @@ public struct Finding: Hashable, Sendable {
     }
 }
 
+extension Finding {
+    /// The same, about something in the file at that path.
+    package func inFile(_ file: String) -> Finding {
+        var finding = self
+        finding.path = path.isEmpty ? file : "\(file): \(path)"
+        return finding
+    }
+}
+
 extension Finding: CustomStringConvertible {
     /// One line: code, place, reason, remedy, and what the vendor said.
     public var description: String {

@@ -35,6 +35,11 @@ struct Flag: Hashable, Sendable {
     /// As a person types it: `--config FILE`.
     var usage: String { "--\(name)" + (value.placeholder.map { " \($0)" } ?? "") }
 
+    static let after = Flag(
+        "after",
+        .text("FILE"),
+        "a file that was moved before, of which --in has mended rows: whoever says no in it stays at no"
+    )
     static let code = Flag("code", .text("CODE"), "only what was rejected with this code")
     static let companion = Flag(
         "companion",

@@ -14,8 +14,8 @@ extension Command {
             they would have been; --restart begins anew. Standard input can't be gone on with, unless it is kept: for --evidence, --journal and
             a server door it stands beside --out, as FILE.input, until all is done. Rejected records go to the
             --rejects file, one JSON object a line with number, reason, remedy and the original; beside it stand the
-            original rows with the source's header, which can be mended and fed in again, as a run of its own that
-            does not know the noes of this one. A file that the target's vendor
+            original rows with the source's header, which can be mended and fed in again: --after names the file that they
+            are from, so that whoever says no there is said no for. A file that the target's vendor
             wants beside the contacts, such as a map of the columns, is written there, too; one that stands beside the source
             says how it is read, unless --companion names another or none. --evidence has a line for each
             word about what a person allows, before and after; with it every record is read back, and one that would
@@ -28,7 +28,7 @@ extension Command {
             """,
         required: [.from, .to],
         optional: [
-            .settings, .config, .provider, .companion, .input, .output, .rejects, .consentEvidence, .journal,
+            .settings, .config, .provider, .companion, .after, .input, .output, .rejects, .consentEvidence, .journal,
             .checkpoint,
             .restart, .dryRun, .logLevel, .json,
         ],

@@ -18,7 +18,7 @@ extension Command {
             provider's, and whether there will be a way back.
             """,
         required: [.from, .to],
-        optional: [.settings, .config, .provider, .companion, .input, .html, .activity, .rate, .json]
+        optional: [.settings, .config, .provider, .companion, .after, .input, .html, .activity, .rate, .json]
     ) { session in
         try MigrationPlanRun(session).run()
     }

@@ -39,7 +39,8 @@ import PatchbayModel
         pathsBesideSource = [companion?.path, beside].compactMap(\.self)
         let catalogue = session.invocation.has(.config) ? try session.configuration().catalogue : AttributeCatalogue()
         let configuration = try session.invocation.text(.config).map { try FileSource.contents(of: $0) } ?? []
-        let read = companion.map { [("companion", JSONValue.object($0.settings))] } ?? []
+        let earlier = try session.invocation.text(.after).map { [("after", try ResumableMigration.identity(of: $0))] }
+        let read = (companion.map { [("companion", JSONValue.object($0.settings))] } ?? []) + (earlier ?? [])
         parts =
             [
                 ("version", .string(Command.version)), ("from", .string(source.id)), ("to", .string(target.id)),
@@ -52,7 +53,7 @@ import PatchbayModel
                 ),
             ] + read
         do {
-            migration = try Migration(
+            var migration = try Migration(
                 from: source,
                 to: target,
                 sourceSettings: companion?.settings ?? sourceSettings,
@@ -60,6 +61,8 @@ import PatchbayModel
                 catalogue: catalogue,
                 mapping: try ContactMapping(json: settings["mapping"] ?? [], catalogue: catalogue)
             )
+            migration.earlier = session.invocation.text(.after)
+            self.migration = migration
         } catch {
             throw SettingsError(error.findings)
         }
@@ -133,13 +136,7 @@ struct SourceCompanion {
         do {
             settings = try reader.settings(bytes, given)
         } catch {
-            throw SettingsError(
-                error.findings.map { finding in
-                    var finding = finding
-                    finding.path = finding.path.isEmpty ? path : "\(path): \(finding.path)"
-                    return finding
-                }
-            )
+            throw SettingsError(error.findings.map { $0.inFile(path) })
         }
     }
 

@@ -20,7 +20,9 @@ extension Command {
             standard input, which is kept for a sample in a file without a name, and so is --target - of a file.
             """,
         required: [.from, .to, .input],
-        optional: [.settings, .config, .provider, .companion, .target, .sample, .seed, .values, .logLevel, .json],
+        optional: [
+            .settings, .config, .provider, .companion, .after, .target, .sample, .seed, .values, .logLevel, .json,
+        ],
         usesNetwork: \.leadsThroughDoor
     ) { session in
         try await MigrationCheck(session).run()

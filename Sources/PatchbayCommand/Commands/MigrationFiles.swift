@@ -78,7 +78,9 @@ extension Session {
     /// Refuses a line of a migration on which something that is written is something else that is read or written.
     func requireDistinctFiles(_ setup: MigrationSetup) throws {
         var files = MigrationFiles()
-        for flag in [Flag.input, .target, .settings, .config] { files.read(invocation.text(flag), "--\(flag.name)") }
+        for flag in [Flag.input, .after, .target, .settings, .config] {
+            files.read(invocation.text(flag), "--\(flag.name)")
+        }
         for path in setup.pathsBesideSource { files.read(path, "what says how --in is read") }
         for flag in [Flag.output, .html, .consentEvidence, .journal] {
             files.write(invocation.text(flag), "--\(flag.name)")

@@ -103,6 +103,11 @@ public struct ResumableMigration: Sendable {
         return kind(files.input) == S_IFREG && written.allSatisfy { [nil, S_IFREG].contains(kind($0)) }
     }
 
+    /// What tells a plain file from others, and from itself once it is changed.
+    public static func identity(of path: String) throws -> JSONValue {
+        try InputIdentity(FileSource(path: path), path: path).json
+    }
+
     /// Bytes of the input.
     public static func size(of path: String) -> Int? {
         var status = stat()

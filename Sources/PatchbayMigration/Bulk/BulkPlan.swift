@@ -15,6 +15,8 @@ struct BulkPlan: Sendable {
     let makeWriter: @Sendable () throws(SettingsError) -> any ContactWriter
     /// Whether the source is surveyed on the way.
     var counts = false
+    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
+    var fears = true
     var rejecting = Rejecting()
 
     /// What is to be known of records that are not written.
@@ -32,7 +34,8 @@ struct BulkPlan: Sendable {
             catalogue: catalogue,
             mapping: mapping,
             heeding: noes,
-            tellsWords: tellsWords
+            tellsWords: tellsWords,
+            fears: fears
         )
     }
 

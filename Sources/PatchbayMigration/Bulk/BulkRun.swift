@@ -65,21 +65,6 @@ struct BulkRun {
         let noes: EarlierNoes
         /// The settings by the codes of the findings that follow from them.
         let deciding: [String: String]
-
-        /// The same run for its noes alone, over so many bytes.
-        func forNoesAlone(of bytes: Int) -> Surroundings {
-            let progress = progress
-            return Surroundings(
-                output: nil,
-                rejects: nil,
-                progress: { progress(Migration.Progress(records: $0.records, bytes: $0.bytes, hearing: bytes)) },
-                isCancelled: isCancelled,
-                keeping: nil,
-                surveyor: nil,
-                noes: noes,
-                deciding: deciding
-            )
-        }
     }
 
     /// Runs it; nil if nothing was read from the source and it is for the slow way, or only its first chunk was, which is
@@ -99,13 +84,13 @@ struct BulkRun {
         if let resumed, let before = resumed.before {
             // Who said no before the place at which the run goes on.
             var (part, ignored) = (try before(), nil as [UInt8]?)
-            _ = try Self.run(
-                plan,
-                &part,
-                &ignored,
-                surroundings.forNoesAlone(of: resumed.place.offset),
-                workers: workers
+            let hearing = Surroundings(
+                hearing: surroundings.noes,
+                of: resumed.place.offset,
+                surroundings.progress,
+                surroundings.isCancelled
             )
+            _ = try Self.run(plan, &part, &ignored, hearing, workers: workers)
         }
         var run = try BulkRun(plan, header, reader, mapper.notes, surroundings)
         run.rejects = surroundings.rejects
@@ -309,6 +294,27 @@ struct BulkRun {
     private mutating func write(_ bytes: ArraySlice<UInt8>) throws {
         report.bytesWritten += bytes.count
         try output?.write(bytes)
+    }
+}
+
+extension BulkRun.Surroundings {
+    /// Those of a run over so many bytes for its noes alone.
+    init(
+        hearing noes: EarlierNoes,
+        of bytes: Int,
+        _ progress: @escaping (Migration.Progress) -> Void,
+        _ isCancelled: @escaping () -> Bool
+    ) {
+        self.init(
+            output: nil,
+            rejects: nil,
+            progress: { progress(Migration.Progress(records: $0.records, bytes: $0.bytes, hearing: bytes)) },
+            isCancelled: isCancelled,
+            keeping: nil,
+            surveyor: nil,
+            noes: noes,
+            deciding: [:]
+        )
     }
 }
 

@@ -15,16 +15,20 @@ struct SlowWay {
     private let noes: EarlierNoes?
     /// What the records say of consent, as marks, where somebody else hears it.
     private var words: [UInt64]?
+    /// Whether a word about consent that can't be read, in a record that its reader refuses, counts as a no.
+    private let fears: Bool
 
     /// The way to a writer. `noes` hears every record's noes, and lowers each yes behind one; nil leaves that to whoever takes
-    /// the words, if they are told.
+    /// the words, if they are told. One that fears takes a word that can't be read, in a record that is refused, for a no.
     init(
         writer: any ContactWriter,
         catalogue: AttributeCatalogue,
         mapping: ContactMapping = ContactMapping(),
         heeding noes: EarlierNoes? = nil,
-        tellsWords: Bool = false
+        tellsWords: Bool = false,
+        fears: Bool = true
     ) {
+        self.fears = fears
         (self.writer, self.catalogue, self.mapping, self.noes) = (writer, catalogue, mapping, noes)
         effects = mapping.noEffects
         keyKinds = writer.keyKinds
@@ -61,7 +65,9 @@ struct SlowWay {
 
     /// Hears what a record says no to that its reader refuses; a yes of it is nobody's.
     private mutating func hearRefused(_ record: SourceRecord) throws(FileError) {
-        guard noes != nil || words != nil, var contact = record.said.map(settled) else { return }
+        guard noes != nil || words != nil,
+            var contact = record.said.map({ settled(fears ? $0.feared : $0.read) })
+        else { return }
         contact.subscriptions.removeAll { $0.state == .subscribed }
         contact.consents.removeAll { $0.state == .granted }
         guard let marks = marks(of: contact) else { return }

@@ -126,11 +126,12 @@ private final class ApplyFeed: DoorFeed {
         settled = run.earlier?.place.report.read ?? 0
         self.source = try DoorSource(migration, source, at: files.input, after: run.earlier?.place)
         writer = DoorWriter(DoorMapper(target.door, target.settings))
+        let earlierNoes = EarlierNoes(limit: .max)
         slow = SlowWay(
             writer: writer,
             catalogue: migration.catalogue,
             mapping: migration.mapping,
-            heeding: EarlierNoes(limit: .max)
+            heeding: earlierNoes
         )
         results = DoorResults(run.outputs, hasRejects: files.rejects != nil, after: run.earlier?.place)
         let done = settled
@@ -161,6 +162,8 @@ private final class ApplyFeed: DoorFeed {
         evidence = try files.evidence.map { _ in
             try ConsentEvidence(migration, to: run.outputs[files.evidencePlace], salt: input.head, hasBegun: done > 0)
         }
+        try migration.hearEarlier(in: earlierNoes, nil, surroundings.heard, surroundings.isCancelled)
+        if surroundings.isCancelled() { throw CancellationError() }
         try hear(files.input, before: run.earlier?.place, by: migration)
     }
 

@@ -48,6 +48,12 @@ extension DoorSurroundings {
         progress(told)
     }
 
+    /// Tells how far the hearing of noes is that a migration does.
+    func heard(_ done: Migration.Progress) {
+        let part = DoorProgress.Part.hearing(of: done.hearing ?? 0)
+        tell(DoorProgress(records: done.records, bytes: done.bytes, underway: 0, waiting: nil, part: part))
+    }
+
     /// Tells how far something is that comes before contacts are moved.
     ///
     /// - Throws: `CancellationError` where the caller gives up.
@@ -63,7 +69,7 @@ public struct DoorProgress: Sendable {
     public enum Part: Hashable, Sendable {
         /// It moves contacts.
         case moving
-        /// It reads again what an earlier run had read, so many bytes, for what people said no to in it.
+        /// It reads what an earlier run had read, so many bytes, for what people said no to in it.
         case hearing(of: Int)
         /// It reads the journal of an earlier run, so many bytes.
         case journal(of: Int)

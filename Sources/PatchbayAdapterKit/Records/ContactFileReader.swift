@@ -46,6 +46,7 @@ public struct ContactFileReader: RowReader, Sendable {
     /// Whether the file's columns, or attributes of any name, could hold every part of a contact.
     public func canHold(_ sample: Contact) -> Bool { file.canHold(sample) }
 
+    /// Whether the header was read, so that a row may be read by itself.
     public var knowsColumns: Bool { table != nil }
 
     private var findings: ContactFileFindings { file.kind.findings }

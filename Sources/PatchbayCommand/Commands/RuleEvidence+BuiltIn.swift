@@ -1352,6 +1352,7 @@ extension RuleEvidence {
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`a file of JSON rows is called that`(_:)"}
         {"rule":"salesforce/F2","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`a header that can't be used is refused`(text:code:)"}
+        {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`a type of an attribute without a column is told once, and so is a column without a name`()"}
         {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`an export without a header line is read by the names that the settings give`()"}
         {"rule":"salesforce/F3","test":"PatchbaySalesforceTests.RecordTests/`dialects read alike`(text:settings:)"}
         {"rule":"salesforce/F4","test":"PatchbaySalesforceTests.RecordTests/`a file without data is refused`(text:code:)"}

@@ -12,6 +12,21 @@ struct Spread {
     var median: Double { quantile(0.5) }
 }
 
+/// The same figures taken several times; of each quantile the middle one counts, because other programs disturb some.
+struct Runs {
+    private let spreads: [Spread]
+
+    init(_ count: Int, _ body: () async throws -> Spread) async rethrows {
+        var spreads: [Spread] = []
+        for _ in 0..<count { spreads.append(try await body()) }
+        self.spreads = spreads
+    }
+
+    func quantile(_ share: Double) -> Double { Spread(spreads.map { $0.quantile(share) }).median }
+
+    var median: Double { quantile(0.5) }
+}
+
 /// Runs something and gives the microseconds that it took.
 func microseconds(_ body: () throws -> Void) rethrows -> Double {
     let clock = ContinuousClock()
@@ -31,6 +46,23 @@ func processorMicroseconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+}
+
+/// How often the system has taken the processor from this thread while it computed; 0 where nobody counts.
+func interruptionsOfThread() -> Int {
+    #if os(Linux)
+    // RUSAGE_THREAD, which the header shows to GNU programs alone.
+    let thread: UInt32 = 1
+    var usage = rusage()
+    #if canImport(Musl)
+    getrusage(Int32(thread), &usage)
+    #else
+    getrusage(__rusage_who_t(thread), &usage)
+    #endif
+    return usage.ru_nivcsw
+    #else
+    return 0
+    #endif
 }
 
 /// Runs a measurement several times; the middle one counts, because other programs disturb some.

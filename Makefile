@@ -20,6 +20,8 @@ PROCESSOR ?= $(if $(filter Linux,$(shell uname -s)),native)
 FOR_PROCESSOR = $(if $(PROCESSOR),-Xswiftc -target-cpu -Xswiftc $(PROCESSOR))
 FROM ?= salesforce
 TO ?= altcraft
+# Tests at once, most of which wait for something: all at once, as is usual, takes half as much processor time again.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= $(shell echo $$((4 * $$(getconf _NPROCESSORS_ONLN))))
 empty :=
 VENDORS := $(subst $(empty) ,|,$(notdir $(wildcard Adapters/*)))
 

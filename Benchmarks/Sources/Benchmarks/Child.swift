@@ -22,8 +22,9 @@ enum Child {
     static func peakMemory(of words: [String]) throws -> Double {
         let script = """
             import resource, subprocess, sys
-            subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
             print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+            sys.exit(status)
             """
         let peak = Double(try run([python(), "-c", script] + words).output.filter { !$0.isWhitespace })
         #if canImport(Darwin)

@@ -1,4 +1,5 @@
 public import Foundation
+public import PatchbayAdapterKit
 public import Testing
 
 /// The tables of an adapter's README that come from its code: each stands between `<!-- table: name -->` and
@@ -25,6 +26,51 @@ public struct ReadmeTables: Sendable {
             .joined(separator: "\n")
     }
 
+    /// A table of the README: the name that stands in its mark, and its Markdown.
+    public typealias Named = (name: String, markdown: String)
+
+    /// What a door says of itself that is told as a table; the raw value is the table's name.
+    public enum Part: String, Sendable {
+        case capabilities, limits, fields, replies, findings, rules
+    }
+
+    /// Tables of what a door says of itself.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the door's.
+    ///   - parts: which.
+    ///   - prefix: stands before the tables' names, where a README is of several doors: `server-`.
+    /// - Returns: the tables, in that order.
+    public static func of(_ descriptor: AdapterDescriptor, _ parts: Part..., prefix: String = "") -> [Named] {
+        parts.map { ("\(prefix)\($0.rawValue)", markdown($0, of: descriptor)) }
+    }
+
+    private static func markdown(_ part: Part, of descriptor: AdapterDescriptor) -> String {
+        switch part {
+        case .capabilities:
+            markdown(
+                ["capability", "support", "note"],
+                descriptor.capabilities.listed.map {
+                    ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
+                }
+            )
+        case .limits: markdown(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })
+        case .fields: descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
+        case .replies: descriptor.replies.markdown
+        case .findings:
+            markdown(
+                ["finding", "severity", "what helps"],
+                descriptor.findings.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
+            )
+        case .rules: rules(descriptor.rules)
+        }
+    }
+
+    /// A table of rules, each with its number among the adapter's.
+    public static func rules(_ rules: [Rule]) -> String {
+        markdown(["rule", "what it says", "known from"], rules.map { [$0.id.number, $0.text, $0.source] })
+    }
+
     /// Compares the README's tables with these, by name, or rewrites them.
     ///
     /// - Parameters:
@@ -32,7 +78,7 @@ public struct ReadmeTables: Sendable {
     ///   - sourceLocation: where an issue is shown.
     /// - Throws: An error if the README can't be read or written, or lacks a table.
     public func check(
-        _ tables: [(name: String, markdown: String)],
+        _ tables: [Named],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let text = try String(contentsOf: file, encoding: .utf8)

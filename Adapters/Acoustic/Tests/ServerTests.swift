@@ -54,10 +54,10 @@ import Testing
         desk.instead = [("addRecipient", refusal), ("addRecipient", refusal)]
         let third = try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
         try desk.advance(4000)
-        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.token.refusedTwice")
+        #expect(try desk.parked?.code == "acoustic.server.token.refusedTwice")
         #expect(desk.sent("token").count == 3)
         #expect(desk.outcome(third) == nil)
-        try desk.world.resume("campaign")
+        try desk.resume()
         try desk.advance(10)
         #expect(desk.outcome(third)?.term == .accepted)
     }
@@ -72,7 +72,7 @@ import Testing
         try desk.advance(60)
         #expect(desk.sent("token").count == 2)
         #expect(desk.account.contacts.count == 40)
-        #expect(try desk.world.parked("campaign") == nil)
+        #expect(try desk.parked == nil)
     }
 
     @Test(.shows("acoustic/S1", "acoustic/S43", of: AcousticServer.self))
@@ -82,7 +82,7 @@ import Testing
         try desk.say("c-1", ServerDesk.set("city", "Turku"))
         try desk.advance(120)
         #expect(desk.sent("token").count == 4)
-        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.token.refused")
+        #expect(try desk.parked?.code == "acoustic.server.token.refused")
         let times = desk.sent("token").map(\.now)
         #expect(times[1] - times[0] >= .seconds(1))
         #expect(times[2] - times[1] >= .seconds(3))
@@ -232,9 +232,9 @@ import Testing
         desk.instead = [("addRecipient", number == 403 ? .status(403) : .fault(number))]
         let said = try desk.say("c-1", ServerDesk.set("city", "Turku"))
         try desk.advance(5)
-        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.\(code)")
+        #expect(try desk.parked?.code == "acoustic.server.\(code)")
         #expect(desk.outcome(said) == nil)
-        try desk.world.resume("campaign")
+        try desk.resume()
         try desk.advance(5)
         #expect(desk.outcome(said)?.term == .accepted)
     }
@@ -245,7 +245,7 @@ import Testing
         desk.instead = [("gdprErasure", .status(404))]
         try desk.say("c-1", .erase)
         try desk.advance(5)
-        #expect(try desk.world.parked("campaign")?.code == "acoustic.server.reply.notFound")
+        #expect(try desk.parked?.code == "acoustic.server.reply.notFound")
     }
 
     // MARK: Waiting
@@ -559,11 +559,13 @@ import Testing
         try desk.say("c-1", .changeAttributes(["city": .set("Turku"), "visits": .set(7)]))
         try desk.say("c-1", .identify([Identifier(.email, "a@example.com")]))
         try desk.advance(5)
-        let answer = try desk.ask("c-1", ReadRequest("contact"))?.answer
+        let answer = try desk.ask("c-1", ReadRequest("contact"), seconds: 5)?.answer
         #expect(answer?["contactId"] == "881200001")
         #expect(answer?["email"] == "a@example.com")
         #expect(answer?["columns"] == ["City": "Turku", "EMAIL": "a@example.com", "MemberNo": "c-1", "Visits": "7"])
-        #expect(try desk.ask("c-2", ReadRequest("contact"))?.finding?.code == "acoustic.server.contact.unknown")
+        #expect(
+            try desk.ask("c-2", ReadRequest("contact"), seconds: 5)?.finding?.code == "acoustic.server.contact.unknown"
+        )
         for request in [
             ReadRequest("profile"), ReadRequest("contact", arguments: ["id": "7"]), ReadRequest("job"),
             ReadRequest("job", arguments: ["id": "x"]), ReadRequest("import", arguments: ["mapFile": "m"]),
@@ -589,7 +591,7 @@ import Testing
         #expect(dropped?.finding?.code == "acoustic.server.import.dropped")
         let broken = try desk.ask("c-1", files("broken.csv"), seconds: 30)
         #expect(broken?.finding?.code == "acoustic.server.job.refused")
-        let state = try desk.ask("c-1", ReadRequest("job", arguments: ["id": "4472"]))
+        let state = try desk.ask("c-1", ReadRequest("job", arguments: ["id": "4472"]), seconds: 5)
         #expect(state?.answer?["state"] == "COMPLETE")
         desk.instead = [("importList", .lost)]
         let lost = try desk.ask("c-1", files("people.csv"), seconds: 30)
@@ -728,7 +730,7 @@ import Testing
             try desk.say("c-1", ServerDesk.event("Lesson"))
             try desk.say("c-1", .changeSubscription(Subscription(channel: .email, state: .unsubscribed)))
             try desk.advance(20_000)
-            if try desk.world.parked("campaign") == nil {
+            if try desk.parked == nil {
                 #expect(try desk.world.accounts().allSatisfy { $0.balances && $0.pending == 0 })
             }
         }

@@ -6,14 +6,12 @@ import Testing
 
 @Suite("Adobe README") struct ReadmeTests {
     /// The tables of the README, by the name that stands in their marks.
-    private var tables: [(name: String, markdown: String)] {
-        let (standard, classic) = (AdobeDevice.descriptor, AdobeClassicDevice.descriptor)
+    private var tables: [ReadmeTables.Named] {
         let laws = [
             ("Tracking and registrations", RetryLaw.hits), ("Attributes", .postbacks), ("Push tokens", .identity),
         ]
         return [
             ("settings", AdobeSettings.table.markdown), ("classic-settings", AdobeClassicSettings.table.markdown),
-            ("capabilities", capabilities(standard)), ("classic-capabilities", capabilities(classic)),
             ("file-settings", ProfileFileSettings.table.markdown),
             (
                 "file-columns",
@@ -22,52 +20,28 @@ import Testing
                     ContactFile.markdown(ProfileFileSettings.kind())
                 )
             ),
-            ("limits", limits(standard)), ("classic-limits", limits(classic)),
-            ("fields", fields(standard)), ("classic-fields", fields(classic)),
             ("replies", laws.map { "**\($0.0)**\n\n\($0.1.table.markdown)" }.joined(separator: "\n\n")),
-            ("classic-replies", classic.replies.markdown),
-            ("findings", findings(standard)), ("classic-findings", findings(classic)),
-            ("rules", rules(standard)), ("classic-rules", rules(classic)),
         ]
+            + ReadmeTables.of(AdobeDevice.descriptor, .capabilities, .limits, .fields, .findings, .rules)
+            + all(of: AdobeClassicDevice.descriptor, "classic-")
     }
 
     /// The tables of the server door.
-    private var serverTables: [(name: String, markdown: String)] {
-        let server = AdobeServer.descriptor
-        return [
-            ("server-settings", AdobeServerSettings.table.markdown), ("server-capabilities", capabilities(server)),
-            ("server-limits", limits(server)), ("server-fields", fields(server)),
-            ("server-replies", server.replies.markdown), ("server-codes", VendorCode.markdown),
-            ("server-findings", findings(server)), ("server-rules", rules(server)),
-        ]
+    private var serverTables: [ReadmeTables.Named] {
+        [("server-settings", AdobeServerSettings.table.markdown), ("server-codes", VendorCode.markdown)]
+            + all(of: AdobeServer.descriptor, "server-")
     }
 
-    private func capabilities(_ descriptor: AdapterDescriptor) -> String {
-        ReadmeTables.markdown(
-            ["capability", "support", "note"],
-            descriptor.capabilities.listed.map { ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note] }
-        )
-    }
-
-    private func limits(_ descriptor: AdapterDescriptor) -> String {
-        ReadmeTables.markdown(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })
-    }
-
-    private func fields(_ descriptor: AdapterDescriptor) -> String {
-        descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
-    }
-
-    private func findings(_ descriptor: AdapterDescriptor) -> String {
-        ReadmeTables.markdown(
-            ["finding", "severity", "what helps"],
-            descriptor.findings.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
-        )
-    }
-
-    private func rules(_ descriptor: AdapterDescriptor) -> String {
-        ReadmeTables.markdown(
-            ["rule", "what it says", "known from"],
-            descriptor.rules.map { [$0.id.number, $0.text, $0.source] }
+    private func all(of descriptor: AdapterDescriptor, _ prefix: String) -> [ReadmeTables.Named] {
+        ReadmeTables.of(
+            descriptor,
+            .capabilities,
+            .limits,
+            .fields,
+            .replies,
+            .findings,
+            .rules,
+            prefix: prefix
         )
     }
 

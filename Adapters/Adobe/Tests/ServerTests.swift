@@ -54,7 +54,7 @@ import Testing
         let third = try desk.say(row.contact, .erase)
         try desk.advance(10)
         #expect([first, second, third].map { desk.outcome($0)?.term } == [.accepted, .accepted, .accepted])
-        #expect(desk.endpoints == ["find", "create", "find", "update", "find", "delete"])
+        #expect(desk.calls == ["find", "create", "find", "update", "find", "delete"])
         #expect(desk.sent("find")[0].request.url.hasSuffix("/profileAndServicesExt/\(row.address)"))
         let made = desk.sent("create")[0].request.json
         #expect(made?[row.field] == .string(row.contact.trimmed) && made?["cusLoyaltyTier"] == "silver")
@@ -88,7 +88,7 @@ import Testing
         let again = try desk.say("c/1", .erase)
         try desk.advance(10)
         #expect(
-            desk.endpoints == [
+            desk.calls == [
                 "update", "create", "update", "find", "service", "subscriptions", "subscribe", "delete", "delete",
             ]
         )
@@ -104,9 +104,9 @@ import Testing
             desk.instead = [(endpoint, .text(404))]
             let unsure = try desk.say("c/1", action)
             try desk.advance(10)
-            #expect(try desk.world.parked("campaign")?.code == "adobe.server.filter.unknown")
+            #expect(try desk.parked?.code == "adobe.server.filter.unknown")
             #expect(desk.outcome(unsure) == nil)
-            try desk.world.resume("campaign")
+            try desk.resume()
             try desk.advance(10)
             #expect(desk.outcome(unsure) != nil)
         }
@@ -131,7 +131,7 @@ import Testing
         // A profile that does not show the key is no reason to make another.
         try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
         try desk.advance(10)
-        #expect(try desk.world.parked("campaign")?.code == "adobe.server.key.unseen")
+        #expect(try desk.parked?.code == "adobe.server.key.unseen")
         #expect(desk.sent("create").isEmpty)
     }
 
@@ -187,7 +187,7 @@ import Testing
         try desk.advance(60)
         #expect(desk.outcome(said)?.term == .accepted)
         #expect(
-            desk.endpoints == ["find", "create", "find", "create", "find", "create", "find", "create"]
+            desk.calls == ["find", "create", "find", "create", "find", "create", "find", "create"]
         )
         #expect(desk.account.profiles.count == 1)
         let missing = Outcome.text(404, "RST-360011 unable to find document")
@@ -307,7 +307,7 @@ import Testing
         try desk.world.capture(operations)
         try desk.advance(10)
         // Two subjects may speak of one contact: its profile is made once.
-        #expect(desk.endpoints == ["find", "create"])
+        #expect(desk.calls == ["find", "create"])
         #expect(
             operations.map { desk.outcome($0.id)?.term } == [
                 .accepted, .accepted, .accepted, .accepted, .superseded, .accepted, .unchanged, .unchanged,
@@ -357,8 +357,8 @@ import Testing
             topics: 3
         )
         let work = desk.adapter.work(for: amount)
-        #expect(work.map(\.requests).reduce(0, +) == desk.endpoints.count)
-        #expect(work.first { $0.name == "find" }?.requests == desk.endpoints.count { $0 == "find" })
+        #expect(work.map(\.requests).reduce(0, +) == desk.calls.count)
+        #expect(work.first { $0.name == "find" }?.requests == desk.calls.count { $0 == "find" })
     }
 
     @Test(.shows("adobe/B21", "adobe/B22", "adobe/B23", "adobe/B24", "adobe/B25", of: AdobeServer.self))
@@ -450,9 +450,9 @@ import Testing
         desk.instead = [("find", .json(403, ["error_code": "403023", "message": "Profile is not valid"]))]
         let kept = try desk.say("c-1", ServerDesk.set(Self.tier, "gold"))
         try desk.advance(10)
-        #expect(try desk.world.parked("campaign")?.code == "adobe.server.reply.forbidden")
+        #expect(try desk.parked?.code == "adobe.server.reply.forbidden")
         #expect(desk.outcome(kept) == nil)
-        try desk.world.resume("campaign")
+        try desk.resume()
         try desk.advance(10)
         #expect(desk.outcome(kept)?.term == .accepted)
     }

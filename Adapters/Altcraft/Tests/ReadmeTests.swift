@@ -7,24 +7,12 @@ import Testing
 
 @Suite("Altcraft README") struct ReadmeTests {
     /// The tables of the README, by the name that stands in their marks.
-    private var tables: [(name: String, markdown: String)] {
-        let descriptor = AltcraftDevice.descriptor
-        return [
+    private var tables: [ReadmeTables.Named] {
+        [
             ("settings", AltcraftSettings.table.markdown),
             (
-                "capabilities",
-                table(
-                    ["capability", "support", "note"],
-                    descriptor.capabilities.listed.map {
-                        ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
-                    }
-                )
-            ),
-            ("limits", table(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })),
-            ("fields", descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")),
-            (
                 "options",
-                table(
+                ReadmeTables.markdown(
                     ["option", "form", "with"],
                     CallOption.all.map { option in
                         let uses: [(CallOption.Use, String)] = [
@@ -38,57 +26,40 @@ import Testing
             ),
             (
                 "attributes",
-                table(
+                ReadmeTables.markdown(
                     ["attribute", "field", "form"],
                     AltcraftField.all.map { [$0.attribute.map { "`\($0.rawValue)`" } ?? "", "`\($0.name)`", $0.form] }
                 )
             ),
-            ("replies", descriptor.replies.markdown),
             ("codes", EventCodes.markdown),
             ("file-settings", ImportSettings.table.markdown),
-            (
-                "findings",
-                table(
-                    ["finding", "severity", "what helps"],
-                    descriptor.findings.map { ["`\($0.code)`", $0.severity.rawValue, $0.remedy] }
-                )
-            ),
-            (
-                "rules",
-                table(
-                    ["rule", "what it says", "known from"],
-                    descriptor.rules.map { [$0.id.number, $0.text, $0.source] }
-                )
-            ),
         ]
+            + ReadmeTables.of(
+                AltcraftDevice.descriptor,
+                .capabilities,
+                .limits,
+                .fields,
+                .replies,
+                .findings,
+                .rules
+            )
     }
 
     /// The tables of the server door.
-    private var serverTables: [(name: String, markdown: String)] {
-        let descriptor = AltcraftServer.descriptor
-        let capabilities = descriptor.capabilities.listed.map {
-            ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
-        }
-        return [
+    private var serverTables: [ReadmeTables.Named] {
+        [
             ("server-settings", AltcraftServerSettings.table.markdown),
-            ("server-capabilities", table(["capability", "support", "note"], capabilities)),
-            ("server-limits", table(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })),
-            (
-                "server-fields",
-                descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
-            ),
-            ("server-replies", descriptor.replies.markdown),
-            (
-                "server-rules",
-                table(
-                    ["rule", "what it says", "known from"],
-                    AltcraftServerRules.own.map { [$0.id.number, $0.text, $0.source] }
-                )
-            ),
+            ("server-rules", ReadmeTables.rules(AltcraftServerRules.own)),
         ]
+            + ReadmeTables.of(
+                AltcraftServer.descriptor,
+                .capabilities,
+                .limits,
+                .fields,
+                .replies,
+                prefix: "server-"
+            )
     }
-
-    private func table(_ head: [String], _ rows: [[String]]) -> String { ReadmeTables.markdown(head, rows) }
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
 

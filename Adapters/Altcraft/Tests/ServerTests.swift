@@ -45,9 +45,9 @@ import Testing
         let said = try desk.say("c-1", ServerDesk.set("town", "Turku"))
         try desk.advance(600)
         let codes = [401: "unauthenticated", 402: "tariff", 403: "forbidden"]
-        #expect(try desk.world.parked("profiles")?.code == "altcraft.server.reply.\(codes[code] ?? "")")
+        #expect(try desk.parked?.code == "altcraft.server.reply.\(codes[code] ?? "")")
         #expect(desk.outcome(said) == nil)
-        try desk.world.resume("profiles")
+        try desk.resume()
         try desk.advance(10)
         #expect(desk.outcome(said)?.term == .accepted)
     }
@@ -582,10 +582,8 @@ import Testing
         for page in 1...3 {
             var arguments: JSONObject = ["limit": 10, "fields": ["crm_id"], "query": ["town": "Turku"]]
             arguments["from"] = from
-            let question = desk.operation("c-10", .readBack(ReadRequest("profiles", arguments: arguments)))
-            try desk.world.read(question, from: "profiles")
-            try desk.advance(2)
-            let answer = try #require(desk.outcome(question.id)?.answer)
+            let request = ReadRequest("profiles", arguments: arguments)
+            let answer = try #require(try desk.ask("c-10", request, seconds: 2)?.answer)
             found += answer["profiles"]?.array ?? []
             from = answer["next"]
             #expect(answer["isLast"] == .bool(page == 3))
@@ -594,10 +592,8 @@ import Testing
         #expect(from == .null)
         // Where the vendor names the next page, its word counts.
         desk.instead = [("/list", .json(200, ["error": 0, "next_id": "n-2", "data": [["id": "n-1"]]]))]
-        let question = desk.operation("c-10", .readBack(ReadRequest("profiles", arguments: ["limit": 1])))
-        try desk.world.read(question, from: "profiles")
-        try desk.advance(2)
-        #expect(desk.outcome(question.id)?.answer?["next"] == "n-2")
+        let first = ReadRequest("profiles", arguments: ["limit": 1])
+        #expect(try desk.ask("c-10", first, seconds: 2)?.answer?["next"] == "n-2")
         for request in [
             ReadRequest("rows"), ReadRequest("profiles", arguments: ["limit": 0]),
             ReadRequest("profiles", arguments: ["limit": 1001]), ReadRequest("profiles", arguments: ["page": 1]),

@@ -5,9 +5,8 @@ import Testing
 @testable import PatchbayDES
 
 @Suite("DES README") struct ReadmeTests {
-    private var tables: [(name: String, markdown: String)] {
-        let descriptor = DESDevice.descriptor
-        return [
+    private var tables: [ReadmeTables.Named] {
+        [
             ("requests", Route.markdown),
             ("headers", Headers.table.summary.markdown),
             ("client", ClientCall.table.summary.markdown),
@@ -21,7 +20,6 @@ import Testing
             ("push-token", PushTokenCall.table.summary.markdown),
             ("renewal", RenewalCall.table.summary.markdown),
             ("questions", Question.markdown),
-            ("replies", descriptor.replies.markdown),
             ("settings", DESSettings.table.markdown), ("file-settings", ContactFileSettings.table.markdown),
             (
                 "file-columns",
@@ -37,23 +35,7 @@ import Testing
                     CallOption.all.map { ["`\($0.name)`", $0.form, $0.uses] }
                 )
             ),
-            (
-                "capabilities",
-                ReadmeTables.markdown(
-                    ["capability", "support", "note"],
-                    descriptor.capabilities.listed.map {
-                        ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
-                    }
-                )
-            ),
-            (
-                "rules",
-                ReadmeTables.markdown(
-                    ["rule", "what it says", "known from"],
-                    descriptor.rules.map { [$0.id.number, $0.text, $0.source] }
-                )
-            ),
-        ]
+        ] + ReadmeTables.of(DESDevice.descriptor, .replies, .capabilities, .rules)
     }
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }

@@ -6,71 +6,34 @@ import Testing
 
 @Suite("Salesforce README") struct ReadmeTests {
     /// The tables of the README, by the name that stands in their marks.
-    private var tables: [(name: String, markdown: String)] {
-        let descriptor = SalesforceDevice.descriptor
+    private var tables: [ReadmeTables.Named] {
+        let fields = SalesforceDevice.descriptor.fields
         return [
             ("settings", SalesforceSettings.table.markdown),
-            (
-                "capabilities",
-                table(
-                    ["capability", "support", "note"],
-                    descriptor.capabilities.listed.map {
-                        ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
-                    }
-                )
-            ),
-            ("limits", table(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })),
-            ("registration", descriptor.fields[0].markdown),
-            ("event", descriptor.fields[1].markdown),
-            ("replies", descriptor.replies.markdown),
+            ("registration", fields[0].markdown), ("event", fields[1].markdown),
             ("file-settings", ContactFileSettings.table.markdown),
-            (
-                "columns",
-                table(["column", "holds", "type", "written"], ContactFile.markdown(.salesforceContacts))
-            ),
-            (
-                "mobile-columns",
-                table(
-                    ["column", "holds", "type", "written"],
-                    ContactFile.markdown(.salesforceMobile, onlyWritten: true)
-                )
-            ),
-            (
-                "rules",
-                table(
-                    ["rule", "what it says", "known from"],
-                    descriptor.rules.map { [$0.id.number, $0.text, $0.source] }
-                )
-            ),
-        ]
+            ("columns", columns(ContactFile.markdown(.salesforceContacts))),
+            ("mobile-columns", columns(ContactFile.markdown(.salesforceMobile, onlyWritten: true))),
+        ] + ReadmeTables.of(SalesforceDevice.descriptor, .capabilities, .limits, .replies, .rules)
     }
 
     /// The tables of the server door.
-    private var serverTables: [(name: String, markdown: String)] {
-        let descriptor = SalesforceServer.descriptor
-        let capabilities = descriptor.capabilities.listed.map {
-            ["`\($0.capability.rawValue)`", $0.support.word, $0.support.note]
-        }
-        return [
-            ("server-settings", SalesforceServerSettings.table.markdown),
-            ("server-capabilities", table(["capability", "support", "note"], capabilities)),
-            ("server-limits", table(["what", "limit"], descriptor.limits.map { [$0.what, $0.limit] })),
-            (
-                "server-fields",
-                descriptor.fields.map { "**\($0.title)**\n\n\($0.markdown)" }.joined(separator: "\n\n")
-            ),
-            ("server-replies", descriptor.replies.markdown),
-            (
-                "server-rules",
-                table(
-                    ["rule", "what it says", "known from"],
-                    descriptor.rules.map { [$0.id.number, $0.text, $0.source] }
-                )
-            ),
-        ]
+    private var serverTables: [ReadmeTables.Named] {
+        [("server-settings", SalesforceServerSettings.table.markdown)]
+            + ReadmeTables.of(
+                SalesforceServer.descriptor,
+                .capabilities,
+                .limits,
+                .fields,
+                .replies,
+                .rules,
+                prefix: "server-"
+            )
     }
 
-    private func table(_ head: [String], _ rows: [[String]]) -> String { ReadmeTables.markdown(head, rows) }
+    private func columns(_ rows: [[String]]) -> String {
+        ReadmeTables.markdown(["column", "holds", "type", "written"], rows)
+    }
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }
 

@@ -49,10 +49,10 @@ import Testing
         desk.instead = [("/rowset", .status(401)), ("/rowset", .status(401))]
         let third = try desk.say("c-1", ServerDesk.set("city", "Vaasa"))
         try desk.advance(4000)
-        #expect(try desk.world.parked("rows")?.code == "salesforce.server.token.refusedTwice")
+        #expect(try desk.parked?.code == "salesforce.server.token.refusedTwice")
         #expect(desk.sent("token").count == 3)
         #expect(desk.outcome(third) == nil)
-        try desk.world.resume("rows")
+        try desk.resume()
         try desk.advance(10)
         #expect(desk.outcome(third)?.term == .accepted)
     }
@@ -67,7 +67,7 @@ import Testing
         try desk.advance(60)
         #expect(desk.sent("token").count == 2)
         #expect(desk.rows.count == 40)
-        #expect(try desk.world.parked("rows") == nil)
+        #expect(try desk.parked == nil)
     }
 
     @Test(.shows("salesforce/V1", "salesforce/V28", of: SalesforceServer.self))
@@ -77,7 +77,7 @@ import Testing
         try desk.say("c-1", ServerDesk.set("city", "Turku"))
         try desk.advance(60)
         #expect(desk.sent("token").count == 3)
-        #expect(try desk.world.parked("rows")?.code == "salesforce.server.token.refused")
+        #expect(try desk.parked?.code == "salesforce.server.token.refused")
         let times = desk.sent("token").map(\.now)
         #expect(times[1] - times[0] >= .seconds(1))
         #expect(times[2] - times[1] >= .seconds(3))
@@ -97,7 +97,7 @@ import Testing
         try desk.say("c-1", ServerDesk.set("city", "Turku"))
         try desk.advance(1)
         guard let used else {
-            #expect(try desk.world.parked("rows")?.code == "salesforce.server.host.unknown")
+            #expect(try desk.parked?.code == "salesforce.server.host.unknown")
             return
         }
         #expect(desk.sent("rows")[0].request.url == "\(used)/hub/v1/dataevents/key:Shop%2FPeople/rowset")
@@ -172,17 +172,17 @@ import Testing
         let desk = try ServerDesk(vendor: ["dataExtensions": ["Other"]])
         let first = try desk.say("c-1", ServerDesk.set("city", "Turku"))
         try desk.advance(10)
-        #expect(try desk.world.parked("rows")?.code == "salesforce.server.dataExtension.unknown")
+        #expect(try desk.parked?.code == "salesforce.server.dataExtension.unknown")
         #expect(desk.outcome(first) == nil)
         let other = try ServerDesk(["route": "asyncRows"], vendor: ["dataExtensions": ["Other"]])
         try other.say("c-1", ServerDesk.set("city", "Turku"))
         try other.advance(10)
-        #expect(try other.world.parked("rows")?.code == "salesforce.server.job.notQueued")
+        #expect(try other.parked?.code == "salesforce.server.job.notQueued")
         let third = try ServerDesk()
         third.instead = [("/rowset", .status(403))]
         try third.say("c-1", ServerDesk.set("city", "Turku"))
         try third.advance(10)
-        #expect(try third.world.parked("rows")?.code == "salesforce.server.reply.forbidden")
+        #expect(try third.parked?.code == "salesforce.server.reply.forbidden")
     }
 
     // MARK: Waiting
@@ -452,7 +452,7 @@ import Testing
         func say(_ action: Action, route: String? = nil) throws {
             try desk.world.capture(
                 ["Zo\u{EB}", "Zoe\u{308}"].enumerated().map { place, key in
-                    var operation = desk.operation(key, action, route: route)
+                    var operation = desk.operation(key, action, route.map { ["route": .string($0)] } ?? [:])
                     operation.subject = Subject(rawValue: "row-\(place)")
                     return operation
                 }
@@ -477,13 +477,8 @@ import Testing
         try desk.advance(10)
         var found: [JSONValue] = []
         for page in 1...3 {
-            let question = desk.operation(
-                "c-10",
-                .readBack(ReadRequest("rows", arguments: ["page": .integer(page), "pageSize": 10]))
-            )
-            try desk.world.read(question, from: "rows")
-            try desk.advance(2)
-            let answer = try #require(desk.outcome(question.id)?.answer)
+            let request = ReadRequest("rows", arguments: ["page": .integer(page), "pageSize": 10])
+            let answer = try #require(try desk.ask("c-10", request, seconds: 2)?.answer)
             found += answer["items"]?.array ?? []
             #expect(answer["isLast"] == .bool(page == 3))
             #expect(answer["count"] == 25)
@@ -503,12 +498,11 @@ import Testing
 
     @Test func `a question that has not left is not asked any more when its person wants to be forgotten`() throws {
         let desk = try ServerDesk()
-        let question = desk.operation("c-1", .readBack(ReadRequest("rows")))
-        try desk.world.read(question, from: "rows")
+        let question = try desk.ask("c-1", ReadRequest("rows"))
         try desk.say("c-1", .erase)
         try desk.advance(60)
         #expect(desk.endpoints == ["token", "deleteContacts"])
-        #expect(desk.outcome(question.id)?.term == .dropped)
+        #expect(desk.outcome(question)?.term == .dropped)
     }
 
     // MARK: Settings and values

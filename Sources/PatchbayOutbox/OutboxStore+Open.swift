@@ -20,15 +20,25 @@ extension OutboxStore {
             try prepare(connection, &report)
             return OutboxStore(connection, file: nil, isReadOnly: readOnly, report: report)
         case .file(let path) where readOnly:
-            let connection = try openForReading(path)
-            guard case .outbox(let missing) = try examine(connection) else {
-                throw OutboxError(.cannotOpen, "\(path) is empty.", remedy: "Open it once for writing.")
+            do throws(OutboxError) {
+                return try openForLooking(path)
+            } catch  where error.code == .misuse {
+                // What is asked here is understood unless the schema is another.
+                throw OutboxError(.corrupt, error.detail)
             }
-            let current = missing.isEmpty ? connection : try migratedCopy(of: connection)
-            return OutboxStore(current, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
         case .file(let path):
             return try openForWriting(OutboxFile(path))
         }
+    }
+
+    private static func openForLooking(_ path: String) throws(OutboxError) -> OutboxStore {
+        let connection = try openForReading(path)
+        guard case .outbox(let missing) = try examine(connection) else {
+            throw OutboxError(.cannotOpen, "\(path) is empty.", remedy: "Open it once for writing.")
+        }
+        let current = missing.isEmpty ? connection : try migratedCopy(of: connection)
+        try requireSoundSchema(current, path)
+        return OutboxStore(current, file: OutboxFile(path), isReadOnly: true, report: OpenReport())
     }
 
     /// A file of an earlier release as this one reads it, in memory: the file stays as it is.
@@ -100,12 +110,7 @@ extension OutboxStore {
     ///
     /// A large one shows its damage when it is read; then it is marked and proved at the next start.
     private static func requireSound(_ connection: Connection, _ file: OutboxFile) throws(OutboxError) {
-        let reference = try Connection(.memory, .readWrite)
-        var ignored = OpenReport()
-        try migrate(reference, &ignored)
-        guard try schemaImage(connection) == schemaImage(reference) else {
-            throw OutboxError(.corrupt, "\(file.path): the schema is damaged.")
-        }
+        try requireSoundSchema(connection, file.path)
         // A header that lets nobody write, where this user may.
         guard !connection.isReadOnly || !file.isWritable else {
             throw OutboxError(.corrupt, "\(file.path): the header is damaged.")
@@ -118,6 +123,16 @@ extension OutboxStore {
             throw OutboxError(.corrupt, "\(file.path): \(word ?? "the structure cannot be checked").")
         }
         file.clearSuspectMark()
+    }
+
+    /// Proves that the tables and indexes are those that this release makes.
+    private static func requireSoundSchema(_ connection: Connection, _ path: String) throws(OutboxError) {
+        let reference = try Connection(.memory, .readWrite)
+        var ignored = OpenReport()
+        try migrate(reference, &ignored)
+        guard try schemaImage(connection) == schemaImage(reference) else {
+            throw OutboxError(.corrupt, "\(path): the schema is damaged.")
+        }
     }
 
     private static func schemaImage(_ connection: Connection) throws(OutboxError) -> String? {

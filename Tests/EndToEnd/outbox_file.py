@@ -81,7 +81,8 @@ class OutboxFile:
         """The rows of a damaged table that can still be read, from either end, and whose checksum holds."""
         try:
             described = self.rows(f"PRAGMA table_info({table})")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # Where the schema is damaged, what SQLite says quotes it, and Python decodes that as if it were sound.
             raise OutboxFile.Unreadable from error
         columns = [name for (_, name, *_) in described]
         keys = [name for (_, name, *_, key) in described if key]
@@ -93,7 +94,7 @@ class OutboxFile:
                     row = dict(zip(columns, values))
                     if zlib.crc32(row_image(table, [row[name] for name in columns if name != "checksum"])) == row["checksum"]:
                         found[tuple(row[key] for key in keys)] = row
-            except (sqlite3.DatabaseError, TypeError):
+            except (sqlite3.DatabaseError, UnicodeDecodeError, TypeError):
                 # A bad page ends a walk; what was read before it counts.
                 continue
         return list(found.values())

@@ -217,6 +217,27 @@ import Testing
         }
     }
 
+    @Test func `a wrong byte in the schema is told as damage to who looks, and costs no row`() throws {
+        let model = try makeFile(rows: 30)
+        let bytes = try folder.bytes(folder.outbox)
+        let schema = Array("CREATE ".utf8)
+        let places = bytes.indices.filter { bytes[$0...].starts(with: schema) }
+        #expect(places.count >= Table.all.count)
+        for place in places {
+            // The word itself, and what stands behind it: the table's name, the columns' names and types.
+            for offset in [1, 25, 49] where place + offset < bytes.count {
+                var broken = bytes
+                broken[place + offset] = 0xDF
+                try restore(broken)
+                let error = outboxError { _ = try OutboxStore.open(.file(folder.outbox), readOnly: true) }
+                #expect(error?.code == .corrupt, "\(place) + \(offset): \(error?.detail ?? "no error")")
+                let (rows, report) = try check(model, "schema byte \(place) + \(offset)")
+                #expect(report.recovered)
+                #expect(rows == model.rows.count, "schema byte \(place) + \(offset)")
+            }
+        }
+    }
+
     @Test func `a lost page costs its own rows only`() throws {
         let model = try makeFile()
         let bytes = try folder.bytes(folder.outbox)

@@ -66,12 +66,12 @@ def long_profile(file):
 def bad_rows(file):
     """Rows of which none can be read."""
     file.write("externalId;email;firstName\n")
-    for number in range(150_000):
+    for number in range(300_000):
         file.write(f"c-{number};no address;Aino\n")
 
 
 def bad_lines(file):
-    for number in range(150_000):
+    for number in range(300_000):
         file.write(f'{{"identifiers":[{{"kind":"external"}}],"n":{number}}}\n')
 
 

@@ -21,7 +21,7 @@ import Testing
     static let providers = ["acoustic", "adobe", "salesforce"]
     static let endings = ["accepted", "unchanged", "superseded", "rejected", "dropped", "erased"]
 
-    @Test(arguments: 0..<100) func `the balance holds after any run of work`(seed: Int) throws {
+    @Test(arguments: 0..<200) func `the balance holds after any run of work`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder()
         let location: OutboxLocation = seed % 10 == 0 ? .file(folder.outbox) : .memory

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<2) func `a crowd of queues that close, open, grow and end`(seed: Int) throws {
+    @Test(arguments: 0..<4) func `a crowd of queues that close, open, grow and end`(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let keeper = Keeper(try OutboxStore.open(.memory))
         let count = 6_000

@@ -41,7 +41,7 @@ public struct ReadmeTables: Sendable {
     ///   - parts: which.
     ///   - prefix: stands before the tables' names, where a README is of several doors: `server-`.
     /// - Returns: the tables, in that order.
-    public static func of(_ descriptor: AdapterDescriptor, _ parts: Part..., prefix: String = "") -> [Named] {
+    public static func of(_ descriptor: AdapterDescriptor, _ parts: [Part], prefix: String = "") -> [Named] {
         parts.map { ("\(prefix)\($0.rawValue)", markdown($0, of: descriptor)) }
     }
 
@@ -69,6 +69,11 @@ public struct ReadmeTables: Sendable {
     /// A table of rules, each with its number among the adapter's.
     public static func rules(_ rules: [Rule]) -> String {
         markdown(["rule", "what it says", "known from"], rules.map { [$0.id.number, $0.text, $0.source] })
+    }
+
+    /// A table of a contact file's columns, as `ContactFile.markdown` gives them.
+    public static func columns(_ rows: [[String]]) -> String {
+        markdown(["column", "holds", "type", "written"], rows)
     }
 
     /// Compares the README's tables with these, by name, or rewrites them.

@@ -14,14 +14,8 @@ import Testing
             ("entry", fields[0].markdown), ("event", fields[1].markdown), ("pairs", EventType.markdown),
             ("registration", fields[2].markdown),
             ("file-settings", ContactFileSettings.table.markdown),
-            (
-                "file-columns",
-                ReadmeTables.markdown(
-                    ["column", "holds", "type", "written"],
-                    ContactFile.markdown(ContactFileSettings().contactFile.kind)
-                )
-            ),
-        ] + ReadmeTables.of(AcousticDevice.descriptor, .replies, .capabilities, .limits, .rules)
+            ("file-columns", ReadmeTables.columns(ContactFile.markdown(ContactFileSettings().contactFile.kind))),
+        ] + ReadmeTables.of(AcousticDevice.descriptor, [.replies, .capabilities, .limits, .rules])
     }
 
     /// The tables of the server door.
@@ -32,11 +26,7 @@ import Testing
         ]
             + ReadmeTables.of(
                 AcousticServer.descriptor,
-                .capabilities,
-                .limits,
-                .fields,
-                .replies,
-                .rules,
+                [.capabilities, .limits, .fields, .replies, .rules],
                 prefix: "server-"
             )
     }

@@ -13,16 +13,10 @@ import Testing
         return [
             ("settings", AdobeSettings.table.markdown), ("classic-settings", AdobeClassicSettings.table.markdown),
             ("file-settings", ProfileFileSettings.table.markdown),
-            (
-                "file-columns",
-                ReadmeTables.markdown(
-                    ["column", "holds", "type", "written"],
-                    ContactFile.markdown(ProfileFileSettings.kind())
-                )
-            ),
+            ("file-columns", ReadmeTables.columns(ContactFile.markdown(ProfileFileSettings.kind()))),
             ("replies", laws.map { "**\($0.0)**\n\n\($0.1.table.markdown)" }.joined(separator: "\n\n")),
         ]
-            + ReadmeTables.of(AdobeDevice.descriptor, .capabilities, .limits, .fields, .findings, .rules)
+            + ReadmeTables.of(AdobeDevice.descriptor, [.capabilities, .limits, .fields, .findings, .rules])
             + all(of: AdobeClassicDevice.descriptor, "classic-")
     }
 
@@ -33,16 +27,7 @@ import Testing
     }
 
     private func all(of descriptor: AdapterDescriptor, _ prefix: String) -> [ReadmeTables.Named] {
-        ReadmeTables.of(
-            descriptor,
-            .capabilities,
-            .limits,
-            .fields,
-            .replies,
-            .findings,
-            .rules,
-            prefix: prefix
-        )
+        ReadmeTables.of(descriptor, [.capabilities, .limits, .fields, .replies, .findings, .rules], prefix: prefix)
     }
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }

@@ -36,12 +36,7 @@ import Testing
         ]
             + ReadmeTables.of(
                 AltcraftDevice.descriptor,
-                .capabilities,
-                .limits,
-                .fields,
-                .replies,
-                .findings,
-                .rules
+                [.capabilities, .limits, .fields, .replies, .findings, .rules]
             )
     }
 
@@ -53,10 +48,7 @@ import Testing
         ]
             + ReadmeTables.of(
                 AltcraftServer.descriptor,
-                .capabilities,
-                .limits,
-                .fields,
-                .replies,
+                [.capabilities, .limits, .fields, .replies],
                 prefix: "server-"
             )
     }

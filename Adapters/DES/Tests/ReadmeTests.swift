@@ -21,13 +21,7 @@ import Testing
             ("renewal", RenewalCall.table.summary.markdown),
             ("questions", Question.markdown),
             ("settings", DESSettings.table.markdown), ("file-settings", ContactFileSettings.table.markdown),
-            (
-                "file-columns",
-                ReadmeTables.markdown(
-                    ["column", "holds", "type", "written"],
-                    ContactFile.markdown(ContactFileSettings.kind())
-                )
-            ),
+            ("file-columns", ReadmeTables.columns(ContactFile.markdown(ContactFileSettings.kind()))),
             (
                 "options",
                 ReadmeTables.markdown(
@@ -35,7 +29,7 @@ import Testing
                     CallOption.all.map { ["`\($0.name)`", $0.form, $0.uses] }
                 )
             ),
-        ] + ReadmeTables.of(DESDevice.descriptor, .replies, .capabilities, .rules)
+        ] + ReadmeTables.of(DESDevice.descriptor, [.replies, .capabilities, .rules])
     }
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables) }

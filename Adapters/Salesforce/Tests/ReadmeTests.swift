@@ -12,9 +12,9 @@ import Testing
             ("settings", SalesforceSettings.table.markdown),
             ("registration", fields[0].markdown), ("event", fields[1].markdown),
             ("file-settings", ContactFileSettings.table.markdown),
-            ("columns", columns(ContactFile.markdown(.salesforceContacts))),
-            ("mobile-columns", columns(ContactFile.markdown(.salesforceMobile, onlyWritten: true))),
-        ] + ReadmeTables.of(SalesforceDevice.descriptor, .capabilities, .limits, .replies, .rules)
+            ("columns", ReadmeTables.columns(ContactFile.markdown(.salesforceContacts))),
+            ("mobile-columns", ReadmeTables.columns(ContactFile.markdown(.salesforceMobile, onlyWritten: true))),
+        ] + ReadmeTables.of(SalesforceDevice.descriptor, [.capabilities, .limits, .replies, .rules])
     }
 
     /// The tables of the server door.
@@ -22,17 +22,9 @@ import Testing
         [("server-settings", SalesforceServerSettings.table.markdown)]
             + ReadmeTables.of(
                 SalesforceServer.descriptor,
-                .capabilities,
-                .limits,
-                .fields,
-                .replies,
-                .rules,
+                [.capabilities, .limits, .fields, .replies, .rules],
                 prefix: "server-"
             )
-    }
-
-    private func columns(_ rows: [[String]]) -> String {
-        ReadmeTables.markdown(["column", "holds", "type", "written"], rows)
     }
 
     @Test func `the tables are those of the code`() throws { try ReadmeTables().check(tables + serverTables) }

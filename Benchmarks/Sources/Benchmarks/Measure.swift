@@ -52,13 +52,9 @@ func processorMicroseconds() -> Double {
 func interruptionsOfThread() -> Int {
     #if os(Linux)
     // RUSAGE_THREAD, which the header shows to GNU programs alone.
-    let thread: UInt32 = 1
+    let thread = __rusage_who_t(1)
     var usage = rusage()
-    #if canImport(Musl)
-    getrusage(Int32(thread), &usage)
-    #else
-    getrusage(__rusage_who_t(thread), &usage)
-    #endif
+    getrusage(thread, &usage)
     return usage.ru_nivcsw
     #else
     return 0

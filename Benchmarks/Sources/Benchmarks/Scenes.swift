@@ -54,9 +54,11 @@ struct Scenes {
             for action in (0..<20_000).map(vendor.action) {
                 let before = interruptionsOfThread()
                 took.append(try microseconds { _ = try client.capture(action) })
-                let isInterrupted = interruptionsOfThread() > before
-                interruptions += isInterrupted ? 1 : 0
-                longest = isInterrupted ? longest : max(longest, took[took.count - 1])
+                if interruptionsOfThread() > before {
+                    interruptions += 1
+                } else {
+                    longest = max(longest, took[took.count - 1])
+                }
             }
             undisturbed.append(longest)
             await client.close()

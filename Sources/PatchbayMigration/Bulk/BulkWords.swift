@@ -70,23 +70,22 @@ struct BulkWords: BitwiseCopyable {
         let own = key(of: view)
         if let own {
             guard Self.isPlain(own) else { return false }
-            note(view, lexicon, mark(of: own), reachedOn: nil, &place)
+            note(view, lexicon, Self.mark(of: text(of: own)), reachedOn: nil, &place)
         }
         for index in 0..<addressKinds.count {
             guard let address = first(addressKinds[index], of: view), address != own else { continue }
             guard Self.isPlain(address) else { return false }
-            guard isAddress(address) else { continue }
-            note(view, lexicon, mark(of: address), reachedOn: addressChannels[index], &place)
+            let text = text(of: address)
+            guard isAddress(text, of: address.pointee.kind) else { continue }
+            note(view, lexicon, Self.mark(of: text), reachedOn: addressChannels[index], &place)
         }
         count.pointee = place - marks
         return true
     }
 
-    /// ``ConsentMark/isAddress(_:)``.
-    private func isAddress(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool {
-        let text = identifier.pointee.value.text
-        return identifier.pointee.kind == phone
-            ? digits(of: text).count >= ConsentMark.fewestDigits : text.index(of: 0x40, or: 0x40, from: 0) < text.count
+    /// ``ConsentMark/isAddress(_:)``, of what counts of it.
+    @inline(__always) private func isAddress(_ text: Stretch, of kind: Int) -> Bool {
+        kind == phone ? text.count >= ConsentMark.fewestDigits : text.index(of: 0x40, or: 0x40, from: 0) < text.count
     }
 
     @inline(__always) private static func isPlain(_ identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Bool
@@ -164,12 +163,18 @@ struct BulkWords: BitwiseCopyable {
         return nil
     }
 
-    @inline(__always) private func mark(of identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> UInt64 {
+    @inline(__always) private static func mark(of text: Stretch) -> UInt64 { KeyMark(text, opinion: 0).folded }
+
+    /// What counts of an identifier: of a telephone number its digits, until the next is asked for.
+    @inline(__always) private func text(of identifier: UnsafeMutablePointer<RecordView.IdentifierView>) -> Stretch {
         let text = identifier.pointee.value.text
-        return KeyMark(identifier.pointee.kind == phone ? digits(of: text) : text, opinion: 0).folded
+        guard identifier.pointee.kind == phone else { return text }
+        // Most have nothing else but a plus before them.
+        let plain = Forms.plainDigits(text)
+        return plain >= 0 ? Stretch(text.start + (text.count &- plain), plain) : digits(of: text)
     }
 
-    private func digits(of text: Stretch) -> Stretch {
+    @inline(never) private func digits(of text: Stretch) -> Stretch {
         var count = 0
         for index in 0..<text.count where text[index] &- 0x30 < 10 && count < ConsentMark.digits {
             digits[count] = text[index]

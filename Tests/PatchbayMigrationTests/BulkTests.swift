@@ -530,6 +530,18 @@ import Testing
         }
     }
 
+    @Test func `the fast way knows the same countries as the model`() {
+        let letters = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map { String(UnicodeScalar($0)) }
+        let codes = letters.flatMap { first in letters.map { first + $0 } } + ["", "F", "FIN", "fi", "A1", "@A", "A["]
+        let known = codes.filter { code in
+            let bytes = Array(code.utf8) + [UInt8](repeating: 0, count: Padding.count)
+            return bytes.withUnsafeBufferPointer { buffer in
+                buffer.baseAddress.map { Forms.isCountry(Stretch($0, code.utf8.count)) } ?? false
+            }
+        }
+        #expect(Set(known) == CountryCode.assigned)
+    }
+
     @Test func `denials and values that are written otherwise are told on the fast way`() throws {
         let plan = try plan(["dbId": 1, "resourceId": 3])
         guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }

@@ -121,7 +121,12 @@ enum Block {
 
     /// The index of the first mark, ``count`` if there is none.
     @inline(__always) static func first(_ marks: SIMDMask<Bits>) -> Int {
-        (Int(CBlocks_bits(unsafeBitCast(marks, to: Bits.self))) | 1 &<< count).trailingZeroBitCount
+        (Int(bits(of: marks)) | 1 &<< count).trailingZeroBitCount
+    }
+
+    /// A bit for each mark, the lowest for the first byte's.
+    @inline(__always) static func bits(of marks: SIMDMask<Bits>) -> UInt16 {
+        CBlocks_bits(unsafeBitCast(marks, to: Bits.self))
     }
 }
 
@@ -174,6 +179,51 @@ extension Bytes {
             place += 8
         }
         return nil
+    }
+}
+
+/// The places from a cursor on that may end plain text in a field: what ends it in JSON, or the delimiter. They are looked for
+/// 64 bytes at a time, and so one behind a field is mostly known before its end is.
+struct Stops {
+    private static let count = 4 * Block.count
+
+    private let delimiter: Block.Bits
+    /// Where the bytes at hand begin, and a bit for each stop among them that was not given yet.
+    private var start: Bytes
+    private var bits: UInt64
+
+    @inline(__always) init(from place: Bytes, delimiter: UInt8) {
+        self.delimiter = Block.Bits(repeating: Int8(truncatingIfNeeded: delimiter))
+        (start, bits) = (place, Self.bits(place, self.delimiter))
+    }
+
+    /// The next of them.
+    @inline(__always) mutating func next() -> Bytes {
+        // What ends a record is a stop, so no more is looked at than the padding behind it.
+        while bits == 0 {
+            start += Self.count
+            bits = Self.bits(start, delimiter)
+        }
+        defer { bits &= bits &- 1 }
+        return start + bits.trailingZeroBitCount
+    }
+
+    /// Those behind a place that is one of them.
+    @inline(never) func moved(to stop: Bytes) -> Stops {
+        var stops = self
+        (stops.start, stops.bits) = (stop, Self.bits(stop, delimiter) & ~1)
+        return stops
+    }
+
+    @inline(__always) private static func bits(_ place: Bytes, _ delimiter: Block.Bits) -> UInt64 {
+        block(0, place, delimiter) | block(1, place, delimiter) | block(2, place, delimiter)
+            | block(3, place, delimiter)
+    }
+
+    /// The bits of one block of sixteen.
+    @inline(__always) private static func block(_ number: Int, _ place: Bytes, _ delimiter: Block.Bits) -> UInt64 {
+        let block = Block.load(place + number &* Block.count)
+        return UInt64(Block.bits(of: Block.stops(in: block) .| (block .== delimiter))) &<< UInt64(number &* Block.count)
     }
 }
 

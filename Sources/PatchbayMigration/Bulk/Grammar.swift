@@ -25,45 +25,96 @@ enum Grammar {
         return place
     }
 
-    /// Passes an opening bracket; whether the container goes on or ends at once.
-    @inline(__always) static func open(_ place: inout Bytes, _ bracket: UInt8) -> Way {
-        guard comes(bracket, &place) else { return .bad }
-        place += 1
-        space(&place)
-        // Both closing brackets are two above their opening ones.
-        guard place.pointee == bracket &+ 2 else { return .on }
+    // Of an object, its brace or comma and the quote of the name behind it are looked at as one word of two bytes. Where white
+    // space stands between them, the step is made elsewhere.
+
+    /// Where a step leads that is made elsewhere.
+    private struct Step {
+        var way = Way.bad
+        var place: Bytes
+    }
+
+    @inline(__always) private static func take(_ step: Step, _ place: inout Bytes) -> Way {
+        place = step.place
+        return step.way
+    }
+
+    @inline(__always) private static func pair(_ place: Bytes) -> UInt16 {
+        UInt16(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt16.self))
+    }
+
+    /// Passes an opening brace and the quote of the first name; or an object without members.
+    @inline(__always) static func openObject(_ place: inout Bytes) -> Way {
+        guard pair(place) == 0x227B else { return take(openSpaced(place), &place) }
+        place += 2
+        return .on
+    }
+
+    @inline(never) private static func openSpaced(_ start: Bytes) -> Step {
+        var step = Step(place: start)
+        guard comes(0x7B, &step.place) else { return step }
+        step.place += 1
+        step.way = comes(0x22, &step.place) ? .on : step.place.pointee == 0x7D ? .end : .bad
+        step.place += 1
+        return step
+    }
+
+    /// Passes what stands behind a member: a comma and the quote of the next name, or the closing brace.
+    @inline(__always) static func nextMember(_ place: inout Bytes) -> Way {
+        if pair(place) == 0x222C {
+            place += 2
+            return .on
+        }
+        guard place.pointee == 0x7D else { return take(nextSpaced(place), &place) }
         place += 1
         return .end
     }
 
-    /// Passes what stands after a value of a container.
-    @inline(__always) static func next(_ place: inout Bytes, _ bracket: UInt8) -> Way {
+    @inline(never) private static func nextSpaced(_ start: Bytes) -> Step {
+        var step = Step(place: start)
+        if comes(0x2C, &step.place) {
+            step.place += 1
+            step.way = comes(0x22, &step.place) ? .on : .bad
+        } else if step.place.pointee == 0x7D {
+            step.way = .end
+        }
+        step.place += 1
+        return step
+    }
+
+    /// Passes the opening bracket of a list; whether it goes on or ends at once.
+    @inline(__always) static func openList(_ place: inout Bytes) -> Way {
+        guard comes(0x5B, &place) else { return .bad }
+        place += 1
+        guard comes(0x5D, &place) else { return .on }
+        place += 1
+        return .end
+    }
+
+    /// Passes what stands behind an element of a list.
+    @inline(__always) static func nextElement(_ place: inout Bytes) -> Way {
         space(&place)
         let byte = place.pointee
         place += 1
-        return byte == 0x2C ? .on : byte == bracket &+ 2 ? .end : .bad
+        return byte == 0x2C ? .on : byte == 0x5D ? .end : .bad
     }
 
-    /// Passes a member's name and colon: the name's index; -1 if it is none of the table's, or one that was seen before.
-    /// `previous` is what it gave for the member before, -1 for none.
+    /// No name was seen yet, but none of the table's.
+    static let unseen: UInt64 = 1 << 63
+
+    /// Passes a member's name and colon, from behind its opening quote: none if it is none of the table's, which has 63 at
+    /// most, or one that was seen before.
     @inline(__always) static func name(
         _ place: inout Bytes,
         _ table: KeyTable,
         _ seen: inout UInt64,
-        after previous: Int
-    ) -> Int {
-        guard comes(0x22, &place) else { return -1 }
-        place += 1
-        let index = table.find(&place, after: previous)
-        guard index >= 0, seen & (1 &<< UInt64(index)) == 0, colon(&place) else { return -1 }
-        seen |= 1 &<< UInt64(index)
-        return index
-    }
-
-    @inline(__always) static func colon(_ place: inout Bytes) -> Bool {
-        guard comes(0x3A, &place) else { return false }
-        place += 1
-        return true
+        after previous: KeyTable.Match
+    ) -> KeyTable.Match {
+        let match = table.find(&place, after: previous)
+        let bit = 1 &<< UInt64(bitPattern: Int64(match.index))
+        guard seen & bit == 0 else { return table.none }
+        seen |= bit
+        return match
     }
 
     /// Reads a string from its opening quote; false for one that can't be copied as it stands.
@@ -176,11 +227,11 @@ enum Grammar {
         space(&place)
         let start = place
         var (isEscaped, isASCII) = (false, true)
-        var way = open(&place, 0x5B)
+        var way = openList(&place)
         while way == .on {
             guard string(&place, value) else { return nil }
             (isEscaped, isASCII) = (isEscaped || value.pointee.isEscaped, isASCII && value.pointee.isASCII)
-            way = next(&place, 0x5B)
+            way = nextElement(&place)
         }
         (value.pointee.kind, value.pointee.isEscaped, value.pointee.isASCII) = (.list, isEscaped, isASCII)
         value.pointee.text = Stretch(start, place - start)
@@ -251,15 +302,15 @@ enum Forms {
         return hour < 24 && minute < 60
     }
 
-    /// A bit for each pair of letters that is a country: 26 words by the first letter.
-    private static let countries: [UInt32] = {
-        var bits = [UInt32](repeating: 0, count: 26)
-        for code in CountryCode.assigned {
-            let letters = Array(code.utf8)
-            bits[Int(letters[0] - 0x41)] |= 1 << UInt32(letters[1] - 0x41)
-        }
-        return bits
-    }()
+    /// A bit for each pair of letters that is a country (``CountryCode/assigned``): 26 words by the first letter, in each the
+    /// lowest bit for an A behind it. Written out, because a table that is made when it is first needed is asked for at each
+    /// use whether it was made.
+    private static let countries: [UInt32] = [
+        0x2DF5978, 0x36F7BFB, 0x3F27DED, 0x2005610, 0x00E00D4, 0x0025700, 0x15FB9FB,
+        0x01A3400, 0x00F7818, 0x000D010, 0x342B1D0, 0x13E0507, 0x3FFFCFD, 0x212C975,
+        0x0001000, 0x14E3CF1, 0x0000001, 0x0544010, 0x3AE7FDF, 0x26A7EEC, 0x3041041,
+        0x0102155, 0x0040020, 0x0000000, 0x0080010, 0x0401001,
+    ]
 
     /// Whether it is a country's two letters, upper case.
     static func isCountry(_ text: Stretch) -> Bool {
@@ -277,17 +328,21 @@ enum Forms {
     }
 
     /// Whether it is an e-mail address: something, one @, something, no space. The text is bare.
-    @inline(__always) static func isEmail(_ text: Stretch) -> Bool {
+    @inline(__always) static func isEmail(_ text: Stretch) -> Bool { placeOfAt(text) > 0 }
+
+    /// The index of an e-mail address's @, which is not its first byte; 0 in any other text.
+    @inline(__always) private static func placeOfAt(_ text: Stretch) -> Int {
         let at = text.index(of: 0x40, or: 0x20, from: 0)
-        guard at > 0, at < text.count &- 1, text[at] == 0x40 else { return false }
-        return text.index(of: 0x40, or: 0x20, from: at &+ 1) >= text.count
+        guard at > 0, at < text.count &- 1, text[at] == 0x40 else { return 0 }
+        return text.index(of: 0x40, or: 0x20, from: at &+ 1) >= text.count ? at : 0
     }
 
     /// Whether it is an address whose host has two labels at least, and none without a letter; at most 254 bytes. The
     /// text is bare.
     @inline(__always) static func isAddress(_ text: Stretch) -> Bool {
-        guard text.count <= 254, isEmail(text) else { return false }
-        var (start, dots) = (text.index(of: 0x40, or: 0x40, from: 0) &+ 1, 0)
+        let at = placeOfAt(text)
+        guard text.count <= 254, at > 0 else { return false }
+        var (start, dots) = (at &+ 1, 0)
         while true {
             let dot = text.index(of: 0x2E, or: 0x2E, from: start)
             if dot >= text.count { return dots > 0 && start < text.count }

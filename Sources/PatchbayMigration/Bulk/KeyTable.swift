@@ -1,34 +1,92 @@
-/// Names that stand in quotes in a text: found by their first bytes, or by a hash of them all where two begin alike.
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Names that stand in quotes in a text: found where they stood the last time, by their first bytes, or by a hash of them
+/// all where two begin alike.
 ///
 /// A name of more than ``longest`` bytes is not entered, and one that stands in the text with an escape or beyond ASCII is
 /// not found; both leave the record to the slow way. So a text that is not found is none of the names only where all of
 /// them were entered (``isWhole``).
 struct KeyTable: BitwiseCopyable {
-    static let longest = 31
+    static let longest = 30
 
-    /// A name's bytes and its closing quote, and which bits of them count.
-    private struct Pattern: BitwiseCopyable {
+    /// What ends a name in the text, looked at together with it.
+    enum Ending: String, BitwiseCopyable {
+        /// A word is a text of its own.
+        case quote = "\""
+        /// The name of a member, behind which its value stands.
+        case colon = "\":"
+    }
+
+    /// One of the names, or none of them.
+    struct Match: BitwiseCopyable {
+        fileprivate let pattern: UnsafeMutablePointer<Pattern>
+
+        /// The name's place among those that the table was made of; -1 for none of them.
+        @inline(__always) var index: Int { pattern.pointee.index }
+    }
+
+    /// A name's bytes and its ending, and which bits of them count.
+    fileprivate struct Pattern: BitwiseCopyable {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var masks: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        /// With the quote.
+        /// With the ending.
         var count = 0
+        var index: Int
+        /// What stood behind it the last time. There is always one.
+        var next: UnsafeMutablePointer<Pattern>?
+
+        /// One that fits no text.
+        static var none: Pattern {
+            var none = Pattern(index: -1)
+            none.words.0 = 1
+            return none
+        }
+
+        init(index: Int) { self.index = index }
+
+        /// That of a name that can be entered.
+        init(_ name: String, _ ending: Ending, index: Int) {
+            self.index = index
+            count = name.utf8.count + ending.rawValue.utf8.count
+            let padded = Array((name + ending.rawValue).utf8) + [UInt8](repeating: 0, count: Padding.count)
+            padded.withUnsafeBufferPointer { buffer in
+                guard let start = buffer.baseAddress else { return }
+                let rest = count
+                func mask(_ word: Int) -> UInt64 { rest > 8 * word ? Word.mask(min(8, rest - 8 * word)) : 0 }
+                masks = (mask(0), mask(1), mask(2), mask(3))
+                words = (
+                    Word.load(start) & masks.0, Word.load(start + 8) & masks.1, Word.load(start + 16) & masks.2,
+                    Word.load(start + 24) & masks.3
+                )
+            }
+        }
+
+        /// Whether its name has those bytes, of which there are `count`.
+        func isNamed(_ start: Bytes, _ count: Int, _ ending: Ending) -> Bool {
+            guard self.count == count + ending.rawValue.utf8.count else { return false }
+            return withUnsafeBytes(of: words) { $0.baseAddress.map { memcmp($0, start, count) == 0 } ?? false }
+        }
     }
 
     /// What the names are found by.
     private struct Body: BitwiseCopyable {
-        // Of `count` names, whose indexes are their places: `patterns` has `count + 1` elements, of which the last fits no
-        // text. `guesses` has one for each number of `64 - guessShift` bits, each at most `count`. `slots` has
-        // `slotMask + 1`, a power of two, each below `count` or -1; at least one is -1, so that every search ends.
-        var patterns: UnsafeMutablePointer<Pattern>
-        var guesses: UnsafeMutablePointer<UInt16>
+        // Every pointer is to the pattern of a name, or to `none`. `guesses` has one for each number of `64 - guessShift`
+        // bits. `slots` has `slotMask + 1`, a power of two, of which at least one is `none`, so that every search ends.
+        var none: UnsafeMutablePointer<Pattern>
+        var guesses: UnsafeMutablePointer<UnsafeMutablePointer<Pattern>>
         var guessShift: UInt64
         var multiplier: UInt64
         /// The first bytes that every name has, with its quote; at most eight.
         var guessMask: UInt64
-        var slots: UnsafeMutablePointer<Int>
+        var slots: UnsafeMutablePointer<UnsafeMutablePointer<Pattern>>
         var slotMask: Int
-        /// By a name's index and one: what stood behind it the last time, at most `count`. The first is of none.
-        var successors: UnsafeMutablePointer<UInt16>
+        var ending: Ending
         /// Whether all of them were entered.
         var isWhole: Bool
     }
@@ -40,10 +98,13 @@ struct KeyTable: BitwiseCopyable {
     /// Whether all names were entered.
     var isWhole: Bool { body.pointee.isWhole }
 
-    init(_ names: [String], in arena: Arena) {
+    /// None of the names; what stands before the first.
+    @inline(__always) var none: Match { Match(pattern: body.pointee.none) }
+
+    init(_ names: [String], endingWith ending: Ending = .quote, in arena: Arena) {
         let count = names.count
-        let patterns = arena.make(count + 1, of: Pattern())
-        patterns[count].words.0 = 1
+        let none = arena.make(1, of: Pattern.none)
+        none.pointee.next = none
         let shortest = names.map(\.utf8.count).filter { $0 > 0 }.min() ?? Self.longest
         let mask = Word.mask(min(8, shortest + 1))
         var bits: UInt64 = 3
@@ -51,20 +112,21 @@ struct KeyTable: BitwiseCopyable {
         var size = 8
         while size < 4 * count { size *= 2 }
         let body = Body(
-            patterns: patterns,
-            guesses: arena.make(1 << bits, of: UInt16(truncatingIfNeeded: count)),
+            none: none,
+            guesses: arena.make(1 << bits, of: none),
             guessShift: 64 - bits,
             multiplier: Self.multiplier(for: Set(names.map { Self.head(of: $0) & mask }), shift: 64 - bits),
             guessMask: mask,
-            slots: arena.make(size, of: -1),
+            slots: arena.make(size, of: none),
             slotMask: size - 1,
-            successors: arena.make(count + 1, of: UInt16(truncatingIfNeeded: count)),
+            ending: ending,
             isWhole: names.allSatisfy(Self.canEnter)
         )
         self.body = arena.keep(body)
-        for (index, name) in names.enumerated() {
-            enter(name, at: index)
-            body.successors[index] = UInt16(truncatingIfNeeded: index)
+        for (index, name) in names.enumerated() where Self.canEnter(name) {
+            var pattern = Pattern(name, ending, index: index)
+            pattern.next = none
+            enter(arena.make(1, of: pattern), name)
         }
     }
 
@@ -90,30 +152,16 @@ struct KeyTable: BitwiseCopyable {
             && name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 
-    private func enter(_ name: String, at index: Int) {
-        guard Self.canEnter(name) else { return }
-        let bytes = Array(name.utf8)
-        let padded = bytes + [0x22] + [UInt8](repeating: 0, count: Padding.count)
+    private func enter(_ pattern: UnsafeMutablePointer<Pattern>, _ name: String) {
+        let padded = Array(name.utf8) + [UInt8](repeating: 0, count: Padding.count)
         padded.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return }
-            var pattern = Pattern()
-            pattern.count = bytes.count + 1
-            func mask(_ word: Int) -> UInt64 {
-                let rest = min(8, pattern.count - 8 * word)
-                return rest > 0 ? Word.mask(rest) : 0
-            }
-            pattern.masks = (mask(0), mask(1), mask(2), mask(3))
-            pattern.words = (
-                Word.load(start) & mask(0), Word.load(start + 8) & mask(1), Word.load(start + 16) & mask(2),
-                Word.load(start + 24) & mask(3)
-            )
-            body.pointee.patterns[index] = pattern
             let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
-            var slot = Self.hash(start, bytes.count) & slotMask
-            while slots[slot] >= 0 { slot = (slot + 1) & slotMask }
-            slots[slot] = index
-            body.pointee.guesses[guess(of: pattern.words.0)] = UInt16(truncatingIfNeeded: index)
+            var slot = Self.hash(start, name.utf8.count) & slotMask
+            while slots[slot] != body.pointee.none { slot = (slot + 1) & slotMask }
+            slots[slot] = pattern
         }
+        body.pointee.guesses[guess(of: Self.head(of: name))] = pattern
     }
 
     @inline(__always) private func guess(of word: UInt64) -> Int {
@@ -128,9 +176,8 @@ struct KeyTable: BitwiseCopyable {
         return Int(truncatingIfNeeded: (mixed ^ mixed &>> 29) & 0x7FFF_FFFF)
     }
 
-    /// The length of the name, with its closing quote, if the text goes on with that; zero if not.
-    @inline(__always) private func length(of index: Int, at place: Bytes) -> Int {
-        let pattern = body.pointee.patterns + index
+    /// The length of a name with its ending, if the text goes on with them; zero if not.
+    @inline(__always) private static func length(of pattern: UnsafeMutablePointer<Pattern>, at place: Bytes) -> Int {
         // Most names have no more than two words: they are looked at without a branch.
         let first = (Word.load(place) & pattern.pointee.masks.0) ^ pattern.pointee.words.0
         let second = (Word.load(place + 8) & pattern.pointee.masks.1) ^ pattern.pointee.words.1
@@ -144,60 +191,68 @@ struct KeyTable: BitwiseCopyable {
         return count
     }
 
-    /// The index of the name that stands behind an opening quote, -1 if none of these does.
+    /// The name that stands behind an opening quote; none if no name of the table does.
     ///
-    /// If one does, the cursor is behind its closing quote.
-    @inline(__always) func find(_ place: inout Bytes) -> Int {
-        var index = Int(body.pointee.guesses[guess(of: Word.load(place))])
-        var length = length(of: index, at: place)
-        if length == 0 {
-            index = search(place)
-            guard index >= 0 else { return -1 }
-            length = body.pointee.patterns[index].count
-        }
-        place += length
-        return index
-    }
-
-    /// The same, where names mostly follow each other as they did the last time: `previous` is the index of the one before,
-    /// -1 for none.
-    ///
-    /// Which name is likely is known before its bytes are, so whoever reads on behind it waits for no search.
-    @inline(__always) func find(_ place: inout Bytes, after previous: Int) -> Int {
-        let likely = Int(body.pointee.successors[previous &+ 1])
-        let length = length(of: likely, at: place)
+    /// If one does, the cursor is behind its ending.
+    @inline(__always) func find(_ place: inout Bytes) -> Match {
+        let likely = body.pointee.guesses[guess(of: Word.load(place))]
+        let length = Self.length(of: likely, at: place)
         guard length == 0 else {
             place += length
-            return likely
+            return Match(pattern: likely)
+        }
+        let other = search(place)
+        place = other.end
+        return other.match
+    }
+
+    /// The same, where names mostly follow each other as they did the last time: `previous` is the one before, none for the
+    /// first.
+    ///
+    /// Which name is likely is known before its bytes are, so whoever reads on behind it waits for no search.
+    @inline(__always) func find(_ place: inout Bytes, after previous: Match) -> Match {
+        let likely = previous.pattern.pointee.next.unsafelyUnwrapped
+        let length = Self.length(of: likely, at: place)
+        guard length == 0 else {
+            place += length
+            return Match(pattern: likely)
         }
         let other = findOther(place, after: previous)
         place = other.end
-        return other.index
+        return other.match
     }
 
     private struct Found {
-        var index: Int
+        var match: Match
         var end: Bytes
     }
 
-    @inline(never) private func findOther(_ start: Bytes, after previous: Int) -> Found {
-        var found = Found(index: -1, end: start)
-        found.index = find(&found.end)
-        if found.index >= 0 {
-            body.pointee.successors[previous &+ 1] = UInt16(truncatingIfNeeded: found.index)
-        }
+    @inline(never) private func findOther(_ start: Bytes, after previous: Match) -> Found {
+        var found = Found(match: none, end: start)
+        found.match = find(&found.end)
+        if found.match.index >= 0 { previous.pattern.pointee.next = found.match.pattern }
         return found
     }
 
-    @inline(never) private func search(_ place: Bytes) -> Int {
-        let end = place.endOfPlainText
-        guard end.pointee == 0x22, (1...Self.longest).contains(end - place) else { return -1 }
+    /// Looks at all of a text. Its ending, too, may be another than the usual one: before a colon may be white space.
+    @inline(never) private func search(_ start: Bytes) -> Found {
+        let nothing = Found(match: none, end: start)
+        var place = start.endOfPlainText
+        let count = place - start
+        guard place.pointee == 0x22, (1...Self.longest).contains(count) else { return nothing }
+        place += 1
+        if body.pointee.ending == .colon {
+            guard Grammar.comes(0x3A, &place) else { return nothing }
+            place += 1
+        }
         let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
-        var slot = Self.hash(place, end - place) & slotMask
-        while slots[slot] >= 0 {
-            if length(of: slots[slot], at: place) > 0 { return slots[slot] }
+        var slot = Self.hash(start, count) & slotMask
+        while slots[slot] != body.pointee.none {
+            if slots[slot].pointee.isNamed(start, count, body.pointee.ending) {
+                return Found(match: Match(pattern: slots[slot]), end: place)
+            }
             slot = (slot + 1) & slotMask
         }
-        return -1
+        return nothing
     }
 }

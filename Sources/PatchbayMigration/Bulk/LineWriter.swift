@@ -321,7 +321,7 @@ struct LineWriter: BitwiseCopyable {
         var place = text.start
         pen.put(0x5B)
         let mark = pen.place
-        var way = Grammar.open(&place, 0x5B)
+        var way = Grammar.openList(&place)
         while way == .on {
             if pen.place != mark { pen.put(0x2C) }
             Grammar.space(&place)
@@ -334,7 +334,7 @@ struct LineWriter: BitwiseCopyable {
             }
             place += 1
             pen.put(start, place - start)
-            way = Grammar.next(&place, 0x5B)
+            way = Grammar.nextElement(&place)
         }
         pen.put(0x5D)
     }

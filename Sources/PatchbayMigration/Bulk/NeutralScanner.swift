@@ -18,7 +18,7 @@ struct NeutralScanner: BitwiseCopyable {
         let types: KeyTable
 
         init(in arena: Arena) {
-            func table(_ names: [String]) -> KeyTable { KeyTable(names, in: arena) }
+            func table(_ names: [String]) -> KeyTable { KeyTable(names, endingWith: .colon, in: arena) }
             parts = table([
                 "identifiers", "attributes", "tags", "subscriptions", "consents", "devices", "locale", "timeZone",
             ])
@@ -29,7 +29,7 @@ struct NeutralScanner: BitwiseCopyable {
                 "allowsPush", "allowsBackgroundPush", "allowsLocation", "allowsProximity", "pushToken", "facts",
             ])
             tokenMembers = table(["value", "service", "environment", "appID"])
-            environments = table(PushToken.Environment.allCases.map(\.rawValue))
+            environments = KeyTable(PushToken.Environment.allCases.map(\.rawValue), in: arena)
             facts = table([
                 "platform", "platformVersion", "model", "locale", "appVersion", "deviceName", "timeZone", "appID",
                 "advertisingID", "utcOffsetSeconds", "isDaylightSaving", "allowsAdTracking",
@@ -57,12 +57,12 @@ struct NeutralScanner: BitwiseCopyable {
         _ names: KeyTable
     ) -> Bytes? {
         view.clear()
-        var (place, seen, part) = (start, 0 as UInt64, -1)
-        var way = Grammar.open(&place, 0x7B)
+        var (place, seen, part) = (start, Grammar.unseen, tables.pointee.parts.none)
+        var way = Grammar.openObject(&place)
         while way == .on {
             part = Grammar.name(&place, tables.pointee.parts, &seen, after: part)
             let end: Bytes? =
-                switch part {
+                switch part.index {
                 case 0: identifiers(place, &view, lexicon)
                 case 1: attributes(place, &view, names)
                 case 2: tags(place, &view)
@@ -75,7 +75,7 @@ struct NeutralScanner: BitwiseCopyable {
                 }
             guard let end else { return nil }
             place = end
-            way = Grammar.next(&place, 0x7B)
+            way = Grammar.nextMember(&place)
         }
         return way == .end ? place : nil
     }
@@ -88,28 +88,28 @@ struct NeutralScanner: BitwiseCopyable {
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bytes? {
         let members = tables.pointee.identifierMembers
-        var (place, count, kind) = (start, 0, -1)
-        var way = Grammar.open(&place, 0x5B)
+        var (place, count, kind) = (start, 0, lexicon.pointee.kinds.none)
+        var way = Grammar.openList(&place)
         while way == .on {
             guard count < RecordView.identifierLimit else { return nil }
             let identifier = view.identifiers + count
-            var (seen, member) = (0 as UInt64, -1)
-            var inner = Grammar.open(&place, 0x7B)
+            var (seen, member) = (Grammar.unseen, members.none)
+            var inner = Grammar.openObject(&place)
             while inner == .on {
                 member = Grammar.name(&place, members, &seen, after: member)
-                switch member {
+                switch member.index {
                 case 0:
                     guard let next = Self.word(&place, lexicon.pointee.kinds, after: kind) else { return nil }
                     kind = next
-                    identifier.pointee.kind = kind
+                    identifier.pointee.kind = kind.index
                 case 1: guard Grammar.string(&place, &identifier.pointee.value) else { return nil }
                 default: return nil
                 }
-                inner = Grammar.next(&place, 0x7B)
+                inner = Grammar.nextMember(&place)
             }
-            guard inner == .end, seen == 3 else { return nil }
+            guard inner == .end, seen & 3 == 3 else { return nil }
             count &+= 1
-            way = Grammar.next(&place, 0x5B)
+            way = Grammar.nextElement(&place)
         }
         view.identifierCount = count
         return way == .end ? place : nil
@@ -120,26 +120,27 @@ struct NeutralScanner: BitwiseCopyable {
         _ view: inout RecordView,
         _ names: KeyTable
     ) -> Bytes? {
-        var (place, rank) = (start, -1)
-        var way = Grammar.open(&place, 0x7B)
+        var (place, rank) = (start, names.none)
+        var way = Grammar.openObject(&place)
         while way == .on {
-            guard Grammar.comes(0x22, &place) else { return nil }
-            place += 1
             let name = place
             rank = names.find(&place, after: rank)
-            guard rank >= 0 else {
+            guard rank.index >= 0 else {
                 stranger = Stretch(name, name.endOfPlainText - name)
                 return nil
             }
-            guard Grammar.colon(&place), let value = view.attribute(rank) else { return nil }
+            guard let value = view.attribute(rank.index) else { return nil }
             switch place.pointee {
             case 0x22: guard Grammar.string(&place, value) else { return nil }
             case 0x2D, 0x30...0x39: guard Grammar.number(&place, value) else { return nil }
+            case 0x7B:
+                guard let end = typed(place, value) else { return nil }
+                place = end
             default:
                 guard let end = unusual(place, value) else { return nil }
                 place = end
             }
-            way = Grammar.next(&place, 0x7B)
+            way = Grammar.nextMember(&place)
         }
         return way == .end ? place : nil
     }
@@ -165,10 +166,10 @@ struct NeutralScanner: BitwiseCopyable {
     }
 
     /// An object with one member that names the type.
-    @inline(__always) private func typed(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
-        var (place, seen) = (start, 0 as UInt64)
-        guard Grammar.open(&place, 0x7B) == .on else { return nil }
-        let type = Grammar.name(&place, tables.pointee.types, &seen, after: -1)
+    private func typed(_ start: Bytes, _ value: UnsafeMutablePointer<ValueView>) -> Bytes? {
+        var place = start
+        guard Grammar.openObject(&place) == .on else { return nil }
+        let type = tables.pointee.types.find(&place).index
         guard type >= 0 else { return nil }
         if type == 4 {
             guard let end = Grammar.strings(place, value) else { return nil }
@@ -186,41 +187,41 @@ struct NeutralScanner: BitwiseCopyable {
             guard fits else { return nil }
             value.pointee = ValueView(kind: kind, isEscaped: false, isASCII: true, text: text)
         }
-        return Grammar.next(&place, 0x7B) == .end ? place : nil
+        return Grammar.nextMember(&place) == .end ? place : nil
     }
 
     @inline(__always) private func tags(_ start: Bytes, _ view: inout RecordView) -> Bytes? {
         var place = start
-        var way = Grammar.open(&place, 0x5B)
+        var way = Grammar.openList(&place)
         while way == .on {
             // Tags are a set whose order and equality are those of text; beyond ASCII that is not the bytes'.
             guard view.tagCount < RecordView.tagLimit, let tag = Grammar.bare(&place), tag.count > 0,
                 view.insert(tag: tag)
             else { return nil }
-            way = Grammar.next(&place, 0x5B)
+            way = Grammar.nextElement(&place)
         }
         return way == .end ? place : nil
     }
 
     private func subscriptions(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
         let members = tables.pointee.details
-        var (place, count, channel) = (start, 0, -1)
-        var way = Grammar.open(&place, 0x5B)
+        var (place, count, channel) = (start, 0, lexicon.pointee.channels.none)
+        var way = Grammar.openList(&place)
         while way == .on {
             guard count < RecordView.subscriptionLimit else { return nil }
             var subscription = RecordView.SubscriptionView(channel: -1, topic: Lexicon.none, state: -1, details: 0)
-            var (seen, member) = (0 as UInt64, -1)
-            var inner = Grammar.open(&place, 0x7B)
+            var (seen, member) = (Grammar.unseen, members.none)
+            var inner = Grammar.openObject(&place)
             while inner == .on {
                 member = Grammar.name(&place, members, &seen, after: member)
-                switch member {
+                switch member.index {
                 case 0:
                     guard let next = Self.word(&place, lexicon.pointee.channels, after: channel) else { return nil }
                     channel = next
-                    subscription.channel = channel
+                    subscription.channel = channel.index
                 case 1:
                     guard let topic = Self.word(&place, lexicon.pointee.topics, mayBeEmpty: true) else { return nil }
-                    subscription.topic = topic
+                    subscription.topic = topic.index
                 case 2:
                     guard let state = Self.closed(&place, lexicon.pointee.subscriptionStates) else { return nil }
                     subscription.state = state
@@ -232,12 +233,12 @@ struct NeutralScanner: BitwiseCopyable {
                     subscription.details += 1
                 default: return nil
                 }
-                inner = Grammar.next(&place, 0x7B)
+                inner = Grammar.nextMember(&place)
             }
             guard inner == .end, seen & 5 == 5 else { return nil }
             view.subscriptions[count] = subscription
             count &+= 1
-            way = Grammar.next(&place, 0x5B)
+            way = Grammar.nextElement(&place)
         }
         view.subscriptionCount = count
         return way == .end ? place : nil
@@ -246,21 +247,21 @@ struct NeutralScanner: BitwiseCopyable {
     private func consents(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
         let members = tables.pointee.consentMembers
         var (place, count) = (start, 0)
-        var way = Grammar.open(&place, 0x5B)
+        var way = Grammar.openList(&place)
         while way == .on {
             guard count < RecordView.consentLimit else { return nil }
             var consent = RecordView.ConsentView(purpose: -1, channel: Lexicon.none, state: -1)
-            var (seen, member) = (0 as UInt64, -1)
-            var inner = Grammar.open(&place, 0x7B)
+            var (seen, member) = (Grammar.unseen, members.none)
+            var inner = Grammar.openObject(&place)
             while inner == .on {
                 member = Grammar.name(&place, members, &seen, after: member)
-                switch member {
+                switch member.index {
                 case 0:
                     guard let purpose = Self.word(&place, lexicon.pointee.purposes) else { return nil }
-                    consent.purpose = purpose
+                    consent.purpose = purpose.index
                 case 1:
                     guard let channel = Self.word(&place, lexicon.pointee.channels) else { return nil }
-                    consent.channel = channel
+                    consent.channel = channel.index
                 case 2:
                     guard let state = Self.closed(&place, lexicon.pointee.consentStates) else { return nil }
                     consent.state = state
@@ -269,12 +270,12 @@ struct NeutralScanner: BitwiseCopyable {
                     consent.isDated = true
                 default: return nil
                 }
-                inner = Grammar.next(&place, 0x7B)
+                inner = Grammar.nextMember(&place)
             }
             guard inner == .end, seen & 5 == 5 else { return nil }
             view.consents[count] = consent
             count &+= 1
-            way = Grammar.next(&place, 0x5B)
+            way = Grammar.nextElement(&place)
         }
         view.consentCount = count
         return way == .end ? place : nil
@@ -297,8 +298,9 @@ struct NeutralScanner: BitwiseCopyable {
     // MARK: Devices
 
     private func devices(_ start: Bytes, _ view: inout RecordView, _ lexicon: UnsafePointer<Lexicon>) -> Bytes? {
+        let members = tables.pointee.facilities
         var place = start
-        var way = Grammar.open(&place, 0x5B)
+        var way = Grammar.openList(&place)
         while way == .on {
             guard view.deviceCount < RecordView.deviceLimit else { return nil }
             let device = view.devices + view.deviceCount
@@ -309,28 +311,28 @@ struct NeutralScanner: BitwiseCopyable {
                 service: 0,
                 family: -1
             )
-            var (seen, member) = (0 as UInt64, -1)
-            var inner = Grammar.open(&place, 0x7B)
+            var (seen, member) = (Grammar.unseen, members.none)
+            var inner = Grammar.openObject(&place)
             while inner == .on {
-                member = Grammar.name(&place, tables.pointee.facilities, &seen, after: member)
-                switch member {
+                member = Grammar.name(&place, members, &seen, after: member)
+                switch member.index {
                 // A permission that is not the usual one has no place in most targets; the slow way says so.
                 case 0...3:
                     Grammar.space(&place)
-                    guard (place.pointee == UInt8(ascii: "t")) == (member == 0), Grammar.flag(&place) else {
+                    guard (place.pointee == UInt8(ascii: "t")) == (member.index == 0), Grammar.flag(&place) else {
                         return nil
                     }
                 case 4, 5:
-                    let end = member == 4 ? token(place, device, lexicon) : facts(place, device, lexicon)
+                    let end = member.index == 4 ? token(place, device, lexicon) : facts(place, device, lexicon)
                     guard let end else { return nil }
                     place = end
                 default: return nil
                 }
-                inner = Grammar.next(&place, 0x7B)
+                inner = Grammar.nextMember(&place)
             }
             guard inner == .end else { return nil }
             view.deviceCount += 1
-            way = Grammar.next(&place, 0x5B)
+            way = Grammar.nextElement(&place)
         }
         return way == .end ? place : nil
     }
@@ -340,17 +342,18 @@ struct NeutralScanner: BitwiseCopyable {
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bytes? {
-        var (place, seen, member) = (start, 0 as UInt64, -1)
-        var way = Grammar.open(&place, 0x7B)
+        let members = tables.pointee.tokenMembers
+        var (place, seen, member) = (start, Grammar.unseen, members.none)
+        var way = Grammar.openObject(&place)
         while way == .on {
-            member = Grammar.name(&place, tables.pointee.tokenMembers, &seen, after: member)
-            switch member {
+            member = Grammar.name(&place, members, &seen, after: member)
+            switch member.index {
             case 0:
                 guard let text = Grammar.bare(&place) else { return nil }
                 device.pointee.token.text = text
             case 1:
                 guard let service = Self.word(&place, lexicon.pointee.services) else { return nil }
-                device.pointee.service = service
+                device.pointee.service = service.index
             case 2:
                 guard let environment = Self.closed(&place, tables.pointee.environments) else { return nil }
                 device.pointee.environment = environment
@@ -359,7 +362,7 @@ struct NeutralScanner: BitwiseCopyable {
                 device.pointee.hasAppID = true
             default: return nil
             }
-            way = Grammar.next(&place, 0x7B)
+            way = Grammar.nextMember(&place)
         }
         device.pointee.hasToken = true
         return way == .end && seen & 1 == 1 ? place : nil
@@ -370,12 +373,13 @@ struct NeutralScanner: BitwiseCopyable {
         _ device: UnsafeMutablePointer<RecordView.DeviceView>,
         _ lexicon: UnsafePointer<Lexicon>
     ) -> Bytes? {
-        var (place, seen, member) = (start, 0 as UInt64, -1)
+        let members = tables.pointee.facts
+        var (place, seen, member) = (start, Grammar.unseen, members.none)
         var value = device.pointee.token
-        var way = Grammar.open(&place, 0x7B)
+        var way = Grammar.openObject(&place)
         while way == .on {
-            member = Grammar.name(&place, tables.pointee.facts, &seen, after: member)
-            switch member {
+            member = Grammar.name(&place, members, &seen, after: member)
+            switch member.index {
             case 0:
                 guard let platform = Self.closed(&place, lexicon.pointee.platforms) else { return nil }
                 device.pointee.family = lexicon.pointee.familyOfPlatform[platform]
@@ -388,7 +392,7 @@ struct NeutralScanner: BitwiseCopyable {
                 guard Grammar.flag(&place) else { return nil }
             default: return nil
             }
-            way = Grammar.next(&place, 0x7B)
+            way = Grammar.nextMember(&place)
         }
         device.pointee.hasFacts = true
         // The first five must be there.
@@ -397,29 +401,29 @@ struct NeutralScanner: BitwiseCopyable {
 
     // MARK: Words
 
-    /// Reads a word of an open set: its index, or that of an unknown one; `previous` is what stood in the element before.
+    /// Reads a word of an open set, none for an unknown one; `previous` is what stood in the element before.
     @inline(__always) private static func word(
         _ place: inout Bytes,
         _ table: KeyTable,
-        after previous: Int = -1,
+        after previous: KeyTable.Match? = nil,
         mayBeEmpty: Bool = false
-    ) -> Int? {
+    ) -> KeyTable.Match? {
         guard Grammar.comes(0x22, &place) else { return nil }
         place += 1
-        let index = table.find(&place, after: previous)
-        if index >= 0 { return index }
+        let match = if let previous { table.find(&place, after: previous) } else { table.find(&place) }
+        if match.index >= 0 { return match }
         // A word beyond ASCII may be equal to one of the table's in the eyes of text, so it is for the slow way.
         let end = place.endOfPlainText
         guard end.pointee == 0x22, end > place || mayBeEmpty, table.isWhole else { return nil }
         place = end + 1
-        return Lexicon.unknown
+        return match
     }
 
     /// Reads a word of a closed set.
     @inline(__always) private static func closed(_ place: inout Bytes, _ table: KeyTable) -> Int? {
         guard Grammar.comes(0x22, &place) else { return nil }
         place += 1
-        let index = table.find(&place)
+        let index = table.find(&place).index
         return index >= 0 ? index : nil
     }
 }

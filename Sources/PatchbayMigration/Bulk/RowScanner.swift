@@ -474,6 +474,8 @@ struct RowScanner: BitwiseCopyable {
     private struct Cut {
         /// The end of a field, or behind its quote; nil for one that is not plain.
         var place: Bytes?
+        /// What stands there.
+        var stop: UInt8 = 0
         /// Behind what was written to the scratch.
         var pen: Pen
         /// Line feeds in the field.
@@ -489,82 +491,82 @@ struct RowScanner: BitwiseCopyable {
 
     @inline(__always) private func split(_ start: Bytes, _ end: Bytes) -> Extent? {
         let limit = min(end, start + Self.longest)
+        var stops = Stops(from: start, delimiter: delimiter)
         var (place, pen, lines, column) = (start, Pen(place: scratch), 1, 0)
         while true {
             let field = fields + column
+            let isQuoted = hasQuotes && place.pointee == quote
             let cut =
-                hasQuotes && place.pointee == quote
-                ? quoted(place, limit, field, pen) : bare(place, limit, field, pen)
+                isQuoted ? quoted(place, limit, field, pen) : bare(place, limit, field, pen, &stops)
             guard let next = cut.place else { return nil }
+            if isQuoted { stops = stops.moved(to: next) }
             (place, pen, lines) = (next, cut.pen, lines &+ cut.lines)
             column &+= 1
-            if place.pointee == delimiter, place < end {
-                guard column < columnCount else { return nil }
-                place += 1
-                continue
-            }
-            if place < end, place.pointee == 0x0D {
-                // One without a line feed is a fault behind a quote.
-                guard place[1] == 0x0A, place + 1 < end else { return nil }
-                place += 1
-            }
-            guard place >= end || place.pointee == 0x0A, column == columnCount else { return nil }
-            return Extent(end: place < end ? place + 1 : place, lines: lines, pen: pen)
+            // At the end stands no delimiter: behind a line feed nothing is looked at, and the padding is none.
+            guard cut.stop == delimiter else { break }
+            guard column < columnCount else { return nil }
+            place += 1
         }
-    }
-
-    /// The first place from here that ends plain text in a field: what ends it in JSON, or the delimiter.
-    @inline(__always) private func plainEnd(_ start: Bytes) -> Bytes {
-        let delimiter = Int8(truncatingIfNeeded: delimiter)
-        var place = start
-        while true {
-            let block = Block.load(place)
-            let first = Block.first(Block.stops(in: block) .| Block.marks(of: delimiter, in: block))
-            place += first
-            if first < Block.count { return place }
+        if place < end, place.pointee == 0x0D {
+            // One without a line feed is a fault behind a quote.
+            guard place[1] == 0x0A, place + 1 < end else { return nil }
+            place += 1
         }
+        guard place >= end || place.pointee == 0x0A, column == columnCount else { return nil }
+        return Extent(end: place < end ? place + 1 : place, lines: lines, pen: pen)
     }
 
     @inline(__always) private func bare(
         _ start: Bytes,
         _ limit: Bytes,
         _ field: UnsafeMutablePointer<ValueView>,
-        _ pen: Pen
+        _ pen: Pen,
+        _ stops: inout Stops
     ) -> Cut {
-        var place = plainEnd(start)
+        var (place, isEscaped) = (stops.next(), false)
+        var stop = place.pointee
         (field.pointee.kind, field.pointee.isEscaped, field.pointee.isASCII) = (.string, false, true)
         // A return before the line feed belongs to the line end.
-        let byte = place.pointee
-        if byte != delimiter, byte != 0x0A, byte != 0x0D || place[1] != 0x0A {
-            guard let end = bareRest(place, limit, field) else { return Cut(place: nil, pen: pen) }
-            place = end
+        if stop != delimiter, stop != 0x0A, stop != 0x0D || place[1] != 0x0A {
+            let rest = bareRest(place, limit, field, stops)
+            guard let end = rest.end else { return Cut(place: nil, pen: pen) }
+            (place, stop, isEscaped, stops) = (end, end.pointee, field.pointee.isEscaped, rest.stops)
         }
         field.pointee.text = Stretch(start, place - start)
-        return Cut(place: place, pen: pen).finished(by: finish(field, pen))
+        return Cut(place: place, stop: stop, pen: pen).finished(by: finish(field, isEscaped: isEscaped, pen))
     }
 
+    /// The end of a field, nil for one that is not plain, and the stops behind it.
+    private struct Rest {
+        var end: Bytes?
+        var stops: Stops
+    }
+
+    /// `start` is a stop that does not end the field, the last that was given.
     @inline(never) private func bareRest(
         _ start: Bytes,
         _ limit: Bytes,
-        _ field: UnsafeMutablePointer<ValueView>
-    ) -> Bytes? {
-        var place = start
+        _ field: UnsafeMutablePointer<ValueView>,
+        _ stops: Stops
+    ) -> Rest {
+        var (place, rest) = (start, Rest(stops: stops))
         while place < limit {
             let byte = place.pointee
-            if byte == delimiter || byte == 0x0A || byte == 0x0D && place[1] == 0x0A { return place }
+            if byte == delimiter || byte == 0x0A || byte == 0x0D && place[1] == 0x0A { break }
             if byte >= 0x80 {
                 let length = place.sequenceLength
-                guard length > 0 else { return nil }
-                place += length
+                guard length > 0 else { return rest }
+                // Each byte beyond ASCII is a stop.
+                for _ in 1..<length { _ = rest.stops.next() }
                 field.pointee.isASCII = false
             } else {
-                if byte == 0 || byte == unusual { return nil }
+                if byte == 0 || byte == unusual { return rest }
                 if byte < 0x20 || byte == 0x22 || byte == 0x5C { field.pointee.isEscaped = true }
-                place += 1
             }
-            place = plainEnd(place)
+            place = rest.stops.next()
         }
-        return place == limit ? place : nil
+        if place <= limit { rest.end = place }
+        return rest
     }
 
     private func quoted(
@@ -608,8 +610,8 @@ struct RowScanner: BitwiseCopyable {
             return cut
         }
         if hasDoubled { cut.pen = single(field, cut.pen) }
-        cut.place = place
-        return cut.finished(by: finish(field, cut.pen))
+        (cut.place, cut.stop) = (place, place.pointee)
+        return cut.finished(by: finish(field, isEscaped: field.pointee.isEscaped, cut.pen))
     }
 
     /// Takes every other quote out. A row's fields fit the scratch, because rows are bounded, and so is what becomes of each
@@ -627,14 +629,18 @@ struct RowScanner: BitwiseCopyable {
 
     /// Takes white space off both ends, and writes a text that needs escapes as JSON writes it; nil where nobody here can
     /// tell.
-    @inline(__always) private func finish(_ field: UnsafeMutablePointer<ValueView>, _ pen: Pen) -> Pen? {
+    @inline(__always) private func finish(
+        _ field: UnsafeMutablePointer<ValueView>,
+        isEscaped: Bool,
+        _ pen: Pen
+    ) -> Pen? {
         let text = field.pointee.text
         guard text.count > 0 else { return pen }
         let (first, last) = (text[0], text[text.count &- 1])
         if first &- 0x21 >= 0x5E || last &- 0x21 >= 0x5E {
             guard trim(field) else { return nil }
         }
-        return field.pointee.isEscaped ? escape(field, pen) : pen
+        return isEscaped ? escape(field, pen) : pen
     }
 
     /// Takes blanks off; false where beyond ASCII nobody here can tell white space.

@@ -300,14 +300,14 @@ extension LineWriter {
         guard value.isBare else { return nil }
         var words = LongText(after: longCount, in: room)
         var place = value.text.start
-        var way = Grammar.open(&place, 0x5B)
+        var way = Grammar.openList(&place)
         while way == .on {
             guard let word = Grammar.bare(&place), word.count > 0, word[0] > 0x20, word[word.count &- 1] > 0x20 else {
                 return nil
             }
             for index in 0..<word.count where word[index] == separator { return nil }
             guard words.put(word, behind: separator) else { return nil }
-            way = Grammar.next(&place, 0x5B)
+            way = Grammar.nextElement(&place)
         }
         return way == .end ? keep(words) : nil
     }

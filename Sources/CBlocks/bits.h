@@ -13,6 +13,17 @@ static inline unsigned short CBlocks_bits(CBlocks_marks marks) {
     return __builtin_bit_cast(unsigned short, __builtin_convertvector(marks, CBlocks_flags));
 }
 
+typedef unsigned long long CBlocks_line __attribute__((ext_vector_type(8)));
+typedef _Bool CBlocks_places __attribute__((ext_vector_type(8)));
+
+/// One bit for each of eight words that equals `word`, the lowest for the first. The words are aligned as a line of the
+/// processor's cache is.
+static inline unsigned char CBlocks_equal(const void *words, unsigned long long word) {
+    return __builtin_bit_cast(
+        unsigned char, __builtin_convertvector(*(const CBlocks_line *)words == (CBlocks_line)(word), CBlocks_places)
+    );
+}
+
 /// Asks for a line of memory that will be looked at soon.
 static inline void CBlocks_fetch(const void *place) { __builtin_prefetch(place); }
 

@@ -72,7 +72,7 @@ struct BulkWords: BitwiseCopyable {
             guard Self.isPlain(own) else { return false }
             note(view, lexicon, Self.mark(of: text(of: own)), reachedOn: nil, &place)
         }
-        for index in 0..<addressKinds.count {
+        for index in 0..<addressKinds.count where Self.mayReach(addressChannels[index], view) {
             guard let address = first(addressKinds[index], of: view), address != own else { continue }
             guard Self.isPlain(address) else { return false }
             let text = text(of: address)
@@ -81,6 +81,12 @@ struct BulkWords: BitwiseCopyable {
         }
         count.pointee = place - marks
         return true
+    }
+
+    /// Whether anything may be said of a channel: of most addresses nothing is.
+    @inline(__always) private static func mayReach(_ channel: Int, _ view: RecordView) -> Bool {
+        for index in 0..<view.subscriptionCount where view.subscriptions[index].channel == channel { return true }
+        return view.consentCount > 0
     }
 
     /// ``ConsentMark/isAddress(_:)``, of what counts of it.

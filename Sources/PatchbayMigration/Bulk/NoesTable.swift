@@ -8,8 +8,7 @@ struct NoesTable {
     /// A mark leads to a whole line of the processor's cache, and stands in it, or in one behind it if it was full. So a mark
     /// is looked for line by line: each is filled from its first place on, and emptied from its last.
     private final class Slots {
-        private typealias Line = SIMD8<UInt64>
-        private static let line = Line.scalarCount
+        private static let line = 8
 
         // `start` has `mask + 1` elements, a power of two of them and a line's at least, and is aligned as a line is; every
         // place is cut to it.
@@ -21,7 +20,7 @@ struct NoesTable {
             let memory =
                 size % LargePages.size == 0
                 ? LargePages.allocate(size)
-                : .allocate(byteCount: size, alignment: MemoryLayout<Line>.alignment)
+                : .allocate(byteCount: size, alignment: Self.line * MemoryLayout<UInt64>.stride)
             (start, mask) = (memory.bindMemory(to: UInt64.self, capacity: count), count - 1)
             clear()
         }
@@ -38,22 +37,18 @@ struct NoesTable {
         /// Asks for the line of a word that is to be looked for soon.
         @inline(__always) func fetch(_ word: UInt64) { CBlocks_fetch(start + first(of: word)) }
 
-        /// Whether that word stands anywhere.
-        @inline(__always) func holds(_ word: UInt64) -> Bool {
-            var place = first(of: word)
-            while true {
-                let line = UnsafeRawPointer(start + place).load(as: Line.self)
-                if any(line .== word) { return true }
-                if line[Self.line - 1] == 0 { return false }
-                place = (place &+ Self.line) & mask
-            }
-        }
+        /// Whether that word, which is not zero, stands anywhere.
+        @inline(__always) func holds(_ word: UInt64) -> Bool { start[place(of: word)] == word }
 
-        /// Where that word stands, or where it would.
+        /// Where that word, which is not zero, stands, or where it would.
         @inline(__always) func place(of word: UInt64) -> Int {
-            var place = first(of: word)
-            while start[place] != 0, start[place] != word { place = (place &+ 1) & mask }
-            return place
+            var line = first(of: word)
+            while true {
+                // In a line no free place is before the word.
+                let places = CBlocks_equal(start + line, word) | CBlocks_equal(start + line, 0)
+                if places != 0 { return line &+ places.trailingZeroBitCount }
+                line = (line &+ Self.line) & mask
+            }
         }
     }
 

@@ -8,7 +8,7 @@ import PatchbayModel
 /// at the end, ``finish()`` tells whether one of those came too late to be heeded.
 final class EarlierNoes {
     /// As many as fit into two MiB.
-    static let usualLimit = 7 << 15
+    static let usualLimit = 6 << 15
 
     private var table: NoesTable
 

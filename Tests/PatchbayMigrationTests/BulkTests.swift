@@ -567,6 +567,41 @@ import Testing
         #expect(said == ["altcraft.record.converted 2", "altcraft.record.consent 1"])
     }
 
+    @Test func `a contact that no key finds is refused on the fast way, and its no holds for others`() throws {
+        let settings: JSONObject = ["dbId": 1, "matching": "email", "resourceId": 3]
+        func person(_ identifiers: String, _ state: String) -> String {
+            #"{"identifiers":[\#(identifiers)],"attributes":{"city":"Turku"},"#
+                + #""subscriptions":[{"channel":"sms","state":"\#(state)"}]}"#
+        }
+        let (phone, email) = (#"{"kind":"phone","value":"+358401234567"}"#, #"{"kind":"email","value":"a@b.example"}"#)
+        let broken = #"{"kind":"email","value":"a@b c"},\#(phone)"#
+        let refused = [person(phone, "unsubscribed"), person(broken, "suspended")]
+        let lines = [refused[0], "", refused[1] + "  ", person("\(email),\(phone)", "subscribed")]
+        let bytes = Array((lines.joined(separator: "\r\n")).utf8)
+        let plan = try plan(settings)
+        guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
+        let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
+        let result = try mapper.map(job, [])
+        #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
+        let codes = result.rejects.flatMap(\.findings).map(\.code)
+        #expect(codes == ["altcraft.record.matching", "altcraft.record.matching"])
+        #expect(result.rejects.map(\.lines) == [0, 2])
+        // What a catalogue or a mapping says of such a contact, too, is the slow way's.
+        let mapping = try ContactMapping(json: [["rename": "attributes.city", "to": "attributes.town"]])
+        let none = ContactMapping()
+        let ways: [([AttributeName: AttributeType], ContactMapping)] = [
+            ([:], none), (["city": .country], none), ([:], mapping),
+        ]
+        for (types, mapping) in ways {
+            let slow = try Outcome(bytes, settings, types, mapping: mapping, chunk: 1 << 20, workers: 0)
+            #expect(!slow.output.contains(#""subscribed""#))
+            for (chunk, workers) in [(1 << 20, 1), (200, 1), (200, 2)] {
+                let bulk = try Outcome(bytes, settings, types, mapping: mapping, chunk: chunk, workers: workers)
+                #expect(bulk == slow, "chunks of \(chunk), \(workers) workers: \(bulk.difference(from: slow))")
+            }
+        }
+    }
+
     @Test func `a birthday is read and written as a date on every way`() throws {
         let rows = ["1990-04-01", "4/1/1990", "1990/4/1 6:00:00 AM", "long ago", ""].enumerated().map { place, text in
             "c-\(place),\(text)\r\n"

@@ -15,13 +15,14 @@ extension ImportSettings {
     }
 
     private var key: [LineLayout.Part]? {
+        let missing = ways.count == 1 ? missingKey : nil
         switch matching {
-        case .email, .emailOfProfile: return [.key("email", .email, .email)]
-        case .phone: return [.key("phone", .phone, .phones)]
+        case .email, .emailOfProfile: return [.key("email", .email, .email, missing: missing)]
+        case .phone: return [.key("phone", .phone, .phones, missing: missing)]
         case .custom:
             let kind = IdentifierKind(rawValue: matchingIdentifier)
             guard let name = identifierFields[kind] else { return nil }
-            return [.constant("field_name", .string(name)), .key("field_value", kind, .text)]
+            return [.constant("field_name", .string(name)), .key("field_value", kind, .text, missing: missing)]
         }
     }
 

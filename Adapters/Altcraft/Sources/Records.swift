@@ -175,6 +175,12 @@ extension ImportSettings {
         Way(matching: .custom, kind: kind, field: identifierFields[kind])
     }
 
+    /// What is said of a contact that has nothing for any of the ways, and nothing else of it.
+    var missingKey: Finding {
+        let words = ways.map(\.matching.rawValue).joined(separator: ", ")
+        return FindingRow.recordMatching.at("identifiers", detail: "matching is \(words)")
+    }
+
     /// What is said of a no that no resource is named for.
     var lostOptOut: FindingRow { lostOptOuts == .reject ? .recordOptOutLost : .recordResource }
 }
@@ -261,8 +267,7 @@ private struct ProfileComposer {
     /// The record; nil if the vendor could not find or make a profile by it, or might write to somebody who said no.
     mutating func record() -> ImportRecord? {
         guard var record = settings.ways.lazy.compactMap(record).first else {
-            let words = settings.ways.map(\.matching.rawValue).joined(separator: ", ")
-            findings = [FindingRow.recordMatching.at("identifiers", detail: "matching is \(words)")]
+            findings = [settings.missingKey]
             return nil
         }
         if record.matching != settings.matching.rawValue {

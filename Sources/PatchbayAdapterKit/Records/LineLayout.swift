@@ -45,8 +45,9 @@ public struct LineLayout: Sendable {
     public indirect enum Part: Sendable {
         /// A member that is the same in every record.
         case constant(String, JSONValue)
-        /// The member by which the vendor finds the contact: without such an identifier there is no record.
-        case key(String, IdentifierKind, RecordForm)
+        /// The member by which the vendor finds the contact: without such an identifier there is no record. `missing` is then
+        /// all that is said, whatever else the contact holds; nil leaves it to the writer.
+        case key(String, IdentifierKind, RecordForm, missing: Finding?)
         /// An object with parts of its own.
         case object(String, [Part])
         /// A member for each identifier of these kinds; another kind is left out with a finding, and so is a value of

@@ -73,6 +73,7 @@ struct BulkPlan: Sendable {
                 attributes: columns.compactMap(\.attribute) + rules.names,
                 kinds: rules.kinds + slow.keyKinds + ConsentMarks.addressKinds.map(\.kind),
                 topics: columns.compactMap(\.topic),
+                isMapped: !mapping.isEmpty,
                 counts: counts
             )
         }

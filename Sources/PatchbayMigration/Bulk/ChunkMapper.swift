@@ -53,6 +53,15 @@ struct ChunkResult: Sendable {
             case fault(DelimitedFault)
             /// One that has no bytes, or of which a reader says nothing.
             case record(SourceRecord)
+
+            /// The bytes that it holds.
+            var size: Int {
+                switch self {
+                case .line(let bytes), .row(let bytes): bytes.count
+                case .fault(let fault): fault.bytes.count
+                case .record(let record): record.bytes.count
+                }
+            }
         }
 
         /// How many records and line feeds stand before it in the job.
@@ -132,7 +141,7 @@ struct ChunkMapper: ~Copyable {
     private static let nearBy = 4 << 10
 
     /// What ends a run of plain records.
-    private enum Stop { case end, unusual, room, counted }
+    private enum Stop { case end, unusual, room, counted, refused }
 
     init(
         _ compiled: CompiledPlan,
@@ -198,6 +207,7 @@ struct ChunkMapper: ~Copyable {
             case .end: return
             case .counted: tellCounts(&result)
             case .room: Self.grow(&result.output, used: result.used, by: 0)
+            case .refused: isHead = false
             case .unusual:
                 // In the order of the records.
                 tellWords(&result)
@@ -244,7 +254,7 @@ struct ChunkMapper: ~Copyable {
     ) -> Stop {
         var counts = Counts()
         let (start, used, capacity) = (position, result.used, result.output.count)
-        var (stop, place, written) = (Stop.end, start, used)
+        var (stop, place, written, refused) = (Stop.end, start, used, nil as Refused?)
         bytes.withUnsafeBufferPointer { source in
             result.notes.withUnsafeMutableBufferPointer { notes in
                 result.output.withUnsafeMutableBufferPointer { output in
@@ -259,6 +269,9 @@ struct ChunkMapper: ~Copyable {
                         case .rows(let scanner, _, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         }
                     (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
+                    if stop == .refused {
+                        refused = Refused(way.refusal, place..<(way.behind - source), way.linesBehind)
+                    }
                 }
             }
         }
@@ -270,7 +283,37 @@ struct ChunkMapper: ~Copyable {
         result.lines += counts.lines
         result.written += counts.records
         result.writtenWithFindings += counts.withFindings
+        if let refused {
+            refuse(refused, bytes, &result)
+            position = refused.range.upperBound
+        }
         return stop
+    }
+
+    /// A record that the plan refuses: for what, by its index, where it stands with its line end, and its line feeds.
+    private struct Refused {
+        let finding: Int
+        let range: Range<Int>
+        let lines: Int
+
+        init(_ finding: Int, _ range: Range<Int>, _ lines: Int) {
+            (self.finding, self.range, self.lines) = (finding, range, lines)
+        }
+    }
+
+    /// Keeps a record with the rejects of which one thing is said, and which need not be read again for that.
+    private func refuse(_ refused: Refused, _ bytes: [UInt8], _ result: inout ChunkResult) {
+        let finding = compiled.refusals[refused.finding]
+        var line = bytes[refused.range]
+        if line.last == 0x0A { line = line.dropLast() }
+        if line.last == 0x0D { line = line.dropLast() }
+        let record = SourceRecord(number: 0, line: 0, bytes: Array(line), contact: nil)
+        if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
+        reject(.record(record), [finding], telling: [finding], &result)
+        book?.note(refusal: finding)
+        result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
+        result.records += 1
+        result.lines += refused.lines
     }
 
     private struct Counts {
@@ -285,6 +328,19 @@ struct ChunkMapper: ~Copyable {
         var stop = Stop.end
         var place: Bytes
         var pen: Pen
+        /// Of a record that is refused: for what, its end and its line feeds.
+        var refusal = -1
+        var behind: Bytes
+        var linesBehind = 0
+
+        init(_ place: Bytes, _ pen: Pen) { (self.place, self.pen, behind) = (place, pen, place) }
+
+        /// Stops at a record that is refused.
+        func refusing(_ refusal: Int, before end: Bytes, lines: Int) -> Way {
+            var way = self
+            (way.stop, way.refusal, way.behind, way.linesBehind) = (.refused, refusal, end, lines)
+            return way
+        }
     }
 
     /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
@@ -300,7 +356,7 @@ struct ChunkMapper: ~Copyable {
         let plan = UnsafePointer(compiled.plan)
         // Local, so that nothing of them goes through memory that others might see.
         var (scanner, view, writer, tally) = (scanner, view, writer, counts)
-        var way = Way(place: start, pen: pen)
+        var way = Way(start, pen)
         defer { counts = tally }
         while way.place < end {
             guard way.place.pointee == 0x7B else {
@@ -332,9 +388,12 @@ struct ChunkMapper: ~Copyable {
             way.stop = .counted
             guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return way }
             way.stop = .unusual
-            guard counter?.pointee.admits(view) ?? true,
-                let next = write(view, &writer, plan, way.pen, notes, &tally)
-            else { return way }
+            guard counter?.pointee.admits(view) ?? true else { return way }
+            guard let next = write(view, &writer, plan, way.pen, notes, &tally) else {
+                guard writer.refusal >= 0 else { return way }
+                counter?.pointee.note(refused: view, plan.pointee.lexicon)
+                return way.refusing(writer.refusal, before: hasEnd ? cursor + 1 : cursor, lines: hasEnd ? 1 : 0)
+            }
             counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
             if hasEnd {
                 tally.lines &+= 1
@@ -357,7 +416,7 @@ struct ChunkMapper: ~Copyable {
     ) -> Way {
         let plan = UnsafePointer(compiled.plan)
         var (view, writer, tally) = (view, writer, counts)
-        var way = Way(place: start, pen: pen)
+        var way = Way(start, pen)
         defer { counts = tally }
         while way.place < end {
             if way.place.pointee <= 0x0D, let next = Self.behindEmptyLine(way.place) {
@@ -376,9 +435,12 @@ struct ChunkMapper: ~Copyable {
             way.stop = .counted
             guard counter?.pointee.hasRoom ?? true, words?.pointee.hasRoom ?? true else { return way }
             way.stop = .unusual
-            guard counter?.pointee.admits(view) ?? true,
-                let next = write(view, &writer, plan, way.pen, notes, &tally)
-            else { return way }
+            guard counter?.pointee.admits(view) ?? true else { return way }
+            guard let next = write(view, &writer, plan, way.pen, notes, &tally) else {
+                guard writer.refusal >= 0 else { return way }
+                counter?.pointee.note(refused: view, plan.pointee.lexicon)
+                return way.refusing(writer.refusal, before: row.end, lines: row.lines)
+            }
             counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
             tally.lines &+= row.lines
             (way.place, way.pen, way.stop) = (row.end, next, .end)
@@ -436,10 +498,16 @@ struct ChunkMapper: ~Copyable {
         _ notes: UnsafeMutablePointer<Int>,
         _ counts: inout Counts
     ) -> Pen? {
-        guard !view.mayContradict, let next = writer.write(view, plan, pen),
-            words?.pointee.note(view, plan.pointee.lexicon) ?? true,
+        guard !view.mayContradict else { return nil }
+        let written = writer.write(view, plan, pen)
+        // Words count, even of a record that is refused.
+        guard written != nil || writer.refusal >= 0, words?.pointee.note(view, plan.pointee.lexicon) ?? true,
             !isHeeding || heeds(view)
-        else { return nil }
+        else {
+            writer.leaveToSlowWay()
+            return nil
+        }
+        guard let next = written else { return nil }
         for index in 0..<writer.noteCount { notes[Int(writer.notes[index])] &+= 1 }
         if writer.noteCount > 0 { counts.withFindings &+= 1 }
         if counts.records == 0 { counts.linesBeforeFirst = counts.lines }
@@ -547,18 +615,8 @@ struct ChunkMapper: ~Copyable {
         book?.note(record, findings)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         if findings.contains(where: { $0.severity == .error }) {
-            result.rejected += 1
-            result.refusals.refuse(findings, deciding: rejecting.deciding)
-            if rejecting.isTold {
-                result.rejects.append(
-                    .init(
-                        records: result.records,
-                        lines: result.lines,
-                        origin: Self.origin(of: record, row),
-                        findings: Array(findings.dropFirst(record.findings.count))
-                    )
-                )
-            }
+            let told = findings.dropFirst(record.findings.count)
+            reject(Self.origin(of: record, row), findings, telling: Array(told), &result)
         } else {
             if result.output.count - result.used < written.count {
                 Self.grow(&result.output, used: result.used, by: written.count)
@@ -573,6 +631,21 @@ struct ChunkMapper: ~Copyable {
         }
         result.records += 1
         result.slow += 1
+    }
+
+    /// Counts the next record as one that is not written for its findings, of which some are told beside what its reader says.
+    private func reject(
+        _ origin: @autoclosure () -> ChunkResult.Reject.Origin,
+        _ findings: [Finding],
+        telling told: [Finding],
+        _ result: inout ChunkResult
+    ) {
+        result.rejected += 1
+        result.refusals.refuse(findings, deciding: rejecting.deciding)
+        guard rejecting.isTold else { return }
+        result.rejects.append(
+            .init(records: result.records, lines: result.lines, origin: origin(), findings: told)
+        )
     }
 
     private static func origin(

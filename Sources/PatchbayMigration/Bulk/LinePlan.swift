@@ -20,6 +20,8 @@ struct LinePlan: BitwiseCopyable {
         /// The kind of identifier, or the note.
         var index = 0
         var form = FormCode.plain
+        /// Of a key: what is said where it is missing, by the plan's index of refusals; -1 is for the slow way.
+        var refusal: Int16 = -1
     }
 
     /// What a kind of identifier becomes.
@@ -98,6 +100,8 @@ final class CompiledPlan {
     let plan: UnsafeMutablePointer<LinePlan>
     /// What may be said on the fast way, by index.
     let notes: [FindingRow]
+    /// What a record may be refused for on the fast way, by index.
+    let refusals: [Finding]
     /// Whether the target's records can be written by the plan.
     let canWrite: Bool
     private let arena: Arena
@@ -122,6 +126,7 @@ final class CompiledPlan {
         attributes: [AttributeName] = [],
         kinds: [IdentifierKind] = [],
         topics: [String] = [],
+        isMapped: Bool = false,
         counts: Bool = false
     ) {
         let arena = Arena()
@@ -133,10 +138,13 @@ final class CompiledPlan {
             case nil: (nil, nil)
             }
         canWrite = lines != nil || row != nil
-        // Nothing is written by a layout without parts.
-        var compiler = LineCompiler(lines ?? LineLayout([]), in: arena)
+        // Nothing is written by a layout without parts. What a catalogue or a mapping says of a record that is refused is for
+        // the slow way.
+        let canRefuse = catalogue.entries.isEmpty && !isMapped
+        var compiler = LineCompiler(lines ?? LineLayout([]), canRefuse: canRefuse, in: arena)
         compiler.compile(row, knowing: kinds + (counts ? [.external, .email, .phone] : []), topics)
         (self.arena, self.catalogue, self.layout, notes) = (arena, catalogue, compiler.attributes, compiler.notes)
+        refusals = compiler.refusals
         (kindNames, topicNames, columns) = (compiler.kindNames, compiler.topicNames, row?.attributes ?? [:])
         let known = [Array((compiler.attributes?.names ?? [:]).keys), Array(catalogue.entries.keys), attributes]
         names = Set(known.joined().map(\.rawValue)).union(columns.keys)
@@ -208,6 +216,7 @@ extension [FindingRow] {
 /// Makes a plan's steps from a layout's parts.
 private struct LineCompiler {
     let layout: LineLayout
+    let canRefuse: Bool
     let arena: Arena
     var steps: [LinePlan.Step] = []
     var kindNames: [String] = []
@@ -218,6 +227,7 @@ private struct LineCompiler {
     var subscriptions = LinePlan.Subscriptions()
     private(set) var row: RowPlan?
     var notes: [FindingRow] = []
+    private(set) var refusals: [Finding] = []
     var elsewhere = 0
     var unfit = 0
     var respelt = 0
@@ -227,7 +237,9 @@ private struct LineCompiler {
     var attributes: LineLayout.Attributes?
     private var pending = ""
 
-    init(_ layout: LineLayout, in arena: Arena) { (self.layout, self.arena) = (layout, arena) }
+    init(_ layout: LineLayout, canRefuse: Bool, in arena: Arena) {
+        (self.layout, self.canRefuse, self.arena) = (layout, canRefuse, arena)
+    }
 
     mutating func compile(_ row: RowCompiler?, knowing kinds: [IdentifierKind], _ topics: [String]) {
         if let row {
@@ -289,10 +301,15 @@ private struct LineCompiler {
         for part in parts {
             switch part {
             case .constant(let name, let value): pending += ",\(JSONValue.string(name).text):\(value.text)"
-            case .key(let name, let kind, let form):
+            case .key(let name, let kind, let form, let missing):
                 let index = self.kind(kind)
                 require(form, of: index)
-                add(LinePlan.Step(work: .key, text: prefix(name), index: index, form: FormCode(form)))
+                var step = LinePlan.Step(work: .key, text: prefix(name), index: index, form: FormCode(form))
+                if canRefuse, let missing {
+                    step.refusal = Int16(truncatingIfNeeded: refusals.count)
+                    refusals.append(missing)
+                }
+                add(step)
             case .object(let name, let parts):
                 add(LinePlan.Step(work: .open, text: prefix(name)))
                 add(parts)

@@ -11,6 +11,8 @@ struct LineWriter: BitwiseCopyable {
     /// The attributes that were left out of this record for their form, `unfitCount` of them, each once.
     private(set) var unfitCount = 0
     let unfitRanks: UnsafeMutablePointer<UInt8>
+    /// What this record is refused for, by the plan's index; -1 if it is not, or the slow way must say it.
+    private(set) var refusal = -1
     /// Where the open objects begin; as deep as layouts are.
     private let marks: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
     private static let depthLimit = 8
@@ -32,9 +34,12 @@ struct LineWriter: BitwiseCopyable {
         return true
     }
 
-    /// Writes the record and its line end, and gives the pen behind them.
+    /// Takes a refusal back.
+    mutating func leaveToSlowWay() { refusal = -1 }
+
+    /// Writes the record and its line end, and gives the pen behind them; nil for one that is refused, too.
     @inline(__always) mutating func write(_ view: RecordView, _ plan: UnsafePointer<LinePlan>, _ start: Pen) -> Pen? {
-        (noteCount, unfitCount) = (0, 0)
+        (noteCount, unfitCount, refusal) = (0, 0, -1)
         guard check(view, plan) else { return nil }
         var (pen, depth) = (start, 0)
         for index in 0..<plan.pointee.steps.count {
@@ -141,10 +146,16 @@ struct LineWriter: BitwiseCopyable {
         form == .email || form == .phones ? identifier.pointee.address : identifier.pointee.value.text
     }
 
-    @inline(__always) private func key(_ step: UnsafePointer<LinePlan.Step>, _ view: RecordView, _ start: Pen) -> Pen? {
-        guard let identifier = first(step.pointee.index, view) else { return nil }
-        let text = Self.text(of: identifier, step.pointee.form)
-        guard text.count > 0 else { return nil }
+    @inline(__always) private mutating func key(
+        _ step: UnsafePointer<LinePlan.Step>,
+        _ view: RecordView,
+        _ start: Pen
+    ) -> Pen? {
+        let text = first(step.pointee.index, view).map { Self.text(of: $0, step.pointee.form) } ?? .nothing
+        guard text.count > 0 else {
+            refusal = Int(step.pointee.refusal)
+            return nil
+        }
         var pen = start
         pen.put(step.pointee.text)
         pen.quote(text)

@@ -67,6 +67,8 @@ struct BulkSurvey: BitwiseCopyable {
     private let attributes: Attributes
     /// What arrives at the target, where a mapping makes that something else.
     private let arriving: Attributes?
+    /// What does not arrive, because its record is refused.
+    private let refused: Attributes
     /// How often an attribute was left out for its form, by rank.
     private let unfit: UnsafeMutablePointer<Int>
     private let identifiers: UnsafeMutablePointer<Int>
@@ -92,6 +94,7 @@ struct BulkSurvey: BitwiseCopyable {
         )
         attributes = Attributes(in: arena)
         arriving = isMapped ? Attributes(in: arena) : nil
+        refused = Attributes(in: arena)
         unfit = arena.make(RecordView.attributeLimit, of: 0)
         identifiers = arena.make(Self.identifierKinds, of: 0)
         wishes = arena.make(Self.wishCount, of: 0)
@@ -125,9 +128,20 @@ struct BulkSurvey: BitwiseCopyable {
     /// Remembers what a mapping made of the view that was admitted last.
     func remember(arriving view: RecordView) { arriving?.remember(view) }
 
+    /// Counts the view that was admitted last, and refused before anything of it was written.
+    @inline(never) func note(refused view: RecordView, _ lexicon: UnsafePointer<Lexicon>) {
+        refused.remember(view)
+        refused.note()
+        note(view, lexicon, isWritten: false)
+    }
+
     /// Counts the view that was admitted last, and written by that writer.
     @inline(__always) func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, writtenBy writer: LineWriter) {
         for index in 0..<writer.unfitCount { unfit[Int(writer.unfitRanks[index])] &+= 1 }
+        note(view, lexicon, isWritten: true)
+    }
+
+    @inline(__always) private func note(_ view: RecordView, _ lexicon: UnsafePointer<Lexicon>, isWritten: Bool) {
         totals[Total.contacts] &+= 1
         attributes.note()
         arriving?.note()
@@ -159,8 +173,8 @@ struct BulkSurvey: BitwiseCopyable {
             let identifier = view.identifiers[index]
             let kind: UInt64 = 1 &<< UInt64(truncatingIfNeeded: identifier.kind)
             identifiers[identifier.kind] &+= 1
-            // What is noted here is written, so that the first of a kind is a key.
-            let said = kinds & kind == 0 ? opinion | KeyMark.Opinion.key : opinion
+            // The first of a kind is a key of what is written.
+            let said = isWritten && kinds & kind == 0 ? opinion | KeyMark.Opinion.key : opinion
             let mark = KeyMark(identifier.value.text, opinion: said)
             add(mark, kind: identifier.kind)
             kinds |= kind
@@ -247,7 +261,7 @@ struct BulkSurvey: BitwiseCopyable {
                 guard let kind = ValueView.Kind(rawValue: UInt8(raw)) else { continue }
                 let count = attributes.take(rank, raw)
                 if count > 0 { survey.note(name, kind.type, count) }
-                let arrived = arriving?.take(rank, raw) ?? count
+                let arrived = (arriving?.take(rank, raw) ?? count) - refused.take(rank, raw)
                 if arrived > 0, let finding = plan.finding(on: book.entries[rank], of: kind) {
                     survey.note(Survey.AttributeFinding(name: name, code: finding.code), arrived)
                 }
@@ -311,6 +325,9 @@ final class SurveyBook {
         if let contact = record.contact { survey.note(contact, activity: activity, isWritten: isWritten) }
         survey.note(findings, isWritten: isWritten)
     }
+
+    /// Hears why a record is refused that was counted on the fast way.
+    func note(refusal: Finding) { survey.note([refusal], isWritten: false) }
 
     func note(_ bulk: BulkSurvey, _ plan: CompiledPlan) { bulk.tell(&survey, plan) }
 

@@ -238,7 +238,7 @@ extension Migration {
     /// The kind of identifier by which the target knows a contact, if its layout says one.
     var keyKind: IdentifierKind? {
         guard case .lines(let layout)? = try? target.makeTargetLayout?(targetSettings) else { return nil }
-        for case .key(_, let kind, _) in layout.parts { return kind }
+        for case .key(_, let kind, _, _) in layout.parts { return kind }
         return nil
     }
 }

@@ -59,7 +59,7 @@ struct RecordLens {
     ) {
         for part in parts {
             switch part {
-            case .key(let name, let kind, _):
+            case .key(let name, let kind, _, _):
                 keys.append(path.dot(name))
                 names[path.dot(name)] = "identifiers".dot(kind.rawValue)
             case .object(let name, let parts): self.name(parts, at: path.dot(name), &names, &keys)

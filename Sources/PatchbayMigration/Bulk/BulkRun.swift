@@ -21,13 +21,19 @@ struct BulkRun {
     private var keeping: Checkpoints?
     private var surveyor: Surveyor?
     private var hasBegun = false
+    /// Rejects that wait until there are some more, or ``mostUntold`` bytes of them: whoever comes once in a while to code that
+    /// few run finds none of it near.
+    private var untold: [Untold] = []
+    private var untoldSize = 0
+    private static let mostUntold = 32 << 10
     /// Outputs that were written and can be filled again.
     private var spare: [[UInt8]] = []
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
-    /// Maps what was cut at a wrong place, or what says yes behind a no, here and in order.
-    private let makeMender: (EarlierNoes?) throws -> ChunkMapper?
+    // What was cut at a wrong place, and what says yes behind a no, is mapped here and in order.
+    private let mender: Mender
+    private let lowering: Mender
     /// What people said no to so far.
     private let noes: EarlierNoes
     private let deciding: [String: String]
@@ -51,7 +57,32 @@ struct BulkRun {
         report.mapping = plan.mapping.noEffects
         lines = header.bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
         settled = header.bytes.count
-        makeMender = { try plan.makeMapper(behind: header, heeding: $0) }
+        let noes = noes
+        mender = Mender { try plan.makeMapper(behind: header) }
+        lowering = Mender { try plan.makeMapper(behind: header, heeding: noes) }
+    }
+
+    /// A mapper of the calling thread, made once it is needed.
+    private final class Mender {
+        private let make: () throws -> ChunkMapper?
+        private var mapper: ChunkMapper?
+        private var isMade = false
+
+        init(_ make: @escaping () throws -> ChunkMapper?) { self.make = make }
+
+        /// What becomes of a job; nil if no mapper can be made.
+        func map(_ job: ChunkJob, _ output: [UInt8]) throws -> ChunkResult? {
+            if !isMade { mapper = try make() }
+            isMade = true
+            return try mapper?.map(job, output)
+        }
+    }
+
+    /// A reject, and which record it is.
+    private struct Untold {
+        let reject: ChunkResult.Reject
+        let number: Int
+        let line: Int
     }
 
     /// Where a run's bytes go, and who hears of it.
@@ -127,7 +158,7 @@ struct BulkRun {
     private mutating func keep(isDue: Bool) throws {
         guard isDue, let keeping else { return }
         try output?.flush()
-        try rejects?.flush()
+        try flushRejects()
         try keeping.save(place)
     }
 
@@ -153,7 +184,7 @@ struct BulkRun {
                 if output != nil { try noes.finish() }
                 try write(slow.footer[...])
                 try output?.flush()
-                try rejects?.flush()
+                try flushRejects()
                 report.isComplete = true
                 return
             }
@@ -169,7 +200,7 @@ struct BulkRun {
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }
         try output?.flush()
-        try rejects?.flush()
+        try flushRejects()
         try keep(isDue: true)
     }
 
@@ -183,6 +214,7 @@ struct BulkRun {
         case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
             while let result = try lane.next(isLast: true) { try accept(result) }
+            try tell()
             try begin(line: lines + 1)
             guard case .lines(let reader) = reader else { return }
             let record = reader.overlong(length: length, number: report.read + 1, line: lines + 1)
@@ -212,25 +244,24 @@ struct BulkRun {
 
     /// The result, or what becomes of its job where it says yes behind a no.
     private func heeded(_ result: ChunkResult) throws -> ChunkResult {
-        guard try !noes.hear(result.words), var mapper = try makeMender(noes) else { return result }
-        return try mapper.map(result.job, result.output)
+        try noes.hear(result.words) ? result : lowering.map(result.job, result.output) ?? result
     }
 
     /// Maps the leftover with the job behind it.
     private mutating func mend(with job: ChunkJob, _ output: [UInt8]) throws {
-        guard !leftover.isEmpty, var mapper = try makeMender(nil) else { return }
+        guard !leftover.isEmpty else { return }
         var whole = ChunkJob()
         whole.gaps =
             leftoverGaps + job.gaps.map { ChunkJob.Gap(place: leftover.count + $0.place, count: $0.count) }
         whole.seam = leftover + job.bytes + [UInt8](repeating: 0, count: Padding.count)
         whole.isFirst = report.read == 0
         whole.isLast = job.isLast
-        try settle(heeded(mapper.map(whole, output)))
+        if let result = try mender.map(whole, output) { try settle(heeded(result)) }
     }
 
     private mutating func settle(_ result: ChunkResult) throws {
         if let before = result.linesBeforeFirst { try begin(line: lines + before + 1) }
-        for reject in result.rejects { try tell(reject) }
+        try keep(result.rejects)
         report.rejected += result.rejected
         report.refusals.add(result.refusals)
         report.read += result.records
@@ -254,15 +285,33 @@ struct BulkRun {
         try keep(isDue: keeping?.isDue() ?? false)
     }
 
-    /// Keeps a reject, now that its number is known: what its reader says of it may hold the number, so it is read again if
-    /// the reader said anything.
-    private mutating func tell(_ reject: ChunkResult.Reject) throws {
+    /// Keeps the rejects of a job, now that their numbers are known.
+    private mutating func keep(_ some: [ChunkResult.Reject]) throws {
         guard rejects != nil else { return }
-        let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
-        let record = record(of: reject.origin, number, line)
-        let findings = record.findings + reject.findings
-        let isExplained = findings.contains { $0.severity == .error }
-        try rejects?.reject(record, isExplained ? findings : findings + [SlowWay.unexplained.at()])
+        for reject in some {
+            let (number, line) = (report.read + reject.records + 1, lines + reject.lines + 1)
+            untold.append(Untold(reject: reject, number: number, line: line))
+            untoldSize += reject.origin.size
+        }
+        if untoldSize >= Self.mostUntold { try tell() }
+    }
+
+    /// Tells the rejects that wait: what a reader says of one may hold its number, so it is read again if the reader said
+    /// anything.
+    private mutating func tell() throws {
+        for each in untold {
+            let record = record(of: each.reject.origin, each.number, each.line)
+            let findings = record.findings + each.reject.findings
+            let isExplained = findings.contains { $0.severity == .error }
+            try rejects?.reject(record, isExplained ? findings : findings + [SlowWay.unexplained.at()])
+        }
+        untold.removeAll(keepingCapacity: true)
+        untoldSize = 0
+    }
+
+    private mutating func flushRejects() throws {
+        try tell()
+        try rejects?.flush()
     }
 
     /// Reads a record again that was read once.

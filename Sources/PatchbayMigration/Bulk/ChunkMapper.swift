@@ -205,9 +205,9 @@ struct ChunkMapper: ~Copyable {
             let stop = isHead || goesSlow ? .unusual : run(bytes, &position, range.upperBound, &result)
             switch stop {
             case .end: return
+            case .refused: continue
             case .counted: tellCounts(&result)
             case .room: Self.grow(&result.output, used: result.used, by: 0)
-            case .refused: isHead = false
             case .unusual:
                 // In the order of the records.
                 tellWords(&result)
@@ -270,7 +270,8 @@ struct ChunkMapper: ~Copyable {
                         }
                     (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
                     if stop == .refused {
-                        refused = Refused(way.refusal, place..<(way.behind - source), way.linesBehind)
+                        let range = place..<(way.behind - source)
+                        refused = Refused(finding: way.refusal, range: range, lines: way.linesBehind)
                     }
                 }
             }
@@ -295,10 +296,6 @@ struct ChunkMapper: ~Copyable {
         let finding: Int
         let range: Range<Int>
         let lines: Int
-
-        init(_ finding: Int, _ range: Range<Int>, _ lines: Int) {
-            (self.finding, self.range, self.lines) = (finding, range, lines)
-        }
     }
 
     /// Keeps a record with the rejects of which one thing is said, and which need not be read again for that.

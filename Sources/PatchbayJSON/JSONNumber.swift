@@ -4,14 +4,15 @@ public struct JSONNumber: Hashable, Sendable {
     public let text: String
 
     /// A whole number.
-    public init(_ value: some BinaryInteger) {
+    @inlinable public init(_ value: some BinaryInteger) {
         // Text is made of a known type many times faster than of any.
         if let value = Int64(exactly: value) { self.init(value) } else { self.init(checked: String(value)) }
     }
 
     /// A whole number of 64 bits.
     public init(_ value: Int64) {
-        text = String(unsafeUninitializedCapacity: Self.longestInteger) { value.putDigits(in: $0) }
+        // Room for no more than it takes: a short text is then held without memory of its own.
+        text = String(unsafeUninitializedCapacity: value.digitCount) { value.putDigits(in: $0) }
     }
 
     /// Digits of the least number of 64 bits, with its sign.
@@ -24,7 +25,7 @@ public struct JSONNumber: Hashable, Sendable {
     }
 
     /// A number whose text was already checked by the reader.
-    init(checked text: String) { self.text = text }
+    @usableFromInline init(checked text: String) { self.text = text }
 
     /// The value if the text is a plain whole number that fits 64 bits, else nil.
     public var integer: Int64? { Int64(text) }
@@ -63,21 +64,27 @@ public struct JSONNumber: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Puts sign and digits into room for ``JSONNumber/longestInteger`` bytes and returns how many they are.
+    /// How many bytes sign and digits take.
+    fileprivate var digitCount: Int {
+        var (count, limit): (Int, UInt64) = (self < 0 ? 2 : 1, 10)
+        while magnitude >= limit {
+            count += 1
+            limit *= 10
+        }
+        return count
+    }
+
+    /// Puts sign and digits into room for them, ``JSONNumber/longestInteger`` bytes at most, and returns how many they are.
     func putDigits(in room: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        var place = JSONNumber.longestInteger
+        let count = digitCount
+        if self < 0 { room[0] = UInt8(ascii: "-") }
+        var place = count
         var rest = magnitude
         repeat {
             place -= 1
             room[place] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
             rest /= 10
         } while rest > 0
-        if self < 0 {
-            place -= 1
-            room[place] = UInt8(ascii: "-")
-        }
-        // The digits stand at the end of the room: move them to its start.
-        for index in place..<JSONNumber.longestInteger { room[index - place] = room[index] }
-        return JSONNumber.longestInteger - place
+        return count
     }
 }

@@ -95,7 +95,7 @@ extension JSONValue {
     }
 
     /// A whole number.
-    public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
+    @inlinable public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
 
     /// A whole number of 64 bits.
     public static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }

@@ -26,7 +26,8 @@ extension ScannedValue {
         let isWhole = jsonBytes.withContiguousStorageIfAvailable { bytes in
             JSONScanner.scan(bytes) { scanner throws(NotPlain) in scanned = try Self(scanning: &scanner) }
         }
-        return isWhole == true ? scanned : nil
+        // Taken, not copied: an operation is large.
+        return isWhole == true ? scanned.take() : nil
     }
 }
 

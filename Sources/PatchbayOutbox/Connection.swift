@@ -22,8 +22,8 @@ final class Connection {
     private let handle: OpaquePointer
     private let pages = PageCount()
     private var statements: [String: Statement] = [:]
-    /// By query, which is held too: its place in memory is its name.
-    private var queries: [ObjectIdentifier: (query: Query, statement: Statement)] = [:]
+    /// By the queries' numbers.
+    private var queries: [Statement?] = []
 
     /// Opens a database file that exists, or a private one in memory.
     init(_ location: OutboxLocation, _ mode: Mode) throws(OutboxError) {
@@ -94,9 +94,11 @@ final class Connection {
     ///
     /// The caller resets it when done.
     func statement(_ query: Query) throws(OutboxError) -> Statement {
-        if let known = queries[ObjectIdentifier(query)] { return known.statement }
+        if query.number < queries.count, let known = queries[query.number] { return known }
         let made = try Statement(query.text, on: handle, name)
-        queries[ObjectIdentifier(query)] = (query, made)
+        let missing = query.number + 1 - queries.count
+        if missing > 0 { queries += repeatElement(nil, count: missing) }
+        queries[query.number] = made
         return made
     }
 

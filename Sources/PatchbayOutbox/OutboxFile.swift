@@ -29,7 +29,8 @@ final class OutboxFile {
 
     static func identity(of path: String) -> Identity? {
         var status = stat()
-        return stat(path, &status) == 0 ? Identity(status) : nil
+        // Asked before every transaction: lent, the path is not copied.
+        return path.withCString { stat($0, &status) } == 0 ? Identity(status) : nil
     }
 
     static func identity(of descriptor: Int32) -> Identity? {

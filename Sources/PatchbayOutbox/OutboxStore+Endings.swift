@@ -113,21 +113,30 @@ extension OutboxStore {
     func carryOutEndings() throws(OutboxError) {
         // Another process may have noted some.
         guard try connection.number(Self.newest) != nil else { return notedEndings = 0 }
-        try setDamagedEndingsAside()
         var noted: [NotedEnding] = []
         do {
             let statement = try connection.statement(Self.everyNote)
             defer { statement.reset() }
+            // Mostly the same from one to the next.
+            var (provider, term, code) = ("", "", "")
             while try statement.step() {
+                guard statement.isSound(.ending, from: 0) else {
+                    noteDamaged(DamagedRow(table: Table.ending.name, number: statement.integer(0)))
+                    continue
+                }
+                provider = statement.text(1, like: provider)
+                term = statement.text(4, like: term)
+                code = statement.text(5, like: code)
                 let ending = PlainEnding(
-                    sequence: statement.integer(1),
-                    id: statement.text(2),
-                    term: statement.text(3),
-                    code: statement.text(4)
+                    sequence: statement.integer(2),
+                    id: statement.text(3),
+                    term: term,
+                    code: code
                 )
-                noted.append(NotedEnding(provider: statement.text(0), at: statement.integer(5), ending: ending))
+                noted.append(NotedEnding(provider: provider, at: statement.integer(6), ending: ending))
             }
         }
+        try quarantineDamagedRows()
         try carryOut(noted[...])
         try connection.run(Self.deleteEndings)
         notedEndings = 0
@@ -227,26 +236,14 @@ extension OutboxStore {
         if deleted < count { try connection.run(Self.deleteOperations, start, end) }
     }
 
-    private func setDamagedEndingsAside() throws(OutboxError) {
-        do {
-            let statement = try connection.statement(Self.damagedEndings)
-            defer { statement.reset() }
-            while try statement.step() {
-                noteDamaged(DamagedRow(table: Table.ending.name, number: statement.integer(0)))
-            }
-        }
-        try quarantineDamagedRows()
-    }
-
     private static let newest = Query("SELECT max(number) FROM ending")
-    private static let damagedEndings = Query("SELECT number FROM ending WHERE NOT \(Table.ending.isSound())")
     private static let sums = Query(
         """
         SELECT provider, term, code, count(*) FROM ending CROSS JOIN route USING (provider, sequence)
         GROUP BY provider, term, code
         """
     )
-    private static let everyNote = Query("SELECT provider, sequence, id, term, code, at FROM ending ORDER BY number")
+    private static let everyNote = Query("SELECT \(Table.ending.list()), checksum FROM ending ORDER BY number")
     // The plus keeps SQLite from walking through all of a provider's routes for each run.
     private static let routesInRange = Query(
         "SELECT count(*) FROM route WHERE sequence BETWEEN ?1 AND ?2 AND +provider = ?3"

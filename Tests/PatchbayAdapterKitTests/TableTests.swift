@@ -166,7 +166,8 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
             #expect(table.query(record, after: "https://h/p", leaving: ",") == "https://h/p?z=x,1&a%20b=-7")
             #expect(table.query(bare) == "?z=")
             #expect(table.text(of: bare, at: 1) == nil)
-            #expect(table.value(of: record, at: 1) == "-7")
+            #expect(table.json(of: record, at: 1) == #""-7""#)
+            #expect(table.json(of: bare, at: 1) == nil)
         }
         #expect(recorder.fired == [rule("1"), rule("2")])
     }

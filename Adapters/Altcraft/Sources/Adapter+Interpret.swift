@@ -8,10 +8,11 @@ extension AltcraftDevice {
         var verdicts: [OperationID: Verdict<Self>] = [:]
         var incoming: [JSONValue] = []
         for pending in exchange.operations {
-            let reading = Reading(exchange: exchange, pending: pending, settings: settings)
-            verdicts[pending.id] = reading.verdict(self, &memory)
+            let reading = Reading(exchange: exchange, pending: pending, adapter: self)
+            let verdict = reading.verdict(&memory)
             park = park ?? reading.park
-            if case .retry = verdicts[pending.id] { incoming.append(reading.attempt) }
+            if case .retry = verdict { incoming.append(reading.attempt) }
+            verdicts[pending.id] = verdict
         }
         return Interpretation(verdicts, incoming: incoming, park: park)
     }
@@ -23,40 +24,45 @@ private final class Reading {
 
     let exchange: Exchange<AltcraftDevice>
     let pending: Pending<AltcraftDevice>
-    let settings: AltcraftSettings
+    let adapter: AltcraftDevice
+    // Parts of the exchange, which is large to copy.
+    private let endpoint: AltcraftDevice.Endpoint
+    private let response: WireResponse?
 
-    init(exchange: Exchange<AltcraftDevice>, pending: Pending<AltcraftDevice>, settings: AltcraftSettings) {
-        (self.exchange, self.pending, self.settings) = (exchange, pending, settings)
+    init(exchange: Exchange<AltcraftDevice>, pending: Pending<AltcraftDevice>, adapter: AltcraftDevice) {
+        (self.exchange, self.pending, self.adapter) = (exchange, pending, adapter)
+        (endpoint, response) = (exchange.endpoint, exchange.outcome.reply)
     }
 
     private lazy var row = ReplyTable.altcraft.row(for: exchange.outcome)
-    private lazy var reply = exchange.outcome.reply?.json
+    private lazy var reply = response?.json
     private lazy var sent = exchange.request.json
-    private var isUnauthorised: Bool { [401, 403].contains(exchange.outcome.reply?.status) }
-    private var asksAgain: Bool { exchange.endpoint == .unsuspend || pending.operation.action.kind == .readBack }
+    private var settings: AltcraftSettings { adapter.settings }
+    private var isUnauthorised: Bool { response?.status == 401 || response?.status == 403 }
+    private var asksAgain: Bool { endpoint == .unsuspend || pending.operation.action.kind == .readBack }
 
     /// Why the provider stops; nil if it goes on.
     var park: Finding? {
         isUnauthorised && settings.onUnauthorized == .park ? FindingRow.replyCredential.at() : nil
     }
 
-    func verdict(_ adapter: AltcraftDevice, _ memory: inout AltcraftMemory) -> Result {
+    func verdict(_ memory: inout AltcraftMemory) -> Result {
         if case .registerDevice(let device) = pending.operation.action { memory.device = device }
         noteLeave(&memory)
-        if exchange.mayHaveWorked { memory.doubt(exchange.endpoint, sentAddress, pending) }
+        if exchange.mayHaveWorked { memory.doubt(endpoint, sentAddress, pending) }
         switch row.meaning {
-        case .accepted: return success(adapter, &memory)
+        case .accepted: return success(&memory)
         case .retry: return asksAgain ? never(row) : again(&memory)
         case .refused, .park:
             if park != nil, !asksAgain { return .underway(pending.step, .woken) }
-            return asksAgain && exchange.endpoint == .unsuspend ? never(row) : refused(row, &memory)
+            return asksAgain && endpoint == .unsuspend ? never(row) : refused(row, &memory)
         }
     }
 
     /// Leaving is undone when the person comes back, unless the person has said something about the subscription since.
     private func noteLeave(_ memory: inout AltcraftMemory) {
         let (contact, isAccepted) = (pending.operation.contact, row.meaning == .accepted)
-        switch (pending.operation.action, exchange.endpoint) {
+        switch (pending.operation.action, endpoint) {
         case (.farewell, .subscribe) where isAccepted:
             memory.leave = .init(contact: contact, sequence: pending.sequence)
         case (.changeSubscription(let word), _) where word.topic == nil && memory.leave(of: contact) != nil:
@@ -69,10 +75,10 @@ private final class Reading {
 
     // MARK: Yes
 
-    private func success(_ adapter: AltcraftDevice, _ memory: inout AltcraftMemory) -> Result {
+    private func success(_ memory: inout AltcraftMemory) -> Result {
         let answer = answer(\.success)
         if hasError, settings.errorInSuccess == .reject { return unsaid(answer, &memory) }
-        switch exchange.endpoint {
+        switch endpoint {
         case .unsuspend: return released(answer, &memory)
         case .status: return told(answer, &memory)
         case .tokenUpdate:
@@ -167,7 +173,7 @@ private final class Reading {
 
     /// Whether the vendor was asked to answer before it has processed.
     private var isLater: Bool {
-        guard exchange.endpoint == .subscribe else { return false }
+        guard endpoint == .subscribe else { return false }
         let sync = URLText.queryItems(of: exchange.request.url).last { $0.name == "sync" }?.value
         return sync == "false" || sync == "0"
     }
@@ -178,7 +184,7 @@ private final class Reading {
         if let difference = difference(answer.profile?.subscription) { return difference }
         if let topic = topicUnderOptOut { return topic }
         if isLater { return FindingRow.replyLater.at() }
-        if exchange.endpoint == .customEvent, memory.device?.facts == nil { return FindingRow.eventZone.at() }
+        if endpoint == .customEvent, memory.utcOffsetSeconds == nil { return FindingRow.eventZone.at() }
         return nil
     }
 
@@ -204,12 +210,12 @@ private final class Reading {
     /// A question that is not repeated by itself.
     private func never(_ row: ReplyRow) -> Result {
         RuleID.altcraft("R8").fire()
-        let finding = exchange.endpoint == .unsuspend ? FindingRow.askAgain : row.finding ?? .replyRefused
+        let finding = endpoint == .unsuspend ? FindingRow.askAgain : row.finding ?? .replyRefused
         return .rejected(finding.at(detail: detail), answer: answer(\.final).json)
     }
 
     private func again(_ memory: inout AltcraftMemory) -> Result {
-        guard exchange.outcome.reply != nil, pending.refusals + 1 >= RetryLadder.attempts else {
+        guard response != nil, pending.refusals + 1 >= RetryLadder.attempts else {
             return .retry(RetryLadder.next(pending.failures, exchange))
         }
         if let on = stay(&memory) { return on }
@@ -218,7 +224,7 @@ private final class Reading {
 
     /// A token whose update the vendor does not take is not offered again; whoever is leaving goes on under the old one.
     private func stay(_ memory: inout AltcraftMemory) -> Result? {
-        guard exchange.endpoint == .tokenUpdate else { return nil }
+        guard endpoint == .tokenUpdate else { return nil }
         memory.refused = sentAddress
         guard isLeaving else { return nil }
         memory.doubtful = nil
@@ -228,7 +234,7 @@ private final class Reading {
     private var isLeaving: Bool { pending.operation.action == .farewell }
 
     private func refused(_ row: ReplyRow, _ memory: inout AltcraftMemory) -> Result {
-        if exchange.endpoint == .tokenUpdate { RuleID.altcraft("T3").fire() }
+        if endpoint == .tokenUpdate { RuleID.altcraft("T3").fire() }
         if let on = stay(&memory) { return on }
         let finding = row.finding ?? .replyRefused
         return .rejected(finding.at(path, detail: detail), answer: answer(\.final).json)
@@ -245,32 +251,33 @@ private final class Reading {
     // MARK: Parts
 
     private func answer(_ number: (EventCodes.Numbers) -> Int?) -> AltcraftAnswer {
-        let codes = EventCodes.row(exchange.endpoint, status: sentStatus)
-        let answer = AltcraftAnswer(status: exchange.outcome.reply?.status, reply, codes, number)
-        for rule in shown(by: answer) { RuleID.altcraft(rule).fire() }
+        let codes = EventCodes.row(endpoint, status: sentStatus)
+        let answer = AltcraftAnswer(status: response?.status, reply, codes, number)
+        fire(answer)
         return answer
     }
 
     /// The rules about answers that this one follows.
-    private func shown(by answer: AltcraftAnswer) -> [String] {
-        guard let code = answer.httpCode else { return ["S4"] }
-        guard (200...299).contains(code) else { return ["S3"] }
-        if isLater { return ["S2"] }
-        let subscription = answer.profile?.subscription
-        return (subscription == nil ? [] : ["S1"]) + (subscription?.fields == nil ? [] : ["S5"])
-            + (subscription?.categories == nil ? [] : ["S6"])
+    private func fire(_ answer: AltcraftAnswer) {
+        guard let code = answer.httpCode else { return RuleID.altcraft("S4").fire() }
+        guard (200...299).contains(code) else { return RuleID.altcraft("S3").fire() }
+        if isLater { return RuleID.altcraft("S2").fire() }
+        guard let subscription = answer.profile?.subscription else { return }
+        RuleID.altcraft("S1").fire()
+        if subscription.fields != nil { RuleID.altcraft("S5").fire() }
+        if subscription.categories != nil { RuleID.altcraft("S6").fire() }
     }
 
     /// The field that the vendor complains about, else the status: names and numbers alone.
     private var detail: String? {
-        guard let reply = exchange.outcome.reply else { return nil }
+        guard let reply = response else { return nil }
         let field = ServerComplaint(reply)?.field.map { "field \($0), " } ?? ""
         return "\(field)HTTP \(reply.status)"
     }
 
     /// Where the field that the vendor complains about came from; empty if that is not known.
     private var path: String {
-        guard let field = exchange.outcome.reply.flatMap(ServerComplaint.init)?.field else { return "" }
+        guard let field = response.flatMap(ServerComplaint.init)?.field else { return "" }
         let options = pending.operation.options[AltcraftDevice.descriptor.id] ?? [:]
         for name in ["profileFields", "customFields"] where options[name]?[field] != nil {
             return "options.altcraft".dot(name).dot(field)
@@ -290,20 +297,20 @@ private final class Reading {
     }
 
     private var sentCategories: [(String, Bool)] {
-        guard exchange.endpoint == .subscribe else { return [] }
+        guard endpoint == .subscribe else { return [] }
         return (sent?["subscription"]?["cats"]?.array ?? []).compactMap { category in
             category["name"]?.string.map { ($0, category["active"]?.bool ?? true) }
         }
     }
 
     private var sentStatus: String? {
-        exchange.endpoint == .subscribe ? sent?["subscription"]?["status"]?.string : nil
+        endpoint == .subscribe ? sent?["subscription"]?["status"]?.string : nil
     }
 
     /// The token that the request was about.
     private var sentAddress: PushAddress? {
         let body = sent
-        let isUpdate = exchange.endpoint == .tokenUpdate
+        let isUpdate = endpoint == .tokenUpdate
         let provider = isUpdate ? body?["new_provider"] : body?["subscription"]?["provider"]
         let token = isUpdate ? body?["new_token"] : body?["subscription"]?["subscription_id"]
         guard let provider = provider?.string, let token = token?.string else { return nil }

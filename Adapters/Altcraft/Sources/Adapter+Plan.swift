@@ -14,8 +14,9 @@ extension AltcraftDevice {
             let stream = Stream(queue: operation.queue, contact: operation.operation.contact)
             guard operation.isImmediate || !closed.contains(stream.queue) && !held.contains(stream) else { continue }
             do {
-                best = .sooner(best, try planner.plan(operation))
-                guard case .wait = best else { break }
+                let next = try planner.plan(operation)
+                guard case .wait = next else { return next }
+                best = .sooner(best, next)
                 if !operation.isImmediate { closed.insert(stream.queue) }
             } catch {
                 best = .sooner(best, .wait(until: nil, because: error.finding))

@@ -192,7 +192,7 @@ extension AltcraftDevice {
         if subscription.topic?.trimmed.isEmpty == true { findings.append(FindingRow.topicBlank.at(path.dot("topic"))) }
         for (name, value) in subscription.fields.sorted(by: { $0.key < $1.key }) {
             let place = path.dot("fields").dot(name.rawValue)
-            if value.scalar == nil { findings.append(FindingRow.subscriptionNested.at(place)) }
+            if !value.isScalar { findings.append(FindingRow.subscriptionNested.at(place)) }
             if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }
         }
         return findings
@@ -229,12 +229,12 @@ extension AltcraftDevice {
             var findings = pixel(options(operation)) == nil ? [FindingRow.eventPixel.at(path)] : []
             if name.trimmed.isEmpty { findings.append(FindingRow.eventName.at(path.dot("name"))) }
             let isBad = { (name: AttributeName, value: AttributeValue) in
-                value.scalar == nil || name.rawValue.trimmed.isEmpty
+                !value.isScalar || name.rawValue.trimmed.isEmpty
             }
             let bad = attributes.contains(where: isBad) ? attributes.filter(isBad) : [:]
             for (name, value) in bad.sorted(by: { $0.key < $1.key }) {
                 let place = path.dot("attributes").dot(name.rawValue)
-                if value.scalar == nil { findings.append(FindingRow.eventNested.at(place)) }
+                if !value.isScalar { findings.append(FindingRow.eventNested.at(place)) }
                 if name.rawValue.trimmed.isEmpty { findings.append(FindingRow.fieldBlank.at(place)) }
             }
             return findings + examineOwner(of: operation)

@@ -80,12 +80,16 @@ public struct AltcraftAnswer: Hashable, Sendable {
 
     /// The answer as JSON: `httpCode`, `error`, `errorText`, `profile`, `eventCode`, `renumberedEventCode`.
     public var json: JSONValue {
-        .compact([
-            ("httpCode", httpCode.map(JSONValue.integer) ?? .null), ("error", error.map(JSONValue.integer)),
-            ("errorText", errorText.map(JSONValue.string)), ("profile", profile?.json ?? .null),
-            ("eventCode", eventCode.map(JSONValue.integer)),
-            ("renumberedEventCode", renumberedEventCode.map(JSONValue.integer)),
-        ])
+        // Every success has one: it is made member by member, and not of a list.
+        var object = JSONObject()
+        object.reserveCapacity(6)
+        object["httpCode"] = httpCode.map(JSONValue.integer) ?? .null
+        object["error"] = error.map(JSONValue.integer)
+        object["errorText"] = errorText.map(JSONValue.string)
+        object["profile"] = profile?.json ?? .null
+        object["eventCode"] = eventCode.map(JSONValue.integer)
+        object["renumberedEventCode"] = renumberedEventCode.map(JSONValue.integer)
+        return .object(object)
     }
 }
 

@@ -28,8 +28,8 @@ struct Authorization {
         guard let token = credential, !token.value.isEmpty else {
             throw Held(finding: FindingRow.credentialMissing.at())
         }
-        matchingMode = try adapter.claims.claim(of: token).matching
-        header = String(joining: "Bearer ", token.value)
+        let claim = try adapter.claims.claim(of: token)
+        (matchingMode, header) = (claim.matching, claim.header)
         RuleID.altcraft("A7").fire()
     }
 
@@ -65,6 +65,8 @@ final class ClaimReader: Sendable {
 struct MatchingClaim {
     /// How the profile is found; passed on exactly as the token says it.
     let matching: String
+    /// The value of the header that shows the token.
+    let header: String
 
     /// The payload must be smaller.
     static let longestPayload = 16 * 1024
@@ -101,6 +103,7 @@ struct MatchingClaim {
             throw Held(finding: FindingRow.credentialAnonymous.at())
         }
         self.matching = matching
+        header = String(joining: "Bearer ", token.value)
         fire()
     }
 

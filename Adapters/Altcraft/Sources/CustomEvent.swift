@@ -36,12 +36,8 @@ final class CustomEvent: Sendable {
     var matchingIDs: JSONValue? { options["matchingIDs"] }
     var subscription: JSONValue? { options["subscription"] }
     var profileFields: JSONValue? { options["profileFields"]?.object.map { .object(adapter.settings.sent($0)) } }
-    var payload: JSONValue? {
-        if attributes.isEmpty { return nil }
-        var object = JSONObject()
-        object.reserveCapacity(attributes.count)
-        for (name, value) in attributes.inOrder { object[name.rawValue] = value.scalar }
-        return object.isEmpty ? nil : .object(object)
+    var payload: [AttributeName: AttributeValue]? {
+        attributes.contains { $0.value.isScalar } ? attributes : nil
     }
 
     private func text(_ option: String) -> String? { options[option]?.string.flatMap { $0.isEmpty ? nil : $0 } }
@@ -63,7 +59,7 @@ final class CustomEvent: Sendable {
             .optional("cm", \.medium, .text, from: "options.utm.medium", rule: .altcraft("M6")),
             .optional("cs", \.source, .text, from: "options.utm.source", rule: .altcraft("M6")),
             .optional("ct", \.temp, .text, from: "options.utm.temp", rule: .altcraft("M6")),
-            .optional("wd", \.payload, .json, from: "event.attributes", rule: .altcraft("M5")),
+            .optional("wd", \.payload, .scalars, from: "event.attributes", rule: .altcraft("M5")),
             .optional("mi", \.message, .json, from: "options.messageID", rule: .altcraft("M7")),
             .optional("ma", \.matchingIDs, .json, from: "options.matchingIDs", rule: .altcraft("M6")),
             .optional("sn", \.subscription, .json, from: "options.subscription", rule: .altcraft("M8")),
@@ -74,16 +70,29 @@ final class CustomEvent: Sendable {
     /// The parts that are JSON, by their rows; all others are plain text.
     static let jsonParts: [Bool] = table.rows.map { ["wd", "mi", "ma", "sn", "pf"].contains($0.name) }
 
-    /// The parts that are the caller's own words: without such words there is none of them.
-    private static let wordParts: [Bool] = table.rows.map { $0.source.hasPrefix("options.") }
+    /// The parts that are not the caller's own words: without such words there are no others.
+    private static let ownParts = table.rows.indices.filter { !table.rows[$0].source.hasPrefix("options.") }
+    private static let messagePart = table.rows.firstIndex { $0.name == "mi" }
+
+    /// The parts that the event may have, by their rows.
+    var rows: [Int] { options.isEmpty ? Self.ownParts : Array(Self.table.rows.indices) }
 
     /// A part as it is written; nil if the event has none.
     func part(at row: Int) -> String? {
-        if options.isEmpty, Self.wordParts[row] { return nil }
-        guard Self.jsonParts[row] else { return Self.table.text(of: self, at: row) }
-        guard let value = Self.table.value(of: self, at: row) else { return nil }
-        let isText = Self.table.rows[row].name == "mi" && adapter.settings.messageIDForm == .text
-        return isText ? value.string ?? "" : value.text
+        let isJSON = Self.jsonParts[row] && (row != Self.messagePart || adapter.settings.messageIDForm != .text)
+        return isJSON ? Self.table.json(of: self, at: row) : Self.table.text(of: self, at: row)
+    }
+}
+
+extension WireFormat<[AttributeName: AttributeValue]> {
+    /// Plain values by their names, in the order of these; several in one are left out.
+    static let scalars = WireFormat("JSON", schema: [:]) { attributes, writer in
+        writer.beginObject()
+        for (name, value) in attributes.inOrder where value.isScalar {
+            writer.name(name.rawValue)
+            writer.value(value.wire)
+        }
+        writer.endObject()
     }
 }
 
@@ -102,35 +111,39 @@ struct Form {
         return Array((disposition + "Content-Type: \(type); charset=utf-8\r\n\r\n").utf8)
     }
 
-    /// The parts of an event, in their order.
-    init(_ event: CustomEvent, id: OperationID) {
+    /// The parts of an event, in their order; `id` is the request's.
+    init(_ event: CustomEvent, id: String) {
         RuleID.altcraft("M2").fire()
         RuleID.altcraft("M9").fire()
-        var parts: [(row: Int, text: String)] = []
-        parts.reserveCapacity(Self.heads.count)
-        var boundary = String(joining: "Boundary-", RequestID.text(for: id))
-        let length = boundary.utf8.count
-        var (count, hasSuspects) = (64, false)
-        for row in Self.heads.indices {
-            guard let text = event.part(at: row) else { continue }
-            parts.append((row, text))
-            count += 168 + text.utf8.count
-            // A part that is shorter holds none; to search it would take longer than to write it.
-            if text.utf8.count >= length { hasSuspects = true }
+        var boundary = String(joining: "Boundary-", id)
+        while true {
+            if let bytes = Self.bytes(of: event, between: boundary) {
+                (self.boundary, self.bytes) = (boundary, bytes)
+                return
+            }
+            boundary += "-0"
         }
-        while hasSuspects, parts.contains(where: { $0.text.hasBytes(of: boundary) }) { boundary += "-0" }
-        self.boundary = boundary
-        // Between two parts; the first has no line before it.
-        let mark = Array("\r\n--".utf8) + boundary.utf8 + "\r\n".utf8
+    }
+
+    /// The parts with a boundary between them; nil if one of them holds it.
+    private static func bytes(of event: CustomEvent, between boundary: String) -> [UInt8]? {
+        // Behind each part, the last too; the first has a line less before it.
+        var mark: [UInt8] = []
+        mark.reserveCapacity(boundary.utf8.count + 6)
+        for text in ["\r\n--", boundary, "\r\n"] { mark.append(contentsOf: text.utf8) }
+        let rows = event.rows
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(count)
-        for part in parts.indices {
-            bytes.append(contentsOf: part == 0 ? mark[2...] : mark[...])
-            bytes.append(contentsOf: Self.heads[parts[part].row])
-            bytes.append(contentsOf: parts[part].text.utf8)
+        bytes.reserveCapacity(256 * rows.count)
+        bytes.append(contentsOf: mark[2...])
+        for row in rows {
+            guard let text = event.part(at: row) else { continue }
+            if text.hasBytes(of: boundary) { return nil }
+            bytes.append(contentsOf: heads[row])
+            bytes.append(contentsOf: text.utf8)
+            bytes.append(contentsOf: mark)
         }
-        bytes.append(contentsOf: mark.dropLast(2))
+        bytes.removeLast(2)
         bytes.append(contentsOf: "--\r\n".utf8)
-        self.bytes = bytes
+        return bytes
     }
 }

@@ -244,13 +244,16 @@ extension AttributeValue {
         }
     }
 
-    /// The value as a field takes it that holds one plain value; nil for several.
-    var scalar: JSONValue? {
+    /// Whether it is one plain value.
+    var isScalar: Bool {
         switch self {
-        case .choices, .list, .object: nil
-        default: wire
+        case .choices, .list, .object: false
+        default: true
         }
     }
+
+    /// The value as a field takes it that holds one plain value; nil for several.
+    var scalar: JSONValue? { isScalar ? .some(wire) : .none }
 }
 
 extension JSONValue {

@@ -113,7 +113,7 @@ extension Planner {
                 adapter: adapter
             )
             let query = CustomEventQuery(pixel: pixel)
-            let form = Form(event, id: head.id)
+            let form = Form(event, id: maker.id)
             return send(.customEvent, maker.post("/event/post", CustomEventQuery.table, query, form: form), head)
         default: return .settle([head.id: .rejected(FindingRow.eventKind.at("action.event.kind"))])
         }

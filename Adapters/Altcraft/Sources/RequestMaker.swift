@@ -6,9 +6,14 @@ import PatchbayModel
 struct RequestMaker {
     let adapter: AltcraftDevice
     let authorization: Authorization
-    let operation: OperationID
-    /// Which of an operation's several requests; nil for the first.
-    let part: String?
+    /// The request's id.
+    let id: String
+
+    /// Makes a request of an operation; `part` says which of its several requests, nil is the first.
+    init(adapter: AltcraftDevice, authorization: Authorization, operation: OperationID, part: String?) {
+        (self.adapter, self.authorization) = (adapter, authorization)
+        id = RequestID.text(for: operation, part: part)
+    }
 
     /// A request with a JSON body.
     func post<Query, Record>(
@@ -46,7 +51,7 @@ struct RequestMaker {
         for rule in Self.headerRules { rule.fire() }
         return [
             WireHeader("Authorization", authorization.header, isSecret: true),
-            WireHeader("Request-ID", RequestID.text(for: operation, part: part)),
+            WireHeader("Request-ID", id),
             WireHeader("Content-Type", contentType),
         ]
     }
@@ -54,10 +59,9 @@ struct RequestMaker {
     private func url<Query>(_ path: String, _ table: FieldTable<Query>, _ values: Query) -> String {
         for rule in Self.queryRules { rule.fire() }
         let address = adapter.address
-        let start = String(joining: address.base, path)
-        guard let own = address.query else { return table.query(values, after: start) }
+        guard let own = address.query else { return table.query(values, after: address.base, path) }
         let query = table.query(values)
-        return String(joining: start, "?", own, query.isEmpty ? "" : "&", String(query.dropFirst()))
+        return String(joining: address.base, path, "?", own, query.isEmpty ? "" : "&", String(query.dropFirst()))
     }
 }
 

@@ -287,35 +287,47 @@ actor DeliveryLoop {
     private func advance() {
         freeStored()
         guard let engine, !isSuspended else { return }
-        plan(engine)
+        plan(engine) { send($0) }
         tell()
         sleep()
     }
 
-    private func plan(_ engine: Engine) {
+    private func plan(_ engine: Engine, _ send: (Dispatch) -> Void) {
         place()
         do {
-            try engine.advance { send($0) }
+            try engine.advance { dispatch in
+                log(.trace, "request", [.provider(dispatch.provider), .endpoint(dispatch.endpoint)])
+                send(dispatch)
+            }
         } catch {
             note(error)
         }
     }
 
+    /// Begins an exchange. Mostly its end is where the next begins: both go on in one task.
     private func send(_ dispatch: Dispatch) {
         exchangeCount += 1
         let number = exchangeCount
-        log(.trace, "request", [.provider(dispatch.provider), .endpoint(dispatch.endpoint)])
         // The transport begins on this thread: it only asks and waits, and no other thread has to wake for that.
         exchanges[number] = Task(executorPreference: executor) { [transport] in
-            let outcome = await transport.send(dispatch.request, timeout: dispatch.timeout)
-            await self.finish(dispatch, outcome, number)
+            var next: Dispatch? = dispatch
+            while let dispatch = next {
+                let outcome = await transport.send(dispatch.request, timeout: dispatch.timeout)
+                next = await self.finish(dispatch, outcome, number)
+            }
         }
     }
 
-    private func finish(_ dispatch: Dispatch, _ outcome: Outcome, _ number: Int) {
+    /// Takes an outcome and plans; the first of what must leave then is the exchange that goes on under the same number.
+    private func finish(_ dispatch: Dispatch, _ outcome: Outcome, _ number: Int) -> Dispatch? {
         // What was given up at the closing is over: nothing came of it that is worth a word.
-        guard exchanges.removeValue(forKey: number) != nil else { return }
-        guard !isSuspended else { return outcomes.append((dispatch, outcome)) }
+        guard exchanges[number] != nil else { return nil }
+        var next: Dispatch?
+        defer { if next == nil { exchanges[number] = nil } }
+        guard !isSuspended else {
+            outcomes.append((dispatch, outcome))
+            return nil
+        }
         let isYes = outcome.reply?.isSuccess ?? false
         log(
             isYes ? .trace : .info,
@@ -330,11 +342,14 @@ actor DeliveryLoop {
             } catch {
                 note(error)
             }
-            plan(engine)
+            plan(engine) { dispatch in
+                if next == nil { next = dispatch } else { send(dispatch) }
+            }
         }
         tell()
         sleep()
         if isReconfiguring { answerIfQuiet() }
+        return next
     }
 
     private func sleep() {

@@ -95,16 +95,23 @@ final class Waiting: Sendable {
     }
 
     let facts: Facts
+    /// What sort of operation it is.
+    let kinds: ActionKinds
     /// The same in the adapter's form, made by its desk: a `Pending`, which never changes either.
     let view: any AnyObject & Sendable
 
-    init(_ facts: Facts, _ desk: any AdapterDesk) { (self.facts, view) = (facts, desk.view(of: facts)) }
+    init(_ facts: consuming Facts, _ desk: any AdapterDesk) {
+        self.facts = facts
+        kinds = ActionKinds(self.facts.operation.action)
+        view = desk.view(of: self.facts)
+    }
 
     var id: OperationID { facts.operation.id }
     var operation: EngagementOperation { facts.operation }
     var sequence: Int64 { facts.sequence }
     var queue: String { facts.queue }
     var isImmediate: Bool { facts.isImmediate }
+    var isErasure: Bool { if case .erase = facts.operation.action { true } else { false } }
     var step: Step? { facts.step }
     var failures: Int { facts.failures }
     var refusals: Int { facts.refusals }
@@ -131,20 +138,29 @@ enum Intent {
     case wait(until: Instant?, because: Finding)
 }
 
-/// A request that left.
-struct Flight: Sendable {
-    var ticket: Int
-    var endpoint: Endpoint
-    var operations: [Waiting]
-    var request: WireRequest
-    var startedAt: Instant
+/// A request that left. Held by reference, as its end is: it is large, and handed on often.
+final class Flight: Sendable {
+    let ticket: Int
+    let endpoint: Endpoint
+    let operations: [Waiting]
+    let request: WireRequest
+    let startedAt: Instant
+
+    init(ticket: Int, endpoint: Endpoint, operations: [Waiting], request: WireRequest, startedAt: Instant) {
+        (self.ticket, self.endpoint, self.operations) = (ticket, endpoint, operations)
+        (self.request, self.startedAt) = (request, startedAt)
+    }
 }
 
 /// A finished exchange.
-struct Ended: Sendable {
-    var flight: Flight
-    var outcome: Outcome
-    var moment: Moment
+final class Ended: Sendable {
+    let flight: Flight
+    let outcome: Outcome
+    let moment: Moment
+
+    init(flight: Flight, outcome: Outcome, moment: Moment) {
+        (self.flight, self.outcome, self.moment) = (flight, outcome, moment)
+    }
 }
 
 /// What an exchange means, in the engine's words.
@@ -184,6 +200,7 @@ enum Judgement: Sendable {
 final class Desk<Adapter: VendorAdapter>: AdapterDesk {
     private let adapter: Adapter
     let descriptor: AdapterDescriptor
+    private let noSteps: [Adapter.Step] = []
     private let lastStep = Mutex<(step: Adapter.Step, bytes: [UInt8])?>(nil)
 
     init(_ adapter: Adapter) {
@@ -203,24 +220,34 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
             since: facts.since,
             queue: facts.queue,
             isImmediate: facts.isImmediate,
-            steps: facts.step.map(steps) ?? [],
+            steps: steps(facts.step),
             failures: facts.failures,
             refusals: facts.refusals,
             credential: facts.credential
         )
     }
 
-    private func steps(_ step: Step) -> [Adapter.Step] { (step.value as? Adapter.Step).map { [$0] } ?? [] }
+    private func steps(_ step: Step?) -> [Adapter.Step] {
+        guard let step else { return noSteps }
+        return (step.value as? Adapter.Step).map { [$0] } ?? noSteps
+    }
+
+    // Every view that a runner has was made by `view(of:)` of its own desk, so each is a `Pending<Adapter>`; an array that Swift
+    // made, and a slice of it, look the same whatever the class of their objects. To ask each would cost more than many a plan.
+    // Memory, too, is the desk's own.
 
     /// Views in the adapter's form.
     private func known(_ views: ArraySlice<AnyObject>) -> ArraySlice<Pending<Adapter>> {
-        // Every view that a runner has was made by `view(of:)` of its own desk, so each is a `Pending<Adapter>`; a slice of an
-        // array that Swift made looks the same whatever the class of its objects. To ask each would cost more than many a plan.
         unsafeBitCast(views, to: ArraySlice<Pending<Adapter>>.self)
     }
 
+    /// Views in the adapter's form.
+    private func known(_ views: [AnyObject]) -> [Pending<Adapter>] {
+        unsafeBitCast(views, to: [Pending<Adapter>].self)
+    }
+
     private func value(_ memory: Memory) -> Adapter.Memory {
-        (memory.form as? Remembering<Adapter.Memory>)?.value ?? Adapter.Memory()
+        unsafeDowncast(memory.form, to: Remembering<Adapter.Memory>.self).value
     }
 
     func plan(_ pending: Window, memory: Memory, at moment: Moment) throws -> Intent {
@@ -234,20 +261,26 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
                 transmission.operations,
                 doubting: transmission.doubting.flatMap { $0 == value(memory) ? nil : Memory($0) }
             )
-        case .settle(let verdicts, let remembered):
-            var judgements: [OperationID: Judgement] = Dictionary(minimumCapacity: verdicts.count)
-            for (id, verdict) in verdicts { judgements[id] = try judgement(verdict) }
-            var meant: [Waiting] = []
-            for candidate in pending.operations where meant.count < judgements.count && judgements[candidate.id] != nil
-            {
-                meant.append(candidate)
-            }
-            let meaning = Meaning(
-                judgements: meant.map { judgements[$0.id] },
-                namesStrangers: meant.count != judgements.count
-            )
-            return .settle(meaning, meant, remembering: remembered.map { Memory($0) })
+        case .settle(let verdicts, let remembered): return try settlement(verdicts, remembered, of: pending)
         }
+    }
+
+    private func settlement(
+        _ verdicts: [OperationID: Verdict<Adapter>],
+        _ remembered: Adapter.Memory?,
+        of pending: Window
+    ) throws -> Intent {
+        var judgements: [OperationID: Judgement] = Dictionary(minimumCapacity: verdicts.count)
+        for (id, verdict) in verdicts { judgements[id] = try judgement(verdict) }
+        var meant: [Waiting] = []
+        for candidate in pending.operations where meant.count < judgements.count && judgements[candidate.id] != nil {
+            meant.append(candidate)
+        }
+        let meaning = Meaning(
+            judgements: meant.map { judgements[$0.id] },
+            namesStrangers: meant.count != judgements.count
+        )
+        return .settle(meaning, meant, remembering: remembered.map { Memory($0) })
     }
 
     func interpret(_ ended: Ended, memory: Memory) throws -> (Meaning, Memory) {
@@ -259,7 +292,7 @@ final class Desk<Adapter: VendorAdapter>: AdapterDesk {
         }
         let exchange = Exchange<Adapter>(
             endpoint: endpoint,
-            operations: Array(known(flight.operations.map { $0.view as AnyObject }[...])),
+            operations: known(flight.operations.map { $0.view as AnyObject }),
             request: flight.request,
             outcome: ended.outcome,
             startedAt: flight.startedAt,

@@ -347,9 +347,9 @@ package final class Engine {
 
     /// When to call ``advance(_:)`` again, on the engine's timeline; nil is not before something happens.
     package var nextAdvance: Instant? {
-        (runners.map { delivers && !isQuiet ? $0.nextPlan : $0.nextDeadline } + [hasArrivals ? arrivals.nextTry : nil])
-            .compactMap(\.self)
-            .min()
+        runners.reduce(hasArrivals ? arrivals.nextTry : nil) { next, runner in
+            next.orEarlier(delivers && !isQuiet ? runner.nextPlan : runner.nextDeadline)
+        }
     }
 
     /// Whether nothing new is sent, because the configuration is about to change.

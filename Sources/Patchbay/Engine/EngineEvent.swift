@@ -76,8 +76,8 @@ extension EngineEvent {
     }
 }
 
-/// A request that must leave now.
-package struct Dispatch: Sendable {
+/// A request that must leave now. Held by reference: it is large, and handed on often.
+package final class Dispatch: Sendable {
     /// Names the exchange to ``Engine/finish(_:_:)``.
     package let ticket: Int
     /// The provider it is for.
@@ -92,6 +92,19 @@ package struct Dispatch: Sendable {
     package let operations: [OperationID]
     /// How long to wait for an answer.
     package let timeout: Duration
+
+    init(
+        ticket: Int,
+        provider: String,
+        endpoint: String,
+        request: WireRequest,
+        lane: String,
+        operations: [OperationID],
+        timeout: Duration
+    ) {
+        (self.ticket, self.provider, self.endpoint, self.request) = (ticket, provider, endpoint, request)
+        (self.lane, self.operations, self.timeout) = (lane, operations, timeout)
+    }
 }
 
 extension FindingRow {

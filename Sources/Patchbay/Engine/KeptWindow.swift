@@ -102,7 +102,7 @@ struct KeptWindow {
     ) {
         (shown.hasMore, hasNews, hasUnsigned) = (hasMore, false, true)
         show(rows, reading: news, limit: limit)
-        shown.kinds = ActionKinds(of: shown.operations.lazy.map(\.operation.action))
+        shown.kinds = ActionKinds(shown.operations.lazy.map(\.kinds))
     }
 
     private mutating func show(_ rows: [Int64], reading news: [Int64: Waiting], limit: Int) {

@@ -72,6 +72,7 @@ extension Runner {
 
     /// Answers callers whose time is up, and all of them when nothing is sent.
     func expireReads() {
+        guard lanes.values.contains(where: { !$0.waits.reads.isEmpty }) else { return }
         let now = context.now
         let isStill = isPaused || shadow == .inside
         let stops = parked ?? (isStill ? FindingRow.Engine.providerParked.at() : nil)

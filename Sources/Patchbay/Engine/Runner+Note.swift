@@ -57,7 +57,7 @@ extension Runner {
         var advanced: [Waiting] = []
         endings.reserveCapacity(verdicts.count)
         for (pending, verdict) in verdicts {
-            guard !pending.isImmediate, pending.operation.action != .erase else { return nil }
+            guard !pending.isImmediate, !pending.isErasure else { return nil }
             if case .underway(let step, .now) = verdict {
                 advanced.append(pending.advanced(to: step, failures: 0, refusals: 0, by: desk))
             } else if let outcome = verdict.outcome, outcome.term != .rejected {

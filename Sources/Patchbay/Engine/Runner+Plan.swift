@@ -9,7 +9,7 @@ extension Runner {
     /// A lane whose storage fails does not stop the others. The first error is thrown when all have been planned.
     func plan(_ send: (Dispatch) -> Void) throws {
         expireReads()
-        guard parked == nil, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
+        guard !isParked, !isPaused || DeliberateFault.pauseIgnored.isPresent else { return }
         var failure: (any Error)?
         do {
             try admit()
@@ -18,7 +18,7 @@ extension Runner {
         }
         defer { tidy() }
         for lane in lanesDue() {
-            guard parked == nil, flights.count < descriptor.concurrency, gate == nil else { break }
+            guard !isParked, flights.count < descriptor.concurrency, gate == nil else { break }
             do {
                 if let dispatch = try plan(lane) { send(dispatch) }
             } catch {
@@ -32,12 +32,13 @@ extension Runner {
     /// The lanes that want to be planned, the one that has waited longest first.
     func lanesDue() -> [Lane] {
         let now = context.now
-        let due: [(since: Instant, lane: Lane)] = lanes.values.compactMap { lane in
+        let due = lanes.values.filter { lane in
             let isFree = lane.flight == nil || DeliberateFault.laneNotWaited.isPresent
-            guard isFree, let due = lane.due, due <= now else { return nil }
-            return (due, lane)
+            return isFree && lane.due.map { $0 <= now } ?? false
         }
-        return due.sorted { ($0.since, $0.lane.key) < ($1.since, $1.lane.key) }.map(\.lane)
+        guard due.count > 1 else { return due }
+        return due.map { (since: $0.due ?? now, lane: $0) }
+            .sorted { ($0.since, $0.lane.key) < ($1.since, $1.lane.key) }.map(\.lane)
     }
 
     /// The storage failed: everything is pending as before, and is looked at again when it may have recovered.
@@ -60,7 +61,7 @@ extension Runner {
 
     private func planAtOnce(_ lane: Lane) throws -> Dispatch? {
         if let ended = lane.unsettled { try settle(ended, in: lane) }
-        while parked == nil, lane.unsettled == nil {
+        while !isParked, lane.unsettled == nil {
             let now = context.now
             if let wakeAt = lane.wakeAt, wakeAt <= now { lane.wake(now, but: lane.waits.closedSince) }
             guard let (window, nextUnblock) = try window(of: lane, now: now) else { return nil }
@@ -75,7 +76,7 @@ extension Runner {
             switch try desk.plan(shown, memory: memory, at: moment) {
             case .wait(let until, let because):
                 let wait = until.map { max($0, now + .milliseconds(10)) }
-                lane.due = [wait, nextUnblock].compactMap { $0 }.min()
+                lane.due = wait.orEarlier(nextUnblock)
                 (lane.because, lane.flush) = (because, false)
                 // A plan that waits for its time waits for something, as a verdict with an instant does.
                 if wait != nil { lane.barren = 0 }

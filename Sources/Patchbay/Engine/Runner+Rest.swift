@@ -39,7 +39,7 @@ extension Runner {
     /// When lanes that are not held want to be taken in; nil while too many are held already.
     var nextAdmission: Instant? {
         guard lanes.count < 2 * Self.capacity else { return nil }
-        return [resting.nextDue, sweep?.due].compactMap { $0 }.min()
+        return resting.nextDue.orEarlier(sweep?.due)
     }
 
     /// Takes lanes in that want to be planned: those that rested until now, then the next of the sweep.

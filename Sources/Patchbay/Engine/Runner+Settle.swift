@@ -70,7 +70,7 @@ extension Runner {
         lane.unsettled = nil
         lane.lastExchangeFailed = outcome.reply.map { !$0.isSuccess } ?? true
         try note(ended, meaning, in: lane)
-        if case .failed(let failure) = outcome, let fault = failure.fault, parked == nil {
+        if case .failed(let failure) = outcome, let fault = failure.fault, !isParked {
             // The same request would be made again, and never leave.
             return try park(FindingRow.Engine.adapterUnsafe.at(detail: fault.rawValue))
         }
@@ -102,9 +102,9 @@ extension Runner {
     private func believed(_ ended: Ended, _ before: Memory) throws -> Memory? {
         #if DEBUG
         guard ended.outcome.reply?.isSuccess != true else { return nil }
-        var ended = ended
-        ended.outcome = .replied(WireResponse(200, body: Array("{}".utf8)))
-        return try desk.interpret(ended, memory: before).1
+        let yes = Outcome.replied(WireResponse(200, body: Array("{}".utf8)))
+        let believed = Ended(flight: ended.flight, outcome: yes, moment: ended.moment)
+        return try desk.interpret(believed, memory: before).1
         #else
         return nil
         #endif
@@ -133,7 +133,7 @@ extension Runner {
         if try settlePlainly(meaning, verdicts, remembering: remembered ?? before, in: lane, clearingJournal) {
             return context.emit(events)
         }
-        let erased = verdicts.filter { $0.pending.operation.action == .erase && $0.verdict.isFinal }
+        let erased = verdicts.filter { $0.pending.isErasure && $0.verdict.isFinal }
         var after = remembered ?? before
         // What a person's word ended while it was in flight: what the vendor says of it changes nothing any more.
         var withdrawn: Set<OperationID> = []
@@ -237,7 +237,7 @@ extension Runner {
             return .answered(pending.id, provider: name, outcome)
         }
         // A refused erasure names the person, and is not kept.
-        let keepsReject = pending.operation.action != .erase
+        let keepsReject = !pending.isErasure
         guard try end(pending.sequence, outcome, isIndexed: true, keepsReject: keepsReject) else { return nil }
         return .ended(pending.id, provider: name, booked(outcome))
     }

@@ -10,7 +10,7 @@ extension Runner {
         abandon()
         laneVersion = try context.store.foreignVersion()
         try takeUpState()
-        for entry in try context.store.journal(provider: name) where parked == nil { try interrupt(entry) }
+        for entry in try context.store.journal(provider: name) where !isParked { try interrupt(entry) }
         try wake(lane: nil)
         try restoreGates()
     }

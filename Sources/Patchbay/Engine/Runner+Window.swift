@@ -12,7 +12,7 @@ extension Runner {
     func window(of lane: Lane, now: Instant) throws -> (Window, nextUnblock: Instant?)? {
         try openQueues(of: lane, now: now)
         let firstEnd = lane.waits.closings.first.map(Instant.init(milliseconds:))
-        var nextUnblock = [lane.wakeAt, firstEnd].compactMap { $0 }.min()
+        var nextUnblock = lane.wakeAt.orEarlier(firstEnd)
         var questions: [Waiting] = []
         for read in lane.waits.reads {
             if let until = read.block.until, until > now {
@@ -22,7 +22,7 @@ extension Runner {
             }
         }
         guard let window = try stored(behind: questions, in: lane) else {
-            return parked == nil ? try self.window(of: lane, now: now) : nil
+            return !isParked ? try self.window(of: lane, now: now) : nil
         }
         lane.due = nextUnblock
         guard window.operations.isEmpty else { return (window, nextUnblock) }
@@ -46,7 +46,7 @@ extension Runner {
         guard !questions.isEmpty else { return window }
         let all = questions + window.operations
         (window.operations, window.views) = (all[...], all.map { $0.view as AnyObject }[...])
-        window.kinds = ActionKinds(of: all.lazy.map(\.operation.action))
+        window.kinds = ActionKinds(all.lazy.map(\.kinds))
         return window
     }
 
@@ -131,12 +131,13 @@ extension Runner {
 
     func pending(
         _ row: OutboxRow,
-        _ operation: EngagementOperation,
+        _ operation: consuming EngagementOperation,
         _ step: Step?,
         _ credentials: CredentialDesk? = nil
     ) -> Waiting {
         let credentials =
             descriptor.usesCredentials ? credentials ?? CredentialDesk(context: context, provider: name) : nil
+        let credential = credentials?.credential(of: operation.contact.map(ScalarString.init))
         let facts = Waiting.Facts(
             operation: operation,
             sequence: row.operation.sequence,
@@ -145,7 +146,7 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
-            credential: credentials?.credential(of: operation.contact.map(ScalarString.init))
+            credential: credential
         )
         return Waiting(facts, desk)
     }
@@ -170,15 +171,26 @@ extension Runner {
 final class CredentialDesk {
     private let context: EngineContext
     private let provider: String
-    private(set) var known: [ScalarString?: Secret?] = [:]
+    private var earlier: [ScalarString?: Secret?] = [:]
+    /// Whom it was asked about last: mostly the only one.
+    private var last: (contact: ScalarString?, credential: Secret?)?
+
+    /// What the app gave.
+    var known: [ScalarString?: Secret?] {
+        guard let last else { return earlier }
+        var known = earlier
+        known[last.contact] = .some(last.credential)
+        return known
+    }
 
     init(context: EngineContext, provider: String) { (self.context, self.provider) = (context, provider) }
 
     func credential(of contact: ScalarString?) -> Secret? {
         let contact = DeliberateFault.credentialOfCurrent.isPresent ? current : contact
-        if let credential = known[contact] { return credential }
-        let credential = context.credential(provider, contact?.text)
-        known[contact] = .some(credential)
+        if let last, last.contact == contact { return last.credential }
+        let credential = earlier[contact] ?? context.credential(provider, contact?.text)
+        if let last { earlier[last.contact] = .some(last.credential) }
+        last = (contact, credential)
         return credential
     }
 

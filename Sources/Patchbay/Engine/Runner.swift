@@ -21,7 +21,9 @@ final class Runner {
     var choresInFlight: Set<Endpoint> = []
     /// The lanes with a request in flight, by its ticket.
     var flights: [Int: Lane] = [:]
-    var parked: Finding?
+    /// Why it stands still until a person acts; whether it does is asked often, and a finding is large to copy.
+    var parked: Finding? { didSet { isParked = parked != nil } }
+    private(set) var isParked = false
     var isPaused = false
     /// Whether this is a rehearsal: then nothing of it counts as delivered.
     var shadow: Rehearsal?
@@ -42,9 +44,10 @@ final class Runner {
     /// The earliest instant at which a lane wants to be planned; in the past if it wants to be planned now.
     var nextPlan: Instant? {
         // Without a free slot nothing can be planned: the outcome that frees one comes first.
-        guard parked == nil, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
-        let due = lanes.values.compactMap { $0.flight == nil ? $0.due : nil }.min()
-        return [pastGate([due, nextAdmission].compactMap { $0 }.min()), nextDeadline].compactMap { $0 }.min()
+        guard !isParked, !isPaused, flights.count < descriptor.concurrency else { return nextDeadline }
+        var due = nextAdmission
+        for lane in lanes.values where lane.flight == nil { due = due.orEarlier(lane.due) }
+        return pastGate(due).orEarlier(nextDeadline)
     }
 
     /// The earliest deadline of a caller who waits for an answer.
@@ -103,7 +106,7 @@ final class Runner {
     }
 
     func resume() throws {
-        if parked != nil { try takeUpState() }
+        if isParked { try takeUpState() }
         try wake(lane: nil)
     }
 

@@ -2,6 +2,14 @@ import PatchbayJSON
 package import PatchbayModel
 import PatchbayOutbox
 
+extension Instant? {
+    /// The earlier of two instants at which something is due; nil is not before something happens.
+    func orEarlier(_ other: Instant?) -> Instant? {
+        guard let self, let other else { return self ?? other }
+        return Swift.min(self, other)
+    }
+}
+
 /// The engine's own timeline: it never runs back, not even over crashes and reboots.
 ///
 /// Within a boot it follows the clock that counts sleep, after a reboot the wall clock, never backwards.

@@ -37,9 +37,4 @@ public struct ActionKinds: OptionSet, Hashable, Sendable {
             case .track: .event
             }
     }
-
-    /// The sorts of all of these.
-    @inlinable public init(of actions: some Sequence<Action>) {
-        self = actions.reduce(into: []) { $0.formUnion(ActionKinds($1)) }
-    }
 }

@@ -156,7 +156,7 @@ public struct Place: Hashable, Codable, Sendable {
     /// The name of the lane or queue that belongs to a text: ASCII, and another for each text. What begins with a percent sign is
     /// written in percents too.
     package static func name(_ text: String) -> String {
-        guard text.utf8.first == UInt8(ascii: "%") || !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+        guard text.utf8.first == UInt8(ascii: "%") || !text.allBytes({ $0 < 0x80 }) else { return text }
         return "%" + URLText.encode(text)
     }
 

@@ -114,8 +114,8 @@ public struct FieldRow<Record: Sendable>: Sendable {
     /// Whether nobody may see the value.
     public private(set) var isSecret = false
     @usableFromInline let encode: @Sendable (Record) -> JSONValue?
-    /// Writes name and value; false without a value.
-    @usableFromInline let write: @Sendable (Record, inout JSONWriter) -> Bool
+    /// Writes the value, behind its name where it is a member; false without a value.
+    @usableFromInline let write: @Sendable (Record, _ isMember: Bool, inout JSONWriter) -> Bool
     /// The value's text; nil without a value, and where it is no string.
     @usableFromInline let text: @Sendable (Record) -> String?
 
@@ -126,7 +126,7 @@ public struct FieldRow<Record: Sendable>: Sendable {
         from source: String,
         rule: RuleID,
         encode: @escaping @Sendable (Record) -> JSONValue?,
-        write: @escaping @Sendable (Record, inout JSONWriter) -> Bool,
+        write: @escaping @Sendable (Record, _ isMember: Bool, inout JSONWriter) -> Bool,
         text: @escaping @Sendable (Record) -> String?
     ) {
         (self.source, self.name, self.isRequired, self.rule) = (source, name, isRequired, rule)
@@ -159,8 +159,8 @@ public struct FieldRow<Record: Sendable>: Sendable {
             rule: rule,
             encode: { encode(value($0)) },
             write: {
-                $1.name(member)
-                write(value($0), &$1)
+                if $1 { $2.name(member) }
+                write(value($0), &$2)
                 return true
             },
             text: { text(value($0)) }
@@ -186,8 +186,8 @@ public struct FieldRow<Record: Sendable>: Sendable {
             encode: { value($0).map(encode) },
             write: {
                 guard let value = value($0) else { return false }
-                $1.name(member)
-                write(value, &$1)
+                if $1 { $2.name(member) }
+                write(value, &$2)
                 return true
             },
             text: { value($0).flatMap(text) }
@@ -227,7 +227,7 @@ public struct FieldTable<Record: Sendable>: Sendable {
     /// Writes the record as a JSON object; the rules of the fields that it has count as fired.
     @inlinable public func write(_ record: Record, to writer: inout JSONWriter) {
         writer.beginObject()
-        for place in rows.indices where rows[place].write(record, &writer) { rows[place].rule.fire() }
+        for place in rows.indices where rows[place].write(record, true, &writer) { rows[place].rule.fire() }
         writer.endObject()
     }
 
@@ -253,12 +253,16 @@ public struct FieldTable<Record: Sendable>: Sendable {
     /// - Parameters:
     ///   - record: the record.
     ///   - address: what stands before the query, which it may not have yet.
+    ///   - path: what stands between the two.
     ///   - literal: a character of values that is not encoded.
-    /// - Returns: the address, and the query with its question mark if there is one.
-    @inlinable public func query(_ record: Record, after address: String, leaving literal: Unicode.Scalar? = nil)
-        -> String
-    {
-        var query = URLText.Query(after: address, leaving: literal)
+    /// - Returns: the address with the path, and the query with its question mark if there is one.
+    @inlinable public func query(
+        _ record: Record,
+        after address: String,
+        _ path: String = "",
+        leaving literal: Unicode.Scalar? = nil
+    ) -> String {
+        var query = URLText.Query(after: address, path, leaving: literal)
         forEachText(of: record) { query.append($0, $1) }
         return query.text
     }
@@ -272,11 +276,12 @@ public struct FieldTable<Record: Sendable>: Sendable {
         }
     }
 
-    /// The value of one field; nil if the record has none. Else the field's rule counts as fired.
-    @inlinable public func value(of record: Record, at row: Int) -> JSONValue? {
-        guard let value = rows[row].encode(record) else { return nil }
+    /// The JSON text of one field's value; nil if the record has none. Else the field's rule counts as fired.
+    @inlinable public func json(of record: Record, at row: Int) -> String? {
+        var writer = JSONWriter(expecting: 128)
+        guard rows[row].write(record, false, &writer) else { return nil }
         rows[row].rule.fire()
-        return value
+        return writer.text
     }
 
     /// The text of one field; nil if the record has none. Else the field's rule counts as fired.

@@ -375,10 +375,11 @@ public struct SettingRow<Settings: Sendable>: Sendable {
 extension String {
     /// Whether the bytes of another text stand in this one, one after the other.
     public func hasBytes(of part: String) -> Bool {
+        guard part.utf8.count <= utf8.count else { return false }
         var (text, part) = (self, part)
         return text.withUTF8 { text in
             part.withUTF8 { part in
-                guard let first = part.first, part.count <= text.count else { return part.isEmpty }
+                guard let first = part.first else { return true }
                 return (0...(text.count - part.count)).contains { start in
                     text[start] == first && text[start..<(start + part.count)].elementsEqual(part)
                 }

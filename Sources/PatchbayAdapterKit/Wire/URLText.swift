@@ -26,13 +26,14 @@ public enum URLText: Sendable {
         private let literal: UInt8?
         private var mark = UInt8(ascii: "?")
 
-        /// A query without items after an address that has none; `literal`, an ASCII character, stands for itself in
-        /// values.
-        public init(after address: String = "", leaving literal: Unicode.Scalar? = nil) {
+        /// A query without items after an address that has none, and perhaps a path behind that; `literal`, an ASCII character,
+        /// stands for itself in values.
+        public init(after address: String = "", _ path: String = "", leaving literal: Unicode.Scalar? = nil) {
             self.literal = literal.map { UInt8(ascii: $0) }
             bytes = []
-            bytes.reserveCapacity(address.utf8.count + 192)
+            bytes.reserveCapacity(address.utf8.count + path.utf8.count + 192)
             bytes.append(contentsOf: address.utf8)
+            bytes.append(contentsOf: path.utf8)
         }
 
         /// Adds an item.

@@ -586,6 +586,13 @@ import Testing
         let codes = result.rejects.flatMap(\.findings).map(\.code)
         #expect(codes == ["altcraft.record.matching", "altcraft.record.matching"])
         #expect(result.rejects.map(\.lines) == [0, 2])
+        // What stands behind a record, with a line end and without, is told as the slow way tells it.
+        for end in ["", " ", "\r", "\n", "\r\n", " \r\r\n"] {
+            let file = Array((person(email, "subscribed") + "\n" + refused[0] + end).utf8)
+            let slow = try Outcome(file, settings, chunk: 1 << 20, workers: 0)
+            let bulk = try Outcome(file, settings, chunk: 1 << 20, workers: 1)
+            #expect(bulk == slow, "\(end.debugDescription): \(bulk.difference(from: slow))")
+        }
         // What a catalogue or a mapping says of such a contact, too, is the slow way's.
         let mapping = try ContactMapping(json: [["rename": "attributes.city", "to": "attributes.town"]])
         let none = ContactMapping()

@@ -254,7 +254,8 @@ struct ChunkMapper: ~Copyable {
     ) -> Stop {
         var counts = Counts()
         let (start, used, capacity) = (position, result.used, result.output.count)
-        var (stop, place, written, refused) = (Stop.end, start, used, nil as Refused?)
+        var (stop, place, written) = (Stop.end, start, used)
+        var refused: (finding: Int, range: Range<Int>)?
         bytes.withUnsafeBufferPointer { source in
             result.notes.withUnsafeMutableBufferPointer { notes in
                 result.output.withUnsafeMutableBufferPointer { output in
@@ -269,10 +270,7 @@ struct ChunkMapper: ~Copyable {
                         case .rows(let scanner, _, _): run(scanner, cursor, last, pen, limit, notes, &counts)
                         }
                     (stop, place, written) = (way.stop, way.place - source, way.pen.place - output)
-                    if stop == .refused {
-                        let range = place..<(way.behind - source)
-                        refused = Refused(finding: way.refusal, range: range, lines: way.linesBehind)
-                    }
+                    refused = way.refused.map { ($0.finding, place..<($0.end - source)) }
                 }
             }
         }
@@ -285,32 +283,22 @@ struct ChunkMapper: ~Copyable {
         result.written += counts.records
         result.writtenWithFindings += counts.withFindings
         if let refused {
-            refuse(refused, bytes, &result)
+            refuse(bytes[refused.range], for: compiled.refusals[refused.finding], &result)
             position = refused.range.upperBound
         }
         return stop
     }
 
-    /// A record that the plan refuses: for what, by its index, where it stands with its line end, and its line feeds.
-    private struct Refused {
-        let finding: Int
-        let range: Range<Int>
-        let lines: Int
-    }
-
-    /// Keeps a record with the rejects of which one thing is said, and which need not be read again for that.
-    private func refuse(_ refused: Refused, _ bytes: [UInt8], _ result: inout ChunkResult) {
-        let finding = compiled.refusals[refused.finding]
-        var line = bytes[refused.range]
-        if line.last == 0x0A { line = line.dropLast() }
-        if line.last == 0x0D { line = line.dropLast() }
-        let record = SourceRecord(number: 0, line: 0, bytes: Array(line), contact: nil)
+    /// Keeps a record with the rejects of which one thing is said, and which need not be read again for that. `bytes` are with
+    /// its line end, which rejects are told without.
+    private func refuse(_ bytes: ArraySlice<UInt8>, for finding: Finding, _ result: inout ChunkResult) {
+        let record = SourceRecord(number: 0, line: 0, bytes: Array(bytes), contact: nil)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
         reject(.record(record), [finding], telling: [finding], &result)
         book?.note(refusal: finding)
         result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
         result.records += 1
-        result.lines += refused.lines
+        result.lines += bytes.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
     }
 
     private struct Counts {
@@ -325,19 +313,8 @@ struct ChunkMapper: ~Copyable {
         var stop = Stop.end
         var place: Bytes
         var pen: Pen
-        /// Of a record that is refused: for what, its end and its line feeds.
-        var refusal = -1
-        var behind: Bytes
-        var linesBehind = 0
-
-        init(_ place: Bytes, _ pen: Pen) { (self.place, self.pen, behind) = (place, pen, place) }
-
-        /// Stops at a record that is refused.
-        func refusing(_ refusal: Int, before end: Bytes, lines: Int) -> Way {
-            var way = self
-            (way.stop, way.refusal, way.behind, way.linesBehind) = (.refused, refusal, end, lines)
-            return way
-        }
+        /// Of a record that is refused: for what, by the plan's index, and where it ends.
+        var refused: (finding: Int, end: Bytes)?
     }
 
     /// `end` is behind a line feed or before the padding; `limit` is behind the output's room.
@@ -353,7 +330,7 @@ struct ChunkMapper: ~Copyable {
         let plan = UnsafePointer(compiled.plan)
         // Local, so that nothing of them goes through memory that others might see.
         var (scanner, view, writer, tally) = (scanner, view, writer, counts)
-        var way = Way(start, pen)
+        var way = Way(place: start, pen: pen)
         defer { counts = tally }
         while way.place < end {
             guard way.place.pointee == 0x7B else {
@@ -389,7 +366,8 @@ struct ChunkMapper: ~Copyable {
             guard let next = write(view, &writer, plan, way.pen, notes, &tally) else {
                 guard writer.refusal >= 0 else { return way }
                 counter?.pointee.note(refused: view, plan.pointee.lexicon)
-                return way.refusing(writer.refusal, before: hasEnd ? cursor + 1 : cursor, lines: hasEnd ? 1 : 0)
+                (way.stop, way.refused) = (.refused, (writer.refusal, hasEnd ? cursor + 1 : cursor))
+                return way
             }
             counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
             if hasEnd {
@@ -413,7 +391,7 @@ struct ChunkMapper: ~Copyable {
     ) -> Way {
         let plan = UnsafePointer(compiled.plan)
         var (view, writer, tally) = (view, writer, counts)
-        var way = Way(start, pen)
+        var way = Way(place: start, pen: pen)
         defer { counts = tally }
         while way.place < end {
             if way.place.pointee <= 0x0D, let next = Self.behindEmptyLine(way.place) {
@@ -436,7 +414,8 @@ struct ChunkMapper: ~Copyable {
             guard let next = write(view, &writer, plan, way.pen, notes, &tally) else {
                 guard writer.refusal >= 0 else { return way }
                 counter?.pointee.note(refused: view, plan.pointee.lexicon)
-                return way.refusing(writer.refusal, before: row.end, lines: row.lines)
+                (way.stop, way.refused) = (.refused, (writer.refusal, row.end))
+                return way
             }
             counter?.pointee.note(view, plan.pointee.lexicon, writtenBy: writer)
             tally.lines &+= row.lines

@@ -131,13 +131,12 @@ extension Runner {
 
     func pending(
         _ row: OutboxRow,
-        _ operation: consuming EngagementOperation,
+        _ operation: EngagementOperation,
         _ step: Step?,
         _ credentials: CredentialDesk? = nil
     ) -> Waiting {
         let credentials =
             descriptor.usesCredentials ? credentials ?? CredentialDesk(context: context, provider: name) : nil
-        let credential = credentials?.credential(of: operation.contact.map(ScalarString.init))
         let facts = Waiting.Facts(
             operation: operation,
             sequence: row.operation.sequence,
@@ -146,7 +145,7 @@ extension Runner {
             step: step,
             failures: row.failures,
             refusals: row.refusals,
-            credential: credential
+            credential: credentials?.credential(of: operation.contact.map(ScalarString.init))
         )
         return Waiting(facts, desk)
     }

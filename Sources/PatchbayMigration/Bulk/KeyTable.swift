@@ -50,21 +50,15 @@ struct KeyTable: BitwiseCopyable {
 
         init(index: Int) { self.index = index }
 
-        /// That of a name that can be entered.
-        init(_ name: String, _ ending: Ending, index: Int) {
-            self.index = index
-            count = name.utf8.count + ending.rawValue.utf8.count
-            let padded = Array((name + ending.rawValue).utf8) + [UInt8](repeating: 0, count: Padding.count)
-            padded.withUnsafeBufferPointer { buffer in
-                guard let start = buffer.baseAddress else { return }
-                let rest = count
-                func mask(_ word: Int) -> UInt64 { rest > 8 * word ? Word.mask(min(8, rest - 8 * word)) : 0 }
-                masks = (mask(0), mask(1), mask(2), mask(3))
-                words = (
-                    Word.load(start) & masks.0, Word.load(start + 8) & masks.1, Word.load(start + 16) & masks.2,
-                    Word.load(start + 24) & masks.3
-                )
-            }
+        /// That of a name and its ending, which are `count` bytes with padding behind them.
+        init(_ start: Bytes, _ count: Int, index: Int, before next: UnsafeMutablePointer<Pattern>) {
+            (self.index, self.count, self.next) = (index, count, next)
+            func mask(_ word: Int) -> UInt64 { count > 8 * word ? Word.mask(min(8, count - 8 * word)) : 0 }
+            masks = (mask(0), mask(1), mask(2), mask(3))
+            words = (
+                Word.load(start) & masks.0, Word.load(start + 8) & masks.1, Word.load(start + 16) & masks.2,
+                Word.load(start + 24) & masks.3
+            )
         }
 
         /// Whether its name has those bytes, of which there are `count`.
@@ -124,9 +118,7 @@ struct KeyTable: BitwiseCopyable {
         )
         self.body = arena.keep(body)
         for (index, name) in names.enumerated() where Self.canEnter(name) {
-            var pattern = Pattern(name, ending, index: index)
-            pattern.next = none
-            enter(arena.make(1, of: pattern), name)
+            enter(name, at: index, in: arena)
         }
     }
 
@@ -152,16 +144,19 @@ struct KeyTable: BitwiseCopyable {
             && name.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 
-    private func enter(_ pattern: UnsafeMutablePointer<Pattern>, _ name: String) {
-        let padded = Array(name.utf8) + [UInt8](repeating: 0, count: Padding.count)
+    private func enter(_ name: String, at index: Int, in arena: Arena) {
+        let bytes = Array((name + body.pointee.ending.rawValue).utf8)
+        let padded = bytes + [UInt8](repeating: 0, count: Padding.count)
         padded.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return }
+            let none = body.pointee.none
+            let pattern = arena.make(1, of: Pattern(start, bytes.count, index: index, before: none))
             let (slots, slotMask) = (body.pointee.slots, body.pointee.slotMask)
             var slot = Self.hash(start, name.utf8.count) & slotMask
-            while slots[slot] != body.pointee.none { slot = (slot + 1) & slotMask }
+            while slots[slot] != none { slot = (slot + 1) & slotMask }
             slots[slot] = pattern
+            body.pointee.guesses[guess(of: pattern.pointee.words.0)] = pattern
         }
-        body.pointee.guesses[guess(of: Self.head(of: name))] = pattern
     }
 
     @inline(__always) private func guess(of word: UInt64) -> Int {

@@ -7,7 +7,7 @@ import PatchbayModel
 /// It knows ``limit`` noes at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
 /// at the end, ``finish()`` tells whether one of those came too late to be heeded.
 final class EarlierNoes {
-    /// As many as fit into two MiB.
+    /// Three quarters of two MiB: in a table that is fuller most searches lead over several lines.
     static let usualLimit = 6 << 15
 
     private var table: NoesTable

@@ -147,7 +147,7 @@ struct GoalRecord: Sendable {
         if name.count > nameLimit {
             return [ServerFinding.goalLong.at(path.dot("name"), detail: "\(name.count) characters")]
         }
-        var findings = attributes.sorted { $0.key < $1.key }.filter { $0.value.scalar == nil }.map {
+        var findings = attributes.sorted { $0.key < $1.key }.filter { !$0.value.isScalar }.map {
             ServerFinding.goalNested.at(path.dot("attributes").dot($0.key.rawValue))
         }
         if !name.unicodeScalars.allSatisfy(isNameable) {

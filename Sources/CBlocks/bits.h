@@ -4,6 +4,12 @@
 #include <malloc.h>
 #endif
 
+#if defined(__linux__)
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 typedef signed char CBlocks_marks __attribute__((ext_vector_type(16)));
 typedef _Bool CBlocks_flags __attribute__((ext_vector_type(16)));
 
@@ -88,5 +94,20 @@ static inline void CBlocks_trim(void) {
 static inline void CBlocks_share(void) {
 #if defined(__GLIBC__)
     mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
+#if defined(__linux__)
+// Where the program's code begins, and where it ends, as the linker says.
+extern const char __executable_start[] __attribute__((weak));
+extern const char etext[] __attribute__((weak));
+#endif
+
+/// Leaves the program's code to its file, from which the system takes again what is run: a page of it costs no memory until then.
+static inline void CBlocks_forget(void) {
+#if defined(__linux__)
+    uintptr_t unit = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = (uintptr_t)__executable_start & ~(unit - 1), end = (uintptr_t)etext & ~(unit - 1);
+    if (start && start < end) madvise((void *)start, end - start, MADV_DONTNEED);
 #endif
 }

@@ -341,7 +341,8 @@ import Testing
         #expect(try noes.hear((3_000..<9_000).map { word($0, isNo: true) }))
         #expect(try !noes.hear([word(8_999, isNo: false)]))
     }
-    @Test func `what found no room is looked at in the end, however much it is`() throws {
+    @Test(arguments: [1, 2, 5])
+    func `what found no room is looked at in the end, however much it is, by any number of threads`(workers: Int) throws {
         func heard(_ raised: [UInt64]) throws -> EarlierNoes {
             let noes = EarlierNoes(limit: 1_000)
             func word(_ number: UInt64, isNo: Bool) -> UInt64 {
@@ -355,9 +356,9 @@ import Testing
             #expect(try noes.hear(raised.map { word($0, isNo: false) }))
             return noes
         }
-        try heard(Array(100_000..<200_000)).finish()
+        try heard(Array(100_000..<200_000)).finish(workers: workers)
         let noes = try heard([50_000, 1_000, 99_999, 300_000])
-        let error = #expect(throws: Migration.Failure.self) { try noes.finish() }
+        let error = #expect(throws: Migration.Failure.self) { try noes.finish(workers: workers) }
         #expect(error?.description.contains("3 of them") == true)
     }
 }

@@ -38,6 +38,7 @@ extension Command {
         let invocation = session.invocation
         var input = try session.source(invocation.text(.input), chunk: FileSource.planChunk)
         var progress = ProgressLine(session.console, total: input.size)
+        var code = StartCode()
         let today = Timestamp(try session.host().date()).date
         var plan = try setup.migration.plan(
             &input,
@@ -45,7 +46,10 @@ extension Command {
             door: setup.door,
             requestsPerSecond: invocation.number(.rate),
             activity: invocation.text(.activity).map { (AttributeName(rawValue: $0), today) },
-            progress: { progress.show(records: $0.records, bytes: $0.bytes) },
+            progress: { done in
+                code.giveBack(after: done.records)
+                progress.show(records: done.records, bytes: done.bytes)
+            },
             isCancelled: { session.interruption.signalNumber != nil }
         )
         guard plan.report.isComplete, session.interruption.signalNumber == nil else {

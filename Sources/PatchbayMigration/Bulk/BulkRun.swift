@@ -181,7 +181,7 @@ struct BulkRun {
                 try cutter.finish { cut in try take(cut, &lane) }
                 while let result = try lane.next(isLast: true) { try accept(result) }
                 try mend(with: ChunkJob(isLast: true), [])
-                if output != nil { try noes.finish() }
+                if output != nil { try noes.finish(workers: lane.threads) }
                 try write(slow.footer[...])
                 try output?.flush()
                 try flushRejects()
@@ -369,6 +369,9 @@ extension BulkRun.Surroundings {
 
 /// Who maps the jobs.
 private protocol Lane: ~Copyable {
+    /// How many threads they are, the calling one among them.
+    var threads: Int { get }
+
     mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) throws(FileError)
 
     /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
@@ -378,6 +381,7 @@ private protocol Lane: ~Copyable {
 
 /// The calling thread.
 private struct OneLane: Lane, ~Copyable {
+    let threads = 1
     private var mapper: ChunkMapper
     private var result: ChunkResult?
 
@@ -408,6 +412,7 @@ private struct ManyLanes: Lane, ~Copyable {
         }
     }
 
+    let threads: Int
     private let ring: WorkRing<Task, Result<ChunkResult, FileError>>
     private var mapper: ChunkMapper
     private let limit: Int
@@ -416,8 +421,9 @@ private struct ManyLanes: Lane, ~Copyable {
 
     init(_ plan: BulkPlan, _ header: BulkPlan.Header, _ mapper: consuming ChunkMapper, workers: Int) {
         self.mapper = mapper
+        threads = workers
         // One job for each thread, and so many that wait that none is without while this one reads, maps and writes.
-        limit = 2 * workers + 2
+        limit = workers + 2
         ring = WorkRing(workers: workers - 1) { ring in
             // It was made once already before any thread began, so it can be made.
             guard let made = try? plan.makeMapper(behind: header) else { return }

@@ -237,7 +237,7 @@ struct ChunkMapper: ~Copyable {
 
     private static func grow(_ output: inout [UInt8], used: Int, by count: Int) {
         // Some more than a chunk of lines becomes; what grew is used again, so that it does not grow often.
-        let size = output.isEmpty ? 96 << 10 : output.count + output.count / 2
+        let size = output.isEmpty ? 320 << 10 : output.count + output.count / 2
         var larger = [UInt8](repeating: 0, count: max(size, used + count))
         larger.replaceSubrange(0..<used, with: output[0..<used])
         output = larger

@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+
 /// Marks in a file without a name, to be looked at part by part: all marks of one subject are in one part, in the order in
 /// which they came.
 struct LateMarks {
@@ -39,26 +42,59 @@ struct LateMarks {
         _ = try file?.append(bytes: bytes)
     }
 
-    /// Hands over all marks, part by part.
-    func forEachPart(_ body: ([UInt64]) -> Void) throws(FileError) {
-        let additions = (starts.count - 1) / Self.shares
-        // Shares of one part: a power of two of them, so that all of them make whole parts.
+    /// Hands out all marks, part by part, to so many threads at once.
+    ///
+    /// - Returns: what each thread made of its parts.
+    func eachPart<Made: Sendable>(
+        workers: Int,
+        _ work: @Sendable (inout Parts) throws(FileError) -> Made
+    ) throws(FileError) -> [Made] {
+        guard let file else { return [] }
+        let (reader, starts, width) = (file.reader, starts, width)
+        let made = Mutex<Result<[Made], FileError>>(.success([]))
+        DispatchQueue.concurrentPerform(iterations: workers) { worker in
+            var parts = Parts(file: reader, starts: starts, width: width, step: workers * width, share: worker * width)
+            do throws(FileError) {
+                let mine = try work(&parts)
+                made.withLock { $0 = $0.map { $0 + [mine] } }
+            } catch {
+                made.withLock { $0 = .failure(error) }
+            }
+        }
+        return try withExtendedLifetime(file) { made.withLock { $0 } }.get()
+    }
+
+    /// Shares of one part: a power of two of them, so that all of them make whole parts.
+    private var width: Int {
         var width = Self.shares
         while width > 1, width * (starts.last ?? 0) > Self.shares * Self.part { width /= 2 }
-        for share in stride(from: 0, to: Self.shares, by: width) {
+        return width
+    }
+
+    /// The parts that are one thread's.
+    struct Parts {
+        fileprivate let file: FileDescriptor.Reader
+        fileprivate let starts: [Int]
+        fileprivate let width: Int
+        fileprivate let step: Int
+        /// The first share of the next part.
+        fileprivate var share: Int
+
+        /// The marks of the next part, in the order in which they came; nil behind the last.
+        mutating func next() throws(FileError) -> [UInt64]? {
+            guard share < LateMarks.shares else { return nil }
+            defer { share += step }
             var marks: [UInt64] = []
-            for addition in 0..<additions {
-                let start = starts[addition * Self.shares + share]
-                let bytes =
-                    try file?.read(bytes: 8 * (starts[addition * Self.shares + share + width] - start), at: 8 * start)
-                    ?? []
+            for first in stride(from: share, to: starts.count - 1, by: LateMarks.shares) {
+                let (start, end) = (starts[first], starts[first + width])
+                let bytes = try file.read(8 * (end - start), at: 8 * start)
                 bytes.withUnsafeBytes { bytes in
                     for place in stride(from: 0, to: bytes.count, by: 8) {
                         marks.append(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
                     }
                 }
             }
-            body(marks)
+            return marks
         }
     }
 }

@@ -199,28 +199,31 @@ struct NoesTable {
         lateWords.removeAll(keepingCapacity: true)
     }
 
-    /// How many yeses stand behind a no that found no room; the last that is asked.
-    mutating func raisedLate() throws(FileError) -> Int {
+    /// How many yeses stand behind a no that found no room, looked for by so many threads; the last that is asked.
+    mutating func raisedLate(workers: Int) throws(FileError) -> Int {
         guard isFull else { return 0 }
         try late.add(lateWords)
         lateWords = []
-        var raised = 0
         // What is known is not needed any more.
         slots = Slots(1 << 12)
-        try late.forEachPart { words in
-            if 2 * words.count > slots.mask {
-                slots = Slots(1 << (Int.bitWidth - (2 * words.count).leadingZeroBitCount))
-            } else {
-                slots.clear()
-            }
-            for word in words {
-                if word & ConsentMark.no != 0 {
-                    slots.start[slots.place(of: word)] = word
-                } else if slots.holds(word | ConsentMark.no) {
-                    raised += 1
+        return try late.eachPart(workers: workers) { parts throws(FileError) in
+            var (slots, raised) = (Slots(1 << 12), 0)
+            while let words = try parts.next() {
+                if 2 * words.count > slots.mask {
+                    slots = Slots(1 << (Int.bitWidth - (2 * words.count).leadingZeroBitCount))
+                } else {
+                    slots.clear()
+                }
+                for word in words {
+                    if word & ConsentMark.no != 0 {
+                        slots.start[slots.place(of: word)] = word
+                    } else if slots.holds(word | ConsentMark.no) {
+                        raised += 1
+                    }
                 }
             }
+            return raised
         }
-        return raised
+        .reduce(0, +)
     }
 }

@@ -5,7 +5,7 @@ import PatchbayModel
 /// the more protective counts.
 ///
 /// It knows ``limit`` noes at once. Further ones, and each yes behind them, go to a temporary file without a name, as marks;
-/// at the end, ``finish()`` tells whether one of those came too late to be heeded.
+/// at the end, ``finish(workers:)`` tells whether one of those came too late to be heeded.
 final class EarlierNoes {
     /// Three quarters of two MiB: in a table that is fuller most searches lead over several lines.
     static let usualLimit = 6 << 15
@@ -56,11 +56,11 @@ final class EarlierNoes {
     /// Takes what there was no room for out of memory, if it is much.
     func keepLate() throws(FileError) { try table.keepLate() }
 
-    /// Says at the end of the source whether every no was heeded.
+    /// Says at the end of the source whether every no was heeded, which so many threads look for.
     ///
     /// - Throws: ``Migration/Failure`` if a yes stood behind a no that was not known any more: what was written must not be used.
-    func finish() throws {
-        let raised = try table.raisedLate()
+    func finish(workers: Int = 1) throws {
+        let raised = try table.raisedLate(workers: workers)
         if raised > 0 { throw Migration.Failure([Self.unheeded.at("subscriptions", detail: "\(raised) of them")]) }
     }
 

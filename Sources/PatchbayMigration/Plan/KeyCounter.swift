@@ -190,6 +190,9 @@ final class SpillFile {
     /// Everything that it holds now, from its start.
     func source(chunk: Int) throws(FileError) -> FileSource { try FileSource(kept: file, chunk: chunk) }
 
+    /// What reads at places of it from any thread, as long as this lives.
+    var reader: FileDescriptor.Reader { file.reader }
+
     /// Reads bytes at a place.
     func read(bytes count: Int, at place: Int) throws(FileError) -> [UInt8] { try file.read(count, at: place) }
 

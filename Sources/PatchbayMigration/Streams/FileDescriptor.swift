@@ -70,21 +70,33 @@ final class FileDescriptor {
     }
 
     /// Reads `count` bytes at a place of the file.
-    func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            var failure: Int32 = 0
-            let (start, left) = (offset + bytes.count, count - bytes.count)
-            let part = [UInt8](unsafeUninitializedCapacity: left) { buffer, filled in
-                let result = pread(number, buffer.baseAddress, left, off_t(start))
-                if result < 0 { failure = errno }
-                filled = max(0, result)
+    func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] { try reader.read(count, at: offset) }
+
+    /// What reads at places of the file from any thread, as long as this lives.
+    var reader: Reader { Reader(path: path, number: number) }
+
+    /// Reads an open file where somebody says.
+    struct Reader: Sendable {
+        fileprivate let path: String
+        fileprivate let number: Int32
+
+        /// Reads `count` bytes at a place of the file.
+        func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                var failure: Int32 = 0
+                let (start, left) = (offset + bytes.count, count - bytes.count)
+                let part = [UInt8](unsafeUninitializedCapacity: left) { buffer, filled in
+                    let result = pread(number, buffer.baseAddress, left, off_t(start))
+                    if result < 0 { failure = errno }
+                    filled = max(0, result)
+                }
+                guard failure == 0 || failure == EINTR else { throw FileError(path, .read, number: failure) }
+                guard failure == EINTR || !part.isEmpty else { throw FileError(path, .read, number: ENODATA) }
+                bytes += part
             }
-            guard failure == 0 || failure == EINTR else { throw FileError(path, .read, number: failure) }
-            guard failure == EINTR || !part.isEmpty else { throw FileError(path, .read, number: ENODATA) }
-            bytes += part
+            return bytes
         }
-        return bytes
     }
 
     /// Writes all of the bytes.

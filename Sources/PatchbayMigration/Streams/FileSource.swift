@@ -23,7 +23,7 @@ public struct FileSource: ByteSource {
     private let changed: Int?
 
     /// Bytes that are read at once where nothing else is said.
-    public static let chunk = 64 << 10
+    public static let chunk = 256 << 10
     /// The same for a plan, which adds up what it counts once a chunk.
     public static let planChunk = 512 << 10
 

@@ -10,4 +10,8 @@ package enum FreeMemory {
 
     /// Threads that begin from now on share one heap, so that one fills the holes of another. For a process that does nothing else.
     package static func share() { CBlocks_share() }
+
+    /// Gives back the code that has run so far; what goes on is read again from the program's file, which takes less than a
+    /// millisecond in all. For a process that does nothing else.
+    package static func giveBackCode() { CBlocks_forget() }
 }

@@ -342,7 +342,7 @@ import Testing
         #expect(try !noes.hear([word(8_999, isNo: false)]))
     }
     @Test(arguments: [1, 2, 5])
-    func `what found no room is looked at in the end, however much it is, by any number of threads`(workers: Int) throws {
+    func `what found no room is looked at in the end, however much it is`(workers: Int) throws {
         func heard(_ raised: [UInt64]) throws -> EarlierNoes {
             let noes = EarlierNoes(limit: 1_000)
             func word(_ number: UInt64, isNo: Bool) -> UInt64 {

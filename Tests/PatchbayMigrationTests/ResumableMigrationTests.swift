@@ -58,6 +58,24 @@ import Testing
         )
     }
 
+    /// It reads by chunks of which the input has several.
+    private func resumable(
+        _ files: ResumableMigration.Files,
+        to target: RecordFormat = .altcraftProfiles,
+        settings: JSONValue = "a",
+        workers: Int = 1
+    ) throws -> ResumableMigration {
+        var run = ResumableMigration(
+            try migration(to: target),
+            files,
+            settings: settings,
+            interval: .zero,
+            workers: workers
+        )
+        run.chunk = 64 << 10
+        return run
+    }
+
     /// Runs it, and stops after so many chunks.
     @discardableResult
     private func run(
@@ -72,14 +90,7 @@ import Testing
         var count = 0
         var failure: (any Error)?
         let outcome = try withoutActuallyEscaping(atChunk) { atChunk in
-            try ResumableMigration(
-                try migration(to: target),
-                files,
-                settings: settings,
-                interval: .zero,
-                workers: workers
-            )
-            .run(
+            try resumable(files, to: target, settings: settings, workers: workers).run(
                 restarts: restarts,
                 progress: { told in
                     guard told.hearing == nil else { return }
@@ -117,8 +128,7 @@ import Testing
         let stopped = try run(files(), chunks: 9)
         let (log, heard) = (Lines(), try bytes("out.ndjson.checkpoint"))
         let place = try #require(Checkpoints.Place(json: JSONValue(parsing: heard)["place"] ?? .null))
-        _ = try ResumableMigration(try migration(), files(), settings: "a", interval: .zero, workers: 1)
-            .run(restarts: false, log: log, progress: { _ in }, isCancelled: { false })
+        _ = try resumable(files()).run(restarts: false, log: log, progress: { _ in }, isCancelled: { false })
         #expect(
             log.all == [
                 #"phase began ["hearing"]"#,
@@ -133,7 +143,7 @@ import Testing
         let stopped = try run(files(), chunks: 9)
         #expect(stopped.report.read > 0)
         var told: [Migration.Progress] = []
-        _ = try ResumableMigration(try migration(), files(), settings: "a", interval: .zero, workers: 1).run(
+        _ = try resumable(files()).run(
             restarts: false,
             progress: { told.append($0) },
             isCancelled: { false }

@@ -78,6 +78,8 @@ public struct ResumableMigration: Sendable {
     private let settings: String
     private let workers: Int?
     private let interval: Duration
+    /// Bytes of the source that are read at once.
+    var chunk = FileSource.chunk
 
     /// A migration between files.
     ///
@@ -151,7 +153,7 @@ public struct ResumableMigration: Sendable {
         _ progress: @escaping (Migration.Progress) -> Void,
         _ isCancelled: @escaping () -> Bool
     ) throws -> Outcome {
-        var source = try FileSource(path: files.input)
+        var source = try FileSource(path: files.input, chunk: chunk)
         let input = try InputIdentity(source, path: files.input)
         let checkpoint = restarts ? nil : try usable(input)
         if checkpoint?.place.report.isComplete == true, let checkpoint {
@@ -163,10 +165,10 @@ public struct ResumableMigration: Sendable {
         var checkpoints = run.checkpoints(watching: source)
         if let checkpoint, checkpoint.place.isExact {
             let head = try source.next() ?? []
-            source = try FileSource(path: files.input, at: checkpoint.place.offset)
-            let (path, offset) = (files.input, checkpoint.place.offset)
+            source = try FileSource(path: files.input, at: checkpoint.place.offset, chunk: chunk)
+            let (path, offset, chunk) = (files.input, checkpoint.place.offset, chunk)
             checkpoints.resumption = .init(at: checkpoint.place, head: head) {
-                try FileSource(path: path, upTo: offset)
+                try FileSource(path: path, upTo: offset, chunk: chunk)
             }
         }
         do {

@@ -104,6 +104,7 @@ extern const char etext[] __attribute__((weak));
 #endif
 
 /// Leaves the program's code to its file, from which the system takes again what is run: a page of it costs no memory until then.
+/// Nothing else may have been written there: what a debugger has set in the code by then is gone.
 static inline void CBlocks_forget(void) {
 #if defined(__linux__)
     uintptr_t unit = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -341,6 +341,7 @@ import Testing
         #expect(try noes.hear((3_000..<9_000).map { word($0, isNo: true) }))
         #expect(try !noes.hear([word(8_999, isNo: false)]))
     }
+
     @Test(arguments: [1, 2, 5])
     func `what found no room is looked at in the end, however much it is`(workers: Int) throws {
         func heard(_ raised: [UInt64]) throws -> EarlierNoes {

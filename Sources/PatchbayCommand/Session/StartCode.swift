@@ -1,7 +1,7 @@
 import PatchbayMigration
 
-/// The code that only the start of a long work needs: a third of all memory that the work would have, were it kept. What goes on
-/// comes again from the program's file.
+/// The code that only the start of a long work needs: it would be a quarter of the work's memory. What goes on comes again from the
+/// program's file.
 struct StartCode {
     private var isHeld = true
 

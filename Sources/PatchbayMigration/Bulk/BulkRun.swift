@@ -333,7 +333,7 @@ struct BulkRun {
             (record.number, record.line) = (number, line)
             return record
         // Lines and rows are not mixed.
-        case (_, .line(let bytes)), (_, .row(let bytes)):
+        case (_, .told(let bytes)), (_, .line(let bytes)), (_, .row(let bytes)):
             return SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
         case (_, .fault(let fault)):
             return SourceRecord(number: number, line: line, bytes: fault.bytes, contact: nil)

@@ -50,14 +50,17 @@ struct ChunkResult: Sendable {
         enum Origin: Sendable {
             case line([UInt8])
             case row([UInt8])
-            case fault(DelimitedFault)
+            /// What need not be read again.
+            case told([UInt8])
+            // Few and large: what all have room for costs each.
+            indirect case fault(DelimitedFault)
             /// One that has no bytes, or of which a reader says nothing.
-            case record(SourceRecord)
+            indirect case record(SourceRecord)
 
             /// The bytes that it holds.
             var size: Int {
                 switch self {
-                case .line(let bytes), .row(let bytes): bytes.count
+                case .line(let bytes), .row(let bytes), .told(let bytes): bytes.count
                 case .fault(let fault): fault.bytes.count
                 case .record(let record): record.bytes.count
                 }
@@ -292,9 +295,8 @@ struct ChunkMapper: ~Copyable {
     /// Keeps a record with the rejects of which one thing is said, and which need not be read again for that. `bytes` are with
     /// its line end, which rejects are told without.
     private func refuse(_ bytes: ArraySlice<UInt8>, for finding: Finding, _ result: inout ChunkResult) {
-        let record = SourceRecord(number: 0, line: 0, bytes: Array(bytes), contact: nil)
         if result.linesBeforeFirst == nil { result.linesBeforeFirst = result.lines }
-        reject(.record(record), [finding], telling: [finding], &result)
+        reject(.told(Array(bytes)), [finding], telling: [finding], &result)
         book?.note(refusal: finding)
         result.findings[finding.code, default: .init(severity: finding.severity, count: 0)].count += 1
         result.records += 1

@@ -332,7 +332,7 @@ struct BulkRun {
         case (_, .record(var record)):
             (record.number, record.line) = (number, line)
             return record
-        // Lines and rows are not mixed.
+        // Lines and rows are not mixed; what is told already is read by nobody.
         case (_, .told(let bytes)), (_, .line(let bytes)), (_, .row(let bytes)):
             return SourceRecord(number: number, line: line, bytes: bytes, contact: nil)
         case (_, .fault(let fault)):

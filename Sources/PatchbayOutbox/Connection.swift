@@ -48,7 +48,7 @@ final class Connection {
         }
         handle = opened
         sqlite3_extended_result_codes(handle, 1)
-        sqlite3_busy_timeout(handle, 5_000)
+        setPatience(Self.patience)
         registerRowFunctions(handle)
         watchLog()
     }
@@ -190,8 +190,30 @@ final class Connection {
         return count
     }
 
-    /// How long to wait for another connection that writes.
+    /// How long a new connection waits for another one, in milliseconds.
+    static let patience: Int32 = 5_000
+
+    /// How long to wait for another connection that writes, in milliseconds.
     func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
+
+    /// Has the file keep a write-ahead log from now on.
+    ///
+    /// SQLite lets nobody wait who reads and then wants to write, lest two of them wait for each other: while somebody else is
+    /// at a file without a log, this tries again.
+    ///
+    /// - Returns: The mode that the file has now: `wal`, where its volume allows that; `memory` for one without a file.
+    /// - Throws: `busy` when somebody is at it for longer than five seconds.
+    func keepLog() throws(OutboxError) -> String? {
+        let end = ContinuousClock.now + .milliseconds(Self.patience)
+        while true {
+            do {
+                return try text("PRAGMA journal_mode = WAL")
+            } catch {
+                guard error.code == .busy, ContinuousClock.now < end else { throw error }
+                sqlite3_sleep(1)
+            }
+        }
+    }
 
     /// The pages in the write-ahead log after the last commit of this connection.
     var logPages: Int { pages.count }

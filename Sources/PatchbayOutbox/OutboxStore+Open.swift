@@ -203,7 +203,7 @@ extension OutboxStore {
         _ file: OutboxFile? = nil
     ) throws(OutboxError) {
         if case .empty = try examine(connection) { try connection.script("PRAGMA page_size = 4096") }
-        let mode = try connection.text("PRAGMA journal_mode = WAL")
+        let mode = try connection.keepLog()
         guard mode == "wal" || mode == "memory" else {
             throw OutboxError(
                 .cannotOpen,

@@ -70,7 +70,7 @@ package final class OutboxStore {
     /// Room for the image of the next row that arrives.
     var arrivalImage = StoredImage()
     /// How long a transaction waits for another process, in milliseconds.
-    var patience: Int32 = 5_000
+    var patience = Connection.patience
     package internal(set) var isSuspended = false
     /// Whether the log may be made longer ahead of time.
     private var lengthensLog = true

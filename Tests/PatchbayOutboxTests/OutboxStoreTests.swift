@@ -1,3 +1,5 @@
+import Foundation
+import Synchronization
 import Testing
 
 @testable import PatchbayOutbox
@@ -393,6 +395,31 @@ import Testing
         let store = try OutboxStore.open(.file(path))
         #expect(try store.pendingCount(provider: "acoustic") == 100)
         #expect(try store.verify().faults == [])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `whoever opens a new file while another is at it waits`() throws {
+        try OutboxFile(folder.outbox).make()
+        let path = folder.outbox
+        let (isHeld, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let end = Mutex<(any Error)?>(nil)
+        Thread.detachNewThread {
+            do {
+                let other = try Connection(.file(path), .readWrite)
+                try other.script("BEGIN IMMEDIATE")
+                isHeld.signal()
+                // Time for the others to come to the file; without it they need not wait.
+                Thread.sleep(forTimeInterval: 0.2)
+                try other.script("ROLLBACK")
+            } catch {
+                end.withLock { $0 = error }
+                isHeld.signal()
+            }
+            mayEnd.signal()
+        }
+        isHeld.wait()
+        try OutboxStore.open(.file(path)).capture("o-1")
+        mayEnd.wait()
+        #expect(end.withLock(\.self) == nil)
     }
 
     @Test func `a checkpoint moves commits into the file and leaves them readable`() throws {

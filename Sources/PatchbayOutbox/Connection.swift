@@ -391,26 +391,5 @@ private func registerRowFunctions(_ handle: OpaquePointer) {
 /// Writes the arguments of a SQL function into a row's image.
 private func write(_ values: UnsafeMutablePointer<OpaquePointer?>?, _ count: Int32, into image: inout some RowImage) {
     guard let values else { return }
-    for value in UnsafeBufferPointer(start: values, count: Int(count)) {
-        switch sqlite3_value_type(value) {
-        case SQLITE_NULL: image.appendNull()
-        case SQLITE_INTEGER: image.append(integer: sqlite3_value_int64(value))
-        case SQLITE_BLOB:
-            let start = sqlite3_value_blob(value)
-            image.append(
-                blob: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
-            )
-        case SQLITE_TEXT:
-            // Asked for as a text it would be copied first, to put a zero behind it.
-            let start = sqlite3_value_blob(value)
-            image.append(
-                text: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
-            )
-        default:
-            let start = sqlite3_value_text(value)
-            image.append(
-                real: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
-            )
-        }
-    }
+    for value in UnsafeBufferPointer(start: values, count: Int(count)) { image.append(Cell(value)) }
 }

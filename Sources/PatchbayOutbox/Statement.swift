@@ -154,50 +154,53 @@ final class Statement {
     /// The work this statement has cost since the last time it was asked, in steps of SQLite's machine.
     func takeSteps() -> Int { Int(sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1)) }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    /// What stands in a column of the row at hand.
+    private func cell(_ column: Int32) -> Cell { Cell(sqlite3_column_value(handle, column)) }
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    func optionalInteger(_ column: Int32) -> Int64? {
+        let cell = cell(column)
+        return cell.isNull ? nil : cell.integer
+    }
 
     func bool(_ column: Int32) -> Bool { integer(column) != 0 }
 
-    func text(_ column: Int32) -> String {
-        // Asked for as a text it would be copied first, to put a zero behind it.
-        guard let start = sqlite3_column_blob(handle, column) else { return "" }
-        let count = Int(sqlite3_column_bytes(handle, column))
-        let bytes = UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    func text(_ column: Int32) -> String { cell(column).text }
 
     /// A text that is probably a known one, and then not made anew.
     func text(_ column: Int32, like known: String) -> String {
-        guard let start = sqlite3_column_blob(handle, column) else { return "" }
-        let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+        let cell = cell(column)
+        let bytes = cell.bytes
+        guard let start = bytes.baseAddress else { return "" }
         var known = known
         let isKnown = known.withUTF8 { known in
             guard known.count == bytes.count, let place = known.baseAddress else { return false }
             return memcmp(place, start, bytes.count) == 0
         }
-        return isKnown ? known : String(decoding: bytes, as: UTF8.self)
+        return isKnown ? known : cell.text
     }
 
-    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-
-    func blob(_ column: Int32) -> [UInt8] {
-        guard let start = sqlite3_column_blob(handle, column) else { return [] }
-        return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    func optionalText(_ column: Int32) -> String? {
+        let cell = cell(column)
+        return cell.isNull ? nil : cell.text
     }
 
-    func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
+    func blob(_ column: Int32) -> [UInt8] { [UInt8](cell(column).bytes) }
+
+    func optionalBlob(_ column: Int32) -> [UInt8]? {
+        let cell = cell(column)
+        return cell.isNull ? nil : [UInt8](cell.bytes)
+    }
 
     /// Any column as it is stored, for copying rows.
     func value(_ column: Int32) -> SQLValue {
-        switch sqlite3_column_type(handle, column) {
+        let cell = cell(column)
+        return switch cell.type {
         case SQLITE_NULL: .null
-        case SQLITE_INTEGER: .integer(integer(column))
-        case SQLITE_BLOB: .blob(blob(column))
-        default: .text(text(column))
+        case SQLITE_INTEGER: .integer(cell.integer)
+        case SQLITE_BLOB: .blob([UInt8](cell.bytes))
+        default: .text(cell.text)
         }
     }
 
@@ -205,29 +208,10 @@ final class Statement {
     /// without handing every value over to a function of SQL.
     func isSound(_ table: Table, from first: Int32) -> Bool {
         let last = first + Int32(table.columns.count)
-        guard sqlite3_column_type(handle, last) == SQLITE_INTEGER else { return false }
+        let checksum = cell(last)
+        guard checksum.type == SQLITE_INTEGER else { return false }
         var image = table.image
-        for column in first..<last { append(column, to: &image) }
-        return integer(last) == Int64(image.checksum.value)
-    }
-
-    private func append(_ column: Int32, to image: inout ChecksumImage) {
-        let type = sqlite3_column_type(handle, column)
-        switch type {
-        case SQLITE_NULL: return image.appendNull()
-        case SQLITE_INTEGER: return image.append(integer: integer(column))
-        default: break
-        }
-        // The bytes are asked for before their count: a number becomes a text by that.
-        let start =
-            type == SQLITE_FLOAT
-            ? UnsafeRawPointer(sqlite3_column_text(handle, column)) : sqlite3_column_blob(handle, column)
-        let count = start == nil ? 0 : Int(sqlite3_column_bytes(handle, column))
-        let bytes = UnsafeRawBufferPointer(start: start, count: count)
-        switch type {
-        case SQLITE_BLOB: image.append(blob: bytes)
-        case SQLITE_TEXT: image.append(text: bytes)
-        default: image.append(real: bytes)
-        }
+        for column in first..<last { image.append(cell(column)) }
+        return checksum.integer == Int64(image.checksum.value)
     }
 }

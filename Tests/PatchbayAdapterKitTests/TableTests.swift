@@ -165,9 +165,12 @@ private func rule(_ number: String) -> RuleID { RuleID("probe", number) }
             #expect(table.headers(record) == [WireHeader("z", "x,1", isSecret: true), WireHeader("a b", "-7")])
             #expect(table.query(record, after: "https://h/p", leaving: ",") == "https://h/p?z=x,1&a%20b=-7")
             #expect(table.query(bare) == "?z=")
-            #expect(table.text(of: bare, at: 1) == nil)
-            #expect(table.json(of: record, at: 1) == #""-7""#)
-            #expect(table.json(of: bare, at: 1) == nil)
+            var bytes = Array("a=".utf8)
+            #expect(!table.append(1, of: bare, asJSON: false, to: &bytes))
+            #expect(!table.append(1, of: bare, asJSON: true, to: &bytes))
+            #expect(table.append(1, of: record, asJSON: true, to: &bytes))
+            #expect(table.append(1, of: record, asJSON: false, to: &bytes))
+            #expect(String(decoding: bytes, as: UTF8.self) == #"a="-7"-7"#)
         }
         #expect(recorder.fired == [rule("1"), rule("2")])
     }

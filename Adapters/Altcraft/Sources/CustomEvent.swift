@@ -77,10 +77,10 @@ final class CustomEvent: Sendable {
     /// The parts that the event may have, by their rows.
     var rows: [Int] { options.isEmpty ? Self.ownParts : Array(Self.table.rows.indices) }
 
-    /// A part as it is written; nil if the event has none.
-    func part(at row: Int) -> String? {
+    /// Adds a part as it is written; false if the event has none.
+    func append(_ row: Int, to bytes: inout [UInt8]) -> Bool {
         let isJSON = Self.jsonParts[row] && (row != Self.messagePart || adapter.settings.messageIDForm != .text)
-        return isJSON ? Self.table.json(of: self, at: row) : Self.table.text(of: self, at: row)
+        return Self.table.append(row, of: self, asJSON: isJSON, to: &bytes)
     }
 }
 
@@ -111,6 +111,9 @@ struct Form {
         return Array((disposition + "Content-Type: \(type); charset=utf-8\r\n\r\n").utf8)
     }
 
+    private static let dashes = Array("--".utf8)
+    private static let lineEnd = Array("\r\n".utf8)
+
     /// The parts of an event, in their order; `id` is the request's.
     init(_ event: CustomEvent, id: String) {
         RuleID.altcraft("M2").fire()
@@ -127,23 +130,31 @@ struct Form {
 
     /// The parts with a boundary between them; nil if one of them holds it.
     private static func bytes(of event: CustomEvent, between boundary: String) -> [UInt8]? {
-        // Behind each part, the last too; the first has a line less before it.
-        var mark: [UInt8] = []
-        mark.reserveCapacity(boundary.utf8.count + 6)
-        for text in ["\r\n--", boundary, "\r\n"] { mark.append(contentsOf: text.utf8) }
+        let boundary = Array(boundary.utf8)
         let rows = event.rows
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 * rows.count)
-        bytes.append(contentsOf: mark[2...])
+        bytes += dashes
+        bytes += boundary
         for row in rows {
-            guard let text = event.part(at: row) else { continue }
-            if text.hasBytes(of: boundary) { return nil }
-            bytes.append(contentsOf: heads[row])
-            bytes.append(contentsOf: text.utf8)
-            bytes.append(contentsOf: mark)
+            let end = bytes.count
+            bytes += lineEnd
+            bytes += heads[row]
+            let start = bytes.count
+            guard event.append(row, to: &bytes) else {
+                bytes.removeLast(start - end)
+                continue
+            }
+            let isHeld = bytes.withUnsafeBufferPointer { all in
+                boundary.withUnsafeBufferPointer(UnsafeBufferPointer(rebasing: all[start...]).holds)
+            }
+            if isHeld { return nil }
+            bytes += lineEnd
+            bytes += dashes
+            bytes += boundary
         }
-        bytes.removeLast(2)
-        bytes.append(contentsOf: "--\r\n".utf8)
+        bytes += dashes
+        bytes += lineEnd
         return bytes
     }
 }

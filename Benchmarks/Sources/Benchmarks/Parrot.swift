@@ -4,52 +4,73 @@ import PatchbayAdapterKit
 import PatchbayModel
 import Synchronization
 
-/// A transport that notes when it was used first.
-protocol ListeningTransport: Transport {
-    func listen()
-    var firstRequest: ContinuousClock.Instant? { get }
-    func answer(_ request: WireRequest) -> WireResponse
-}
-
 /// A vendor that costs nothing: its simulator answers the first request to each path, later ones get the same answer.
-final class Parrot<Simulator: VendorSimulator>: ListeningTransport {
-    private struct State {
-        var vendor: Simulator.State
-        var answers: [Substring: [String: WireResponse]] = [:]
+///
+/// It is looked at by bytes, and is of no generic type: what the vendor costs is no part of what is measured.
+final class Parrot: Transport {
+    private struct Answer {
+        let method: String
+        /// What the address begins with, up to its query.
+        let start: [UInt8]
+        let response: WireResponse
+
+        func isMeant(by request: WireRequest) -> Bool {
+            guard request.method == method else { return false }
+            var url = request.url
+            return url.withUTF8 { url in
+                guard url.count >= start.count, url.count == start.count || url[start.count] == Parrot.queryMark,
+                    let place = url.baseAddress
+                else { return false }
+                return memcmp(place, start, start.count) == 0
+            }
+        }
     }
 
-    private let simulator: Simulator
+    private struct State {
+        let ask: (WireRequest) -> WireResponse
+        /// The one given last comes first.
+        var answers: [Answer] = []
+        var heard: ContinuousClock.Instant?
+    }
+
+    private static let queryMark = UInt8(ascii: "?")
     private let state: Mutex<State>
 
-    init(_ simulator: Simulator) {
-        self.simulator = simulator
-        state = Mutex(State(vendor: simulator.initialState))
+    init(_ simulator: some VendorSimulator) {
+        state = Mutex(Self.begin(simulator))
     }
 
-    /// When the first request since the last `listen` arrived.
-    private let heard = Mutex<ContinuousClock.Instant?>(nil)
-
-    func listen() { heard.withLock { $0 = nil } }
-    var firstRequest: ContinuousClock.Instant? { heard.withLock { $0 } }
-
-    func send(_ request: WireRequest, timeout: Duration) async -> Outcome {
-        heard.withLock { $0 = $0 ?? ContinuousClock.now }
-        return .replied(answer(request))
-    }
-
-    func answer(_ request: WireRequest) -> WireResponse {
-        // By bytes: what the vendor costs is no part of what is measured.
-        let end = request.url.utf8.firstIndex(of: UInt8(ascii: "?")) ?? request.url.endIndex
-        let path = request.url[..<end]
-        return state.withLock { state in
-            if let known = state.answers[path]?[request.method] { return known }
-            let made = simulator.respond(
+    private static func begin<Simulator: VendorSimulator>(_ simulator: Simulator) -> State {
+        var vendor = simulator.initialState
+        return State { request in
+            simulator.respond(
                 to: request,
-                state: &state.vendor,
+                state: &vendor,
                 now: Instant(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
             )
-            state.answers[path, default: [:]][request.method] = made
-            return made
+        }
+    }
+
+    /// Begins to listen for the first request.
+    func listen() { state.withLock { $0.heard = nil } }
+
+    /// When the first request since the last `listen` arrived.
+    var firstRequest: ContinuousClock.Instant? { state.withLock { $0.heard } }
+
+    func send(_ request: WireRequest, timeout: Duration) async -> Outcome { .replied(answer(request)) }
+
+    func answer(_ request: WireRequest) -> WireResponse {
+        state.withLock { state in
+            if state.heard == nil { state.heard = .now }
+            if let known = state.answers.first, known.isMeant(by: request) { return known.response }
+            if let place = state.answers.firstIndex(where: { $0.isMeant(by: request) }) {
+                state.answers.swapAt(0, place)
+            } else {
+                let start = Array(request.url.utf8.prefix { $0 != Self.queryMark })
+                let made = Answer(method: request.method, start: start, response: state.ask(request))
+                state.answers.insert(made, at: 0)
+            }
+            return state.answers[0].response
         }
     }
 }

@@ -35,7 +35,7 @@ struct Stage {
 
     private func client(
         isPaused: Bool,
-        _ transport: any ListeningTransport,
+        _ transport: Parrot,
         _ begin: () -> Void = {}
     ) async throws -> EngagementClient {
         if !isPaused {

@@ -28,7 +28,7 @@ struct Vendor: Sendable {
     let title: String
     let adapter: String
     let settings: JSONObject
-    let makeTransport: @Sendable () throws -> any ListeningTransport
+    let makeTransport: @Sendable () throws -> Parrot
     var talk = Talk.events
     /// Which pace is promised: requests that carry many operations, or one each.
     let isBatched: Bool

@@ -276,19 +276,19 @@ public struct FieldTable<Record: Sendable>: Sendable {
         }
     }
 
-    /// The JSON text of one field's value; nil if the record has none. Else the field's rule counts as fired.
-    @inlinable public func json(of record: Record, at row: Int) -> String? {
-        var writer = JSONWriter(expecting: 128)
-        guard rows[row].write(record, false, &writer) else { return nil }
+    /// Adds one field's value to `bytes`, as JSON or as its text alone; false if the record has none. Else the field's rule
+    /// counts as fired.
+    @inlinable public func append(_ row: Int, of record: Record, asJSON: Bool, to bytes: inout [UInt8]) -> Bool {
+        if asJSON {
+            var writer = JSONWriter(expecting: 128)
+            guard rows[row].write(record, false, &writer) else { return false }
+            bytes += writer.bytes
+        } else {
+            guard let text = rows[row].text(record) else { return false }
+            bytes += text.utf8
+        }
         rows[row].rule.fire()
-        return writer.text
-    }
-
-    /// The text of one field; nil if the record has none. Else the field's rule counts as fired.
-    @inlinable public func text(of record: Record, at row: Int) -> String? {
-        guard let text = rows[row].text(record) else { return nil }
-        rows[row].rule.fire()
-        return text
+        return true
     }
 
     /// The record as header lines, its texts alone; the rules of the fields that it has count as fired.

@@ -375,15 +375,18 @@ public struct SettingRow<Settings: Sendable>: Sendable {
 extension String {
     /// Whether the bytes of another text stand in this one, one after the other.
     public func hasBytes(of part: String) -> Bool {
-        guard part.utf8.count <= utf8.count else { return false }
         var (text, part) = (self, part)
-        return text.withUTF8 { text in
-            part.withUTF8 { part in
-                guard let first = part.first else { return true }
-                return (0...(text.count - part.count)).contains { start in
-                    text[start] == first && text[start..<(start + part.count)].elementsEqual(part)
-                }
-            }
+        return text.withUTF8 { text in part.withUTF8(text.holds) }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether other bytes stand among these, one after the other.
+    public func holds(_ part: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = part.first else { return true }
+        guard part.count <= count else { return false }
+        return (0...(count - part.count)).contains { start in
+            self[start] == first && self[start..<(start + part.count)].elementsEqual(part)
         }
     }
 }

@@ -47,12 +47,9 @@ extension Connection {
     private func locking(
         _ attempt: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Int32?
     ) throws(OutboxError) {
-        for _ in 0..<5_000 {
+        try patiently { () throws(OutboxError) in
             let result = withFile(attempt) ?? SQLITE_NOLFS
-            if result == SQLITE_OK { return }
-            guard result & 0xFF == SQLITE_BUSY else { throw lockingError(result) }
-            sqlite3_sleep(1)
+            if result != SQLITE_OK { throw lockingError(result) }
         }
-        throw lockingError(SQLITE_BUSY)
     }
 }

@@ -196,23 +196,29 @@ final class Connection {
     /// How long to wait for another connection that writes, in milliseconds.
     func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
-    /// Has the file keep a write-ahead log from now on.
+    /// Tries again while somebody else is in the way, for what SQLite lets nobody wait for.
     ///
-    /// SQLite lets nobody wait who reads and then wants to write, lest two of them wait for each other: while somebody else is
-    /// at a file without a log, this tries again.
-    ///
-    /// - Returns: The mode that the file has now: `wal`, where its volume allows that; `memory` for one without a file.
-    /// - Throws: `busy` when somebody is at it for longer than five seconds.
-    func keepLog() throws(OutboxError) -> String? {
+    /// - Throws: What `attempt` throws; `busy` when somebody is in the way for longer than five seconds.
+    func patiently<T>(_ attempt: () throws(OutboxError) -> T) throws(OutboxError) -> T {
         let end = ContinuousClock.now + .milliseconds(Self.patience)
         while true {
             do {
-                return try text("PRAGMA journal_mode = WAL")
+                return try attempt()
             } catch {
                 guard error.code == .busy, ContinuousClock.now < end else { throw error }
                 sqlite3_sleep(1)
             }
         }
+    }
+
+    /// Has the file keep a write-ahead log from now on.
+    ///
+    /// SQLite lets nobody wait who reads and then wants to write, lest two of them wait for each other.
+    ///
+    /// - Returns: The mode that the file has now: `wal`, where its volume allows that; `memory` for one without a file.
+    /// - Throws: `busy` when somebody is at a file without a log for longer than five seconds.
+    func keepLog() throws(OutboxError) -> String? {
+        try patiently { () throws(OutboxError) in try text("PRAGMA journal_mode = WAL") }
     }
 
     /// The pages in the write-ahead log after the last commit of this connection.

@@ -103,16 +103,13 @@ struct Form {
     /// The bytes.
     let bytes: [UInt8]
 
-    /// What stands between the mark and the content of each part.
+    /// What stands between a boundary and the content of each part.
     private static let heads: [[UInt8]] = CustomEvent.table.rows.indices.map { row in
         let type = CustomEvent.jsonParts[row] ? "application/json" : "text/plain"
         let name = CustomEvent.table.rows[row].name
-        let disposition = "Content-Disposition: form-data; name=\"\(name)\"\r\n"
+        let disposition = "\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n"
         return Array((disposition + "Content-Type: \(type); charset=utf-8\r\n\r\n").utf8)
     }
-
-    private static let dashes = Array("--".utf8)
-    private static let lineEnd = Array("\r\n".utf8)
 
     /// The parts of an event, in their order; `id` is the request's.
     init(_ event: CustomEvent, id: String) {
@@ -131,30 +128,26 @@ struct Form {
     /// The parts with a boundary between them; nil if one of them holds it.
     private static func bytes(of event: CustomEvent, between boundary: String) -> [UInt8]? {
         let boundary = Array(boundary.utf8)
+        // Behind each part; the first has no line before it.
+        let mark = Array("\r\n--".utf8) + boundary
         let rows = event.rows
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 * rows.count)
-        bytes += dashes
-        bytes += boundary
+        bytes += mark[2...]
         for row in rows {
-            let end = bytes.count
-            bytes += lineEnd
             bytes += heads[row]
             let start = bytes.count
             guard event.append(row, to: &bytes) else {
-                bytes.removeLast(start - end)
+                bytes.removeLast(heads[row].count)
                 continue
             }
             let isHeld = bytes.withUnsafeBufferPointer { all in
                 boundary.withUnsafeBufferPointer(UnsafeBufferPointer(rebasing: all[start...]).holds)
             }
             if isHeld { return nil }
-            bytes += lineEnd
-            bytes += dashes
-            bytes += boundary
+            bytes += mark
         }
-        bytes += dashes
-        bytes += lineEnd
+        bytes += "--\r\n".utf8
         return bytes
     }
 }

@@ -36,9 +36,7 @@ final class Parrot: Transport {
     private static let queryMark = UInt8(ascii: "?")
     private let state: Mutex<State>
 
-    init(_ simulator: some VendorSimulator) {
-        state = Mutex(Self.begin(simulator))
-    }
+    init(_ simulator: some VendorSimulator) { state = Mutex(Self.begin(simulator)) }
 
     private static func begin<Simulator: VendorSimulator>(_ simulator: Simulator) -> State {
         var vendor = simulator.initialState
@@ -62,7 +60,6 @@ final class Parrot: Transport {
     func answer(_ request: WireRequest) -> WireResponse {
         state.withLock { state in
             if state.heard == nil { state.heard = .now }
-            if let known = state.answers.first, known.isMeant(by: request) { return known.response }
             if let place = state.answers.firstIndex(where: { $0.isMeant(by: request) }) {
                 state.answers.swapAt(0, place)
             } else {

@@ -159,21 +159,29 @@ extension NeutralKey {
 
 extension Dictionary where Key: NeutralKey {
     /// Names and values, sorted by the names.
-    @inlinable public var inOrder: [(key: Key, value: Value)] { placesInOrder.map { self[$0] } }
+    @inlinable public var inOrder: [(key: Key, value: Value)] { withPlacesInOrder { $0.map { self[$0] } } }
 
-    /// Where names and values are, sorted by the names: whoever looks there copies nothing.
-    @inlinable package var placesInOrder: [Index] {
-        var places = Array(indices)
-        // Few as they are, mostly, they are put in their places one by one.
-        guard count <= 16 else { return places.sorted { keys[$0] < keys[$1] } }
-        for end in places.indices.dropFirst() {
-            var place = end
-            while place > 0, keys[places[place]] < keys[places[place - 1]] {
-                places.swapAt(place, place - 1)
-                place -= 1
+    /// Lends where names and values are, sorted by the names: whoever looks there copies nothing.
+    @inlinable package func withPlacesInOrder<Result>(_ body: (UnsafeBufferPointer<Index>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: Index.self, capacity: count) { room in
+            var places = room
+            // Each index comes once, so the buffer is full behind this, and empty behind the end.
+            _ = places.initialize(from: indices)
+            defer { places.deinitialize() }
+            // Few as they are, mostly, they are put in their places one by one.
+            guard count <= 16 else {
+                places.sort { keys[$0] < keys[$1] }
+                return body(UnsafeBufferPointer(places))
             }
+            for end in places.indices.dropFirst() {
+                var place = end
+                while place > 0, keys[places[place]] < keys[places[place - 1]] {
+                    places.swapAt(place, place - 1)
+                    place -= 1
+                }
+            }
+            return body(UnsafeBufferPointer(places))
         }
-        return places
     }
 }
 
@@ -308,7 +316,9 @@ extension JSONWriter {
     /// Writes a dictionary as an object sorted by its names.
     private mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
         beginObject()
-        for place in values.placesInOrder { member(values[place].key.rawValue, values[place].value) }
+        values.withPlacesInOrder { places in
+            for place in places { member(values[place].key.rawValue, values[place].value) }
+        }
         endObject()
     }
 }

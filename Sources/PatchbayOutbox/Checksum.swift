@@ -186,7 +186,12 @@ struct StoredImage: RowImage {
     var bytes: [UInt8] = []
     mutating func append(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
     mutating func append(_ word: UInt64, count: Int) {
-        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0.prefix(count)) }
+        bytes.append(addingCapacity: 8) { room in
+            room.withUnsafeMutableBufferPointer { room, initialized in
+                UnsafeMutableRawBufferPointer(room).storeBytes(of: word.littleEndian, as: UInt64.self)
+                initialized = count
+            }
+        }
     }
 }
 

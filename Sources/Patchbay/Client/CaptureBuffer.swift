@@ -24,8 +24,20 @@ final class CaptureBuffer: Sendable {
         case fetchNow
     }
 
+    /// When captures that are stored have to be freed.
+    enum Freeing {
+        /// When nobody waits.
+        case later
+        /// By a thread that has nothing else to do.
+        case soon
+        /// Before there are more.
+        case now
+    }
+
     /// So many captures make it worth while to fetch them at once.
     private static let heap = 1_024
+    /// So many are freed in one piece.
+    private static let piece = 64
 
     private struct State {
         var entries: [Entry] = []
@@ -40,7 +52,15 @@ final class CaptureBuffer: Sendable {
         }
     }
 
+    private struct Kept {
+        var entries: [[Entry]] = []
+        var count = 0
+        /// Whether somebody was told to free it.
+        var isCalled = false
+    }
+
     private let state = Mutex(State())
+    private let kept = Mutex(Kept())
 
     /// Appends a capture.
     func append(_ entry: consuming Entry) throws(CaptureError) -> Errand {
@@ -77,13 +97,42 @@ final class CaptureBuffer: Sendable {
         }
     }
 
-    /// Gives back what was taken, once it is done with: its room is used again.
-    func giveBack(_ taken: inout [Entry]) {
-        var spare: [Entry] = []
-        swap(&spare, &taken)
-        spare.removeAll(keepingCapacity: spare.capacity <= 4 * Self.heap)
-        state.withLock { state in
-            if state.spare.capacity < spare.capacity { swap(&spare, &state.spare) }
+    /// Keeps what was taken and is stored: to free a capture takes half as long as to store it, and somebody may wait.
+    func keep(_ taken: inout [Entry]) {
+        kept.withLock { kept in
+            kept.count += taken.count
+            kept.entries.append([])
+            swap(&kept.entries[kept.entries.count - 1], &taken)
+        }
+    }
+
+    /// When what is kept has to be freed; somebody is told so once.
+    func callForFreeing() -> Freeing {
+        kept.withLock { kept in
+            if kept.count > 8 * Self.heap { return .now }
+            if kept.isCalled || kept.count < Self.piece { return .later }
+            kept.isCalled = true
+            return .soon
+        }
+    }
+
+    /// Frees what is kept; its room is used again. Called from any thread.
+    ///
+    /// - Parameter giveWay: called between the pieces.
+    func freeKept(_ giveWay: () -> Void = {}) {
+        var freed = Kept()
+        kept.withLock { swap(&$0, &freed) }
+        for place in freed.entries.indices {
+            var spare: [Entry] = []
+            swap(&spare, &freed.entries[place])
+            while spare.count > Self.piece {
+                spare.removeLast(Self.piece)
+                giveWay()
+            }
+            spare.removeAll(keepingCapacity: spare.capacity <= 4 * Self.heap)
+            state.withLock { state in
+                if state.spare.capacity < spare.capacity { swap(&spare, &state.spare) }
+            }
         }
     }
 

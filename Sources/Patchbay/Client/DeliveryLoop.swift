@@ -22,9 +22,6 @@ actor DeliveryLoop {
     private var gatheringSince: DispatchTime?
     /// When captures were stored last.
     private var lastCommit: DispatchTime?
-    /// Captures that are stored, until nobody waits: to free one takes a quarter as long as to make it.
-    private var stored: [[CaptureBuffer.Entry]] = []
-    private var storedCount = 0
     private var wakeUp: Task<Void, Never>?
     private var wakeUpAt: Instant?
     private var housekeeping: Task<Void, Never>?
@@ -143,11 +140,11 @@ actor DeliveryLoop {
     ///
     /// One call leads to the next until nothing waits; ``gatheringSince`` says that one is to come.
     private func placeAndAdvance() {
-        freeStored()
         guard let engine, let start = gatheringSince, !isSuspended, engine.hasArrivals else { return stopGathering() }
         let begun = DispatchTime.now()
         let isBusy = lastCommit.map { begun < $0 + Self.halfBreath } ?? false && begun < start + Self.limit
         if isBusy, begun < start + Self.patience { return executor.call(.place, at: begun + Self.breath) }
+        if !isBusy { buffer.freeKept() }
         do {
             try engine.placeArrivals(atMost: isBusy ? Self.smallPortion : Self.portion)
         } catch {
@@ -179,22 +176,17 @@ actor DeliveryLoop {
         advance()
     }
 
-    /// So many captures that are stored are kept at most.
-    private static let storedAtMost = 2_048
-
     /// Stores what was captured.
     private func commitBuffer() {
+        switch buffer.callForFreeing() {
+        case .later: break
+        // While this thread waits for the disk: its room is there again for what comes next.
+        case .soon: DispatchQueue.global(qos: .utility).async { [buffer, host] in buffer.freeKept(host.giveWay) }
+        case .now: buffer.freeKept(host.giveWay)
+        }
         var taken = buffer.take()
         commit(&taken)
-        storedCount += taken.count
-        stored.append(taken)
-        if storedCount > Self.storedAtMost { freeStored() }
-    }
-
-    private func freeStored() {
-        for place in stored.indices { buffer.giveBack(&stored[place]) }
-        stored.removeAll(keepingCapacity: true)
-        storedCount = 0
+        buffer.keep(&taken)
     }
 
     /// Stores what was captured just now, behind what waits for the file.
@@ -285,7 +277,7 @@ actor DeliveryLoop {
 
     /// Plans and sends until there is nothing to do now, then sleeps until the engine says.
     private func advance() {
-        freeStored()
+        buffer.freeKept()
         guard let engine, !isSuspended else { return }
         plan(engine) { send($0) }
         tell()

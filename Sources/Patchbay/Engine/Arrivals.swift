@@ -157,6 +157,7 @@ extension Engine {
         try context.transaction(durability, appends: true) {
             guard try bounds.haveRoom(for: more, context) else { throw NoRoom() }
             for start in stride(from: 0, to: captures.count, by: Arrivals.rowSize) {
+                if start > 0 { context.host.giveWay() }
                 let row = Array(captures[start..<min(start + Arrivals.rowSize, captures.count)])
                 let arrivals = row.map { Arrival(since: $0.since.milliseconds, body: $0.capture.body) }
                 rows.append((try store.takeIn(arrivals, routes: routes), row))

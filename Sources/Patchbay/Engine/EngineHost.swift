@@ -31,10 +31,14 @@ public protocol EngineHost: Sendable {
     func makeSalt() -> String
     /// How long a span of this host's time takes on the real clock; the same, unless the host's clock runs faster.
     func realTime(_ span: Duration) -> Duration
+    /// Lets another thread have the processor that waits for it; called between the pieces of long work that nobody waits for.
+    func giveWay()
 }
 
 extension EngineHost {
     public func realTime(_ span: Duration) -> Duration { span }
+
+    public func giveWay() {}
 
     /// 128 bits of the system's chance, in hexadecimal digits.
     public func makeSalt() -> String { SystemHost.uuid(.random(in: .min ... .max), .random(in: .min ... .max)) }
@@ -84,6 +88,9 @@ public struct SystemHost: EngineHost {
         if number == getpid() { return !SystemHost.ours.withLock { $0.contains(process) } }
         return kill(number, 0) == -1 && errno == ESRCH
     }
+
+    /// A scheduler that counts by ticks gives the processor back after one, 4 ms on many machines, although another is idle.
+    public func giveWay() { sched_yield() }
 
     public func chance() -> Double { Double(Chance.next() >> 11) / Double(1 << 53) }
 

@@ -144,20 +144,64 @@ import Testing
     }
 }
 
-@Suite("Receipts that are held") struct ReceiptBookTests {
-    private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
-        let operation = EngagementOperation(
-            id: id,
-            subject: "s",
-            capturedAt: Instant(milliseconds: 0),
-            action: .event("e")
-        )
-        return CaptureBuffer.Entry(
-            capture: Engine.Capture(operation, uptime: Instant(milliseconds: 0)),
-            receipt: Receipt(id: id, providers: [])
-        )
+/// A capture of an event, as a caller of `capture` enters it.
+private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
+    let operation = EngagementOperation(
+        id: id,
+        subject: "s",
+        capturedAt: Instant(milliseconds: 0),
+        action: .event("e")
+    )
+    return CaptureBuffer.Entry(
+        capture: Engine.Capture(operation, uptime: Instant(milliseconds: 0)),
+        receipt: Receipt(id: id, providers: [])
+    )
+}
+
+@Suite("Captures that are stored") struct CaptureBufferTests {
+    private func taken(_ count: Int, from buffer: CaptureBuffer) throws -> [CaptureBuffer.Entry] {
+        for number in 0..<count { _ = try buffer.append(entry(OperationID(rawValue: "\(number)"))) }
+        return buffer.take()
     }
 
+    @Test func `they are freed in pieces, and whoever waits has a turn between them`() throws {
+        let buffer = CaptureBuffer()
+        var stored = try taken(200, from: buffer)
+        weak var (first, last) = (stored[0].receipt, stored[199].receipt)
+        buffer.keep(&stored)
+        #expect(stored.isEmpty)
+        #expect(first != nil && last != nil)
+        var turns = 0
+        buffer.freeKept {
+            turns += 1
+            if turns == 1 { #expect(first != nil && last == nil) }
+        }
+        #expect(turns == 3)
+        #expect(first == nil)
+    }
+
+    @Test func `somebody is called to free them once, and whoever stores does it where they are very many`() throws {
+        let buffer = CaptureBuffer()
+        func keep(_ count: Int) throws {
+            var stored = try taken(count, from: buffer)
+            buffer.keep(&stored)
+        }
+        try keep(63)
+        #expect(buffer.callForFreeing() == .later)
+        try keep(1)
+        #expect(buffer.callForFreeing() == .soon)
+        try keep(64)
+        #expect(buffer.callForFreeing() == .later)
+        buffer.freeKept()
+        #expect(buffer.callForFreeing() == .later)
+        try keep(64)
+        #expect(buffer.callForFreeing() == .soon)
+        try keep(8_192)
+        #expect(buffer.callForFreeing() == .now)
+    }
+}
+
+@Suite("Receipts that are held") struct ReceiptBookTests {
     @Test func `a receipt that its caller let go of is not kept`() throws {
         let book = ReceiptBook()
         var entries = [entry("held"), entry("forgotten")]

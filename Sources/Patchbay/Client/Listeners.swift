@@ -17,6 +17,8 @@ final class Listeners<Element: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Held by whoever tells, so that everybody hears the news in one order.
+    private let telling = Mutex(())
 
     /// So much is kept for the first listener.
     private static var capacity: Int { 64 }
@@ -60,13 +62,13 @@ final class Listeners<Element: Sendable>: Sendable {
             if isKept { keep(make(0)) }
             return
         }
-        state.withLock { state in
-            for (number, listener) in state.listeners {
-                if case .dropped = listener.continuation.yield(make(listener.missed)) {
-                    state.listeners[number]?.missed += 1
-                } else {
-                    state.listeners[number]?.missed = 0
-                }
+        telling.withLock { _ in
+            // Not under the lock of who comes and goes: whoever is cancelled holds a lock of its task's, and wants that one; to wake
+            // it takes the task's.
+            for (number, listener) in state.withLock({ $0.listeners }) {
+                let result = listener.continuation.yield(make(listener.missed))
+                let missed = if case .dropped = result { listener.missed + 1 } else { 0 }
+                if missed != listener.missed { state.withLock { $0.listeners[number]?.missed = missed } }
             }
         }
     }

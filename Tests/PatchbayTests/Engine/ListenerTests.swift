@@ -19,7 +19,7 @@ private final class MemoryLog: LogHandler {
     func log(event: LogEvent) { records.withLock { $0.append(event) } }
 }
 
-@Suite("Those who listen to the client") struct ListenerTests {
+@Suite("Those who listen to the client", .endsAtAll) struct ListenerTests {
     private func client(_ transport: ScriptedTransport = ScriptedTransport(), log: (any LogHandler)? = nil) async throws
         -> EngagementClient
     {
@@ -106,6 +106,24 @@ private final class MemoryLog: LogHandler {
         await reader.value
         #expect(listeners.count == 0)
         do { _ = listeners.listen() }
+        #expect(listeners.count == 0)
+    }
+
+    @Test func `readers that are cancelled while they are told hold nobody up`() async {
+        let listeners = Listeners<Int>()
+        let isOver = Mutex(false)
+        async let told: Void = Task.detached {
+            while !isOver.withLock(\.self) { listeners.tell { $0 } }
+        }.value
+        for _ in 0..<5_000 {
+            let stream = listeners.listen(.bufferingNewest(1))
+            let reader = Task.detached { for await _ in stream {} }
+            await Task.yield()
+            reader.cancel()
+            await reader.value
+        }
+        isOver.withLock { $0 = true }
+        await told
         #expect(listeners.count == 0)
     }
 

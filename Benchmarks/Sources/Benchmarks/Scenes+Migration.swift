@@ -65,9 +65,13 @@ extension Scenes {
         var processor: Double
     }
 
-    private func took(_ words: [String]) throws -> Took {
+    /// What a program took until what it wrote to a file, if it did, is on the disk: ours has brought it there itself.
+    private func took(_ words: [String], bringing output: String?) throws -> Took {
         let before = Self.childrenSeconds
-        let milliseconds = try Child.run(words).milliseconds
+        var milliseconds = try Child.run(words).milliseconds
+        if let output, FileManager.default.fileExists(atPath: output) {
+            milliseconds += microseconds { Disk(output).closeSynced() } / 1000
+        }
         return Took(seconds: milliseconds / 1000, processor: Self.childrenSeconds - before)
     }
 
@@ -124,8 +128,7 @@ extension Scenes {
             ("polars", [python, "\(Self.peers)/map_polars.py", source, theirs], false),
             ("\(duck) on 2", [python, "\(Self.peers)/map_duckdb.py", "2", source, theirs], false),
             ("cp", ["/bin/cp", source, theirs], true),
-            // What we write is on the disk at the end; what cp writes is not.
-            ("cp and sync", ["/bin/sh", "-c", "cp \"$0\" \"$1\" && sync \"$1\"", source, theirs], true),
+            (Self.inMemory, ["/bin/cp", source, theirs], true),
         ]
         tell(try measured(rows, ours, theirs, python), duck, records: Double(count))
         try tellScripts(max(1, count / 50), python)
@@ -217,6 +220,9 @@ extension Scenes {
     /// second, D1, D2 and S2.
     private static let yardstickOfGoals = 0.893
 
+    /// A copy that is left where it ends, for whoever asks.
+    private static let inMemory = "cp, to the system's memory"
+
     /// What each took, five times in turn, once all outputs were found to be the same.
     private func measured(
         _ rows: [Entrant],
@@ -230,7 +236,8 @@ extension Scenes {
             for row in rows {
                 // To free what stood there takes the system a fifth of the time that we take on two cores, and is no work of ours.
                 for path in [ours, theirs] { try? FileManager.default.removeItem(atPath: path) }
-                figures[row.name, default: []].append(try took(row.words))
+                let output = row.name == Self.inMemory ? nil : theirs
+                figures[row.name, default: []].append(try took(row.words, bringing: output))
             }
         }
         return figures
@@ -299,8 +306,8 @@ extension Scenes {
         report.add("P2", "beside cp of the input", wanted: "≥ 0.6 ×", "\(copy.short) ×", isReached: copy >= 0.6)
         report.add(
             "P2",
-            "beside cp of the input and sync, as ours is on the disk at its end",
-            "\((wall("cp and sync") / both).short) ×"
+            "beside cp that leaves its copy in the system's memory",
+            "\((wall(Self.inMemory) / both).short) ×"
         )
         let cost = processor("ours") / processor("ours without rejects and progress") - 1
         report.add(

@@ -109,6 +109,7 @@ extension [UInt8] {
     /// The bytes without one LF or CR LF at their end.
     fileprivate var withoutLineEnd: [UInt8] {
         guard last == 0x0A else { return self }
-        return dropLast(hasSuffix([0x0D, 0x0A]) ? 2 : 1)
+        // In one piece: what gives an array without a slice between copies byte by byte.
+        return Array(self[..<(count - (hasSuffix([0x0D, 0x0A]) ? 2 : 1))])
     }
 }

@@ -551,10 +551,10 @@ import Testing
             + #""devices":[{"pushToken":{"value":"AB","service":"apns"}}]}"#
         let bytes = Array("\(line)\n".utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
-        let result = try mapper.map(job, [])
+        let result = try mapper.map(job, OutputRoom())
         #expect(result.slow == 0)
         #expect(
-            String(decoding: result.output[..<result.used], as: UTF8.self) == """
+            String(decoding: result.output.prefix(result.used), as: UTF8.self) == """
                 {"db_id":1,"matching":"email","email":"a@b.example","data":{"email":"a@b.example","phones":["+4930123456"],\
                 "_city":"Turku","_fname":"42","subscriptions":[\
                 {"channel":"email","resource_id":3,"email":"a@b.example","status":"unsubscribed"},\
@@ -581,7 +581,7 @@ import Testing
         let plan = try plan(settings)
         guard var mapper = try plan.makeMapper(behind: .init()) else { throw CancellationError() }
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
-        let result = try mapper.map(job, [])
+        let result = try mapper.map(job, OutputRoom())
         #expect((result.slow, result.rejected, result.written, result.lines) == (0, 2, 1, 3))
         let codes = result.rejects.flatMap(\.findings).map(\.code)
         #expect(codes == ["altcraft.record.matching", "altcraft.record.matching"])
@@ -732,7 +732,7 @@ import Testing
             let header = try #require(plan.header(in: file))
             guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
             let padded = file + [UInt8](repeating: 0, count: Padding.count)
-            let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), [])
+            let result = try mapper.map(ChunkJob(chunk: padded, range: header.bytes.count..<file.count), OutputRoom())
             let why = result.rejects.flatMap(\.findings).map(\.code)
             #expect(result.slow == result.rejects.count, "\(String(decoding: file, as: UTF8.self)) \(why)")
             #expect(result.written > 0)
@@ -756,12 +756,12 @@ import Testing
         let header = try #require(plan.header(in: Array(file.utf8)))
         guard var mapper = try plan.makeMapper(behind: header) else { throw CancellationError() }
         let range = header.bytes.count..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), [])
+        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputRoom())
         #expect(result.written == 3)
         // The first row alone, with which the reader speaks of the whole file.
         #expect(result.slow == 1)
         #expect(result.lines == 4)
-        let text = String(decoding: result.output[..<result.used], as: UTF8.self)
+        let text = String(decoding: result.output.prefix(result.used), as: UTF8.self)
         #expect(text.contains(#""_fname":"Päivi","remark":"says \"hello\"\nand leaves""#))
     }
 
@@ -804,11 +804,11 @@ import Testing
         let bytes = Array((Self.usual.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         // Names that no table has are learned from the first that has them.
-        for _ in 0..<8 { _ = try mapper.map(job, []) }
-        let result = try mapper.map(job, [])
+        for _ in 0..<8 { _ = try mapper.map(job, OutputRoom()) }
+        let result = try mapper.map(job, OutputRoom())
         #expect(result.slow == 0)
         #expect(result.written == 2)
-        let text = String(decoding: result.output[..<result.used], as: UTF8.self)
+        let text = String(decoding: result.output.prefix(result.used), as: UTF8.self)
         #expect(text.contains("Jyväskylä"))
         #expect(text.contains("a.b@mail.example"))
     }
@@ -829,17 +829,17 @@ import Testing
         let bytes = Array("\(line)\n".utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
         // What the fast way can't be sure of, such as another spelling of a number, is the slow way's.
-        #expect(try mapper.map(job, []).slow == 1)
+        #expect(try mapper.map(job, OutputRoom()).slow == 1)
         let sure = Array("\(line.replacing(",\"visits\":\"007\"", with: ""))\n".utf8)
         let result = try mapper.map(
             ChunkJob(chunk: sure + [UInt8](repeating: 0, count: Padding.count), range: 0..<sure.count),
-            []
+            OutputRoom()
         )
         #expect(result.slow == 0)
         #expect(result.writtenWithFindings == 1)
         let said = zip(mapper.notes, result.notes).filter { $1 > 0 }.map { "\($0.code) \($1)" }
         #expect(said == ["altcraft.attribute.form 4"])
-        #expect(String(decoding: result.output[..<result.used], as: UTF8.self).contains(#""_city":"Turku"}"#))
+        #expect(String(decoding: result.output.prefix(result.used), as: UTF8.self).contains(#""_city":"Turku"}"#))
     }
 
     @Test func `a mapping's rules are followed on the fast way, and what they did is counted there`() throws {
@@ -862,10 +862,10 @@ import Testing
         let lines = [Self.usual[0], Self.usual[1].replacing("no address", with: "c@d.example")]
         let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
         let job = ChunkJob(chunk: bytes + [UInt8](repeating: 0, count: Padding.count), range: 0..<bytes.count)
-        for _ in 0..<8 { _ = try mapper.map(job, []) }
-        let result = try mapper.map(job, [])
+        for _ in 0..<8 { _ = try mapper.map(job, OutputRoom()) }
+        let result = try mapper.map(job, OutputRoom())
         #expect(result.slow == 0)
-        let written = String(decoding: result.output[..<result.used], as: UTF8.self).split(separator: "\n")
+        let written = String(decoding: result.output.prefix(result.used), as: UTF8.self).split(separator: "\n")
         try #require(written.count == 2)
         for part in [
             #""name":"Päivi of Jyväskylä""#, #""number":"c-1""#, #""origin":"import \"2\"""#,
@@ -900,13 +900,13 @@ import Testing
         let lines = Self.plain + Self.plain
         let bytes = Array(lines.joined(separator: "\n").utf8) + [UInt8](repeating: 0, count: Padding.count)
         let range = 0..<(bytes.count - Padding.count)
-        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), [])
+        let result = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: true), OutputRoom())
         #expect(result.written == lines.count)
         // Three names that no table has; each costs its first record, one of which holds two.
         #expect(result.slow == 3)
-        let again = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), [])
+        let again = try mapper.map(ChunkJob(chunk: bytes, range: range, isFirst: false), OutputRoom())
         #expect(again.slow == 0)
-        #expect(again.output[..<again.used].elementsEqual(result.output[..<result.used]))
+        #expect(again.output.prefix(again.used).elementsEqual(result.output.prefix(result.used)))
     }
 
     /// Every kind of value and of part, so that nothing that is read is missing.
@@ -938,7 +938,7 @@ import Testing
         func map(_ lines: [String]) throws -> ChunkResult {
             let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
             let chunk = bytes + [UInt8](repeating: 0, count: Padding.count)
-            return try mapper.map(ChunkJob(chunk: chunk, range: 0..<bytes.count), [])
+            return try mapper.map(ChunkJob(chunk: chunk, range: 0..<bytes.count), OutputRoom())
         }
         // Every record that holds a new name costs one.
         for _ in 0..<8 { _ = try map(Self.plain + Self.full) }
@@ -947,7 +947,7 @@ import Testing
         #expect(tight.slow == 0)
         #expect(wide.slow == 0)
         #expect(tight.written == 6)
-        #expect(wide.output[..<wide.used].elementsEqual(tight.output[..<tight.used]))
+        #expect(wide.output.prefix(wide.used).elementsEqual(tight.output.prefix(tight.used)))
         #expect(wide.notes == tight.notes)
     }
 

@@ -38,6 +38,7 @@ public protocol EngineHost: Sendable {
 extension EngineHost {
     public func realTime(_ span: Duration) -> Duration { span }
 
+    /// Nothing: most hosts have nobody to give way to.
     public func giveWay() {}
 
     /// 128 bits of the system's chance, in hexadecimal digits.

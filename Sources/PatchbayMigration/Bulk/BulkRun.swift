@@ -27,7 +27,7 @@ struct BulkRun {
     private var untoldSize = 0
     private static let mostUntold = 32 << 10
     /// Outputs that were written and can be filled again.
-    private var spare: [[UInt8]] = []
+    private var spare: [OutputRoom] = []
     /// A row that has begun and not ended where its job did.
     private var leftover: [UInt8] = []
     private var leftoverGaps: [ChunkJob.Gap] = []
@@ -71,7 +71,7 @@ struct BulkRun {
         init(_ make: @escaping () throws -> ChunkMapper?) { self.make = make }
 
         /// What becomes of a job; nil if no mapper can be made.
-        func map(_ job: ChunkJob, _ output: [UInt8]) throws -> ChunkResult? {
+        func map(_ job: ChunkJob, _ output: OutputRoom) throws -> ChunkResult? {
             if !isMade { mapper = try make() }
             isMade = true
             return try mapper?.map(job, output)
@@ -180,7 +180,7 @@ struct BulkRun {
             guard let chunk = next.take() else {
                 try cutter.finish { cut in try take(cut, &lane) }
                 while let result = try lane.next(isLast: true) { try accept(result) }
-                try mend(with: ChunkJob(isLast: true), [])
+                try mend(with: ChunkJob(isLast: true), OutputRoom())
                 if output != nil { try noes.finish(workers: lane.threads) }
                 try write(slow.footer[...])
                 try output?.flush()
@@ -209,7 +209,7 @@ struct BulkRun {
     private mutating func take(_ cut: LineCutter.Cut, _ lane: inout some Lane & ~Copyable) throws {
         switch cut {
         case .job(let job):
-            try lane.submit(job, spare.popLast() ?? [])
+            try lane.submit(job, room(inOrder: lane.threads == 1))
             while let result = try lane.next(isLast: false) { try accept(result) }
         case .overlong(let length, let bytes):
             // Its place in the order is known only when everything before is settled.
@@ -226,6 +226,13 @@ struct BulkRun {
             lines += 1
             settled += bytes
         }
+    }
+
+    /// Room for a job. Where each is settled before the next is mapped, that may be its place behind everything settled.
+    private mutating func room(inOrder isInOrder: Bool) -> OutputRoom {
+        var room = spare.popLast() ?? OutputRoom()
+        if isInOrder { room.use(output?.lend()) }
+        return room
     }
 
     // MARK: What comes of a job
@@ -248,7 +255,7 @@ struct BulkRun {
     }
 
     /// Maps the leftover with the job behind it.
-    private mutating func mend(with job: ChunkJob, _ output: [UInt8]) throws {
+    private mutating func mend(with job: ChunkJob, _ output: OutputRoom) throws {
         guard !leftover.isEmpty else { return }
         var whole = ChunkJob()
         whole.gaps =
@@ -259,7 +266,7 @@ struct BulkRun {
         if let result = try mender.map(whole, output) { try settle(heeded(result)) }
     }
 
-    private mutating func settle(_ result: ChunkResult) throws {
+    private mutating func settle(_ result: consuming ChunkResult) throws {
         if let before = result.linesBeforeFirst { try begin(line: lines + before + 1) }
         try keep(result.rejects)
         report.rejected += result.rejected
@@ -279,7 +286,8 @@ struct BulkRun {
         lines += result.lines
         leftoverGaps = result.job.gaps(ofLast: result.leftover.count)
         settled += result.job.count - result.leftover.count - leftoverGaps.reduce(0) { $0 + $1.count }
-        try write(result.output[..<result.used])
+        report.bytesWritten += result.used
+        try output?.take(&result.output, result.used)
         spare.append(result.output)
         leftover = result.leftover
         try keep(isDue: keeping?.isDue() ?? false)
@@ -372,7 +380,7 @@ private protocol Lane: ~Copyable {
     /// How many threads they are, the calling one among them.
     var threads: Int { get }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) throws(FileError)
+    mutating func submit(_ job: ChunkJob, _ output: consuming OutputRoom) throws(FileError)
 
     /// The next result in the order of the jobs: nil while another job may be submitted, or when none is under way. With
     /// `isLast` it waits for all.
@@ -387,7 +395,7 @@ private struct OneLane: Lane, ~Copyable {
 
     init(_ mapper: consuming ChunkMapper) { self.mapper = mapper }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) throws(FileError) {
+    mutating func submit(_ job: ChunkJob, _ output: consuming OutputRoom) throws(FileError) {
         result = try mapper.map(job, consume output)
     }
 
@@ -398,11 +406,11 @@ private struct OneLane: Lane, ~Copyable {
 private struct ManyLanes: Lane, ~Copyable {
     private struct Task: Sendable {
         let job: ChunkJob
-        var output: [UInt8]
+        var output: OutputRoom
 
         /// Maps the job into its output, which nobody else holds then: it is filled in place.
         mutating func mapped(by mapper: inout ChunkMapper) -> Result<ChunkResult, FileError> {
-            var output: [UInt8] = []
+            var output = OutputRoom()
             swap(&output, &self.output)
             do throws(FileError) {
                 return .success(try mapper.map(job, consume output))
@@ -434,7 +442,7 @@ private struct ManyLanes: Lane, ~Copyable {
 
     func close() { ring.close() }
 
-    mutating func submit(_ job: ChunkJob, _ output: consuming [UInt8]) {
+    mutating func submit(_ job: ChunkJob, _ output: consuming OutputRoom) {
         ring.submit(submitted, Task(job: job, output: consume output))
         submitted += 1
     }

@@ -75,7 +75,7 @@ struct ChunkResult: Sendable {
         var findings: [Finding]
     }
 
-    var output: [UInt8]
+    var output: OutputRoom
     /// Bytes of `output` that are written.
     var used = 0
     var records = 0
@@ -172,7 +172,7 @@ struct ChunkMapper: ~Copyable {
     /// Maps a job; `output` is written over.
     ///
     /// - Throws: ``FileError`` of a mapper that heeds noes, and of no other.
-    mutating func map(_ job: ChunkJob, _ output: consuming [UInt8]) throws(FileError) -> ChunkResult {
+    mutating func map(_ job: ChunkJob, _ output: consuming OutputRoom) throws(FileError) -> ChunkResult {
         var result = ChunkResult(output: consume output)
         result.notes = Array(repeating: 0, count: compiled.notes.count)
         result.job = job
@@ -210,7 +210,7 @@ struct ChunkMapper: ~Copyable {
             case .end: return
             case .refused: continue
             case .counted: tellCounts(&result)
-            case .room: Self.grow(&result.output, used: result.used, by: 0)
+            case .room: result.output.grow(used: result.used, by: 0)
             case .unusual:
                 // In the order of the records.
                 tellWords(&result)
@@ -238,14 +238,6 @@ struct ChunkMapper: ~Copyable {
 
     private var isRows: Bool { if case .rows = source { true } else { false } }
 
-    private static func grow(_ output: inout [UInt8], used: Int, by count: Int) {
-        // Some more than a chunk of lines becomes; what grew is used again, so that it does not grow often.
-        let size = output.isEmpty ? 320 << 10 : output.count + output.count / 2
-        var larger = [UInt8](repeating: 0, count: max(size, used + count))
-        larger.replaceSubrange(0..<used, with: output[0..<used])
-        output = larger
-    }
-
     // MARK: The fast way
 
     /// Maps plain records until something else comes; `position` is where that stands.
@@ -261,7 +253,7 @@ struct ChunkMapper: ~Copyable {
         var refused: (finding: Int, range: Range<Int>)?
         bytes.withUnsafeBufferPointer { source in
             result.notes.withUnsafeMutableBufferPointer { notes in
-                result.output.withUnsafeMutableBufferPointer { output in
+                result.output.withBytes { output in
                     guard let source = source.baseAddress, let output = output.baseAddress,
                         let notes = notes.baseAddress
                     else { return stop = .room }
@@ -597,9 +589,9 @@ struct ChunkMapper: ~Copyable {
             reject(Self.origin(of: record, row), findings, telling: Array(told), &result)
         } else {
             if result.output.count - result.used < written.count {
-                Self.grow(&result.output, used: result.used, by: written.count)
+                result.output.grow(used: result.used, by: written.count)
             }
-            result.output.replaceSubrange(result.used..<(result.used + written.count), with: written)
+            result.output.put(written, behind: result.used)
             result.used += written.count
             result.written += 1
             if !findings.isEmpty { result.writtenWithFindings += 1 }

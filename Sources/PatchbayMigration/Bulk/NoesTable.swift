@@ -177,10 +177,10 @@ struct NoesTable {
     /// Places change; those of the words at hand are filled last, in the same order, so that they can still be freed.
     private mutating func grow() {
         let (old, last) = (slots, filled.map { slots.start[$0] })
-        let mine = Set(last)
+        for place in filled { old.start[place] = 0 }
         // Few steps to two MiB, and smaller ones beyond.
         slots = Slots((old.mask < 1 << 17 ? 8 : 2) * (old.mask + 1))
-        for place in 0...old.mask where old.start[place] != 0 && !mine.contains(old.start[place]) {
+        for place in 0...old.mask where old.start[place] != 0 {
             slots.start[slots.place(of: old.start[place])] = old.start[place]
         }
         filled = last.map { word in

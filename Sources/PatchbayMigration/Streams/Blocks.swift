@@ -50,6 +50,19 @@ struct Blocks {
         }
     }
 
+    /// Room in the block that is filled, where there is much of it.
+    func lend() -> OutputRoom.Lent? { block.flatMap { $0.lend(atLeast: Self.much) } }
+
+    /// So much room a chunk needs, mostly.
+    private static let much = 384 << 10
+
+    /// Takes the first bytes of what was lent, or of what has to be copied.
+    mutating func take(_ room: inout OutputRoom, _ count: Int) throws(FileError) {
+        guard room.isLent else { return try write(room.prefix(count)) }
+        room.use(nil)
+        block?.take(count)
+    }
+
     private mutating func gather(_ bytes: ArraySlice<UInt8>) throws(FileError) {
         var rest = bytes
         while rest.count >= Self.size - filled {

@@ -49,6 +49,14 @@ final class DirectWriter: Sendable {
             rest = rest.dropFirst(head.count)
         }
 
+        /// The room behind what is there, if it is at least so much.
+        func lend(atLeast much: Int) -> OutputRoom.Lent? {
+            room >= much ? OutputRoom.Lent(UnsafeMutableRawBufferPointer(rebasing: bytes[count..<(count + room)])) : nil
+        }
+
+        /// Takes so many bytes that stand where they were to go.
+        mutating func take(_ count: Int) { self.count += count }
+
         fileprivate func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
             withExtendedLifetime(memory) { body(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
         }

@@ -167,7 +167,8 @@ private func entry(_ id: OperationID) -> CaptureBuffer.Entry {
     @Test func `they are freed in pieces, and whoever waits has a turn between them`() throws {
         let buffer = CaptureBuffer()
         var stored = try taken(200, from: buffer)
-        weak var (first, last) = (stored[0].receipt, stored[199].receipt)
+        weak let first = stored[0].receipt
+        weak let last = stored[199].receipt
         buffer.keep(&stored)
         #expect(stored.isEmpty)
         #expect(first != nil && last != nil)

@@ -34,7 +34,7 @@ final class CaptureBuffer: Sendable {
         case now
     }
 
-    /// So many captures make it worth while to fetch them at once.
+    /// So many captures make it worth while to fetch them at once, and to wake somebody who frees them.
     private static let heap = 1_024
     /// So many are freed in one piece.
     private static let piece = 64
@@ -110,7 +110,7 @@ final class CaptureBuffer: Sendable {
     func callForFreeing() -> Freeing {
         kept.withLock { kept in
             if kept.count > 8 * Self.heap { return .now }
-            if kept.isCalled || kept.count < Self.piece { return .later }
+            if kept.isCalled || kept.count < Self.heap { return .later }
             kept.isCalled = true
             return .soon
         }

@@ -105,11 +105,4 @@ private struct SourceHead {
 
 extension [UInt8] {
     fileprivate func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
-
-    /// The bytes without one LF or CR LF at their end.
-    fileprivate var withoutLineEnd: [UInt8] {
-        guard last == 0x0A else { return self }
-        // In one piece: what gives an array without a slice between copies byte by byte.
-        return Array(self[..<(count - (hasSuffix([0x0D, 0x0A]) ? 2 : 1))])
-    }
 }

@@ -26,12 +26,6 @@ struct Disk {
         #endif
     }
 
-    /// Brings everything to the disk that anybody wrote to the file.
-    func closeSynced() {
-        sync()
-        close()
-    }
-
     /// Microseconds of appending a page and syncing it, again and again.
     static func syncs(at path: String, count: Int) -> Spread {
         let disk = Disk(path)

@@ -70,7 +70,9 @@ extension Scenes {
         let before = Self.childrenSeconds
         var milliseconds = try Child.run(words).milliseconds
         if let output, FileManager.default.fileExists(atPath: output) {
-            milliseconds += microseconds { Disk(output).closeSynced() } / 1000
+            let disk = Disk(output)
+            milliseconds += microseconds { disk.sync() } / 1000
+            disk.close()
         }
         return Took(seconds: milliseconds / 1000, processor: Self.childrenSeconds - before)
     }

@@ -306,9 +306,11 @@ extension DelimitedFault {
 }
 
 extension [UInt8] {
-    fileprivate var withoutLineEnd: [UInt8] {
+    /// The bytes without one LF or CR LF at their end.
+    package var withoutLineEnd: [UInt8] {
         guard last == UInt8(ascii: "\n") else { return self }
         let line = dropLast()
+        // A slice until here: what gives an array without one between copies byte by byte.
         return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
     }
 }

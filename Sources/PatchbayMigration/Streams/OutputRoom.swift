@@ -44,15 +44,12 @@ struct OutputRoom: Sendable {
     /// Makes it larger, by `count` at least, and keeps the first `used` bytes: they are its own then.
     mutating func grow(used: Int, by count: Int) {
         let (before, kept) = (self.count, prefix(used))
-        if lent != nil, own.count >= max(before + 1, used + count) {
-            own.replaceSubrange(0..<used, with: kept)
-        } else {
+        if lent == nil || own.count < max(before + 1, used + count) {
             // Some more than a chunk of lines becomes; what grew is used again, so that it does not grow often.
             let size = before == 0 ? 320 << 10 : before + before / 2
-            var larger = [UInt8](repeating: 0, count: max(size, used + count))
-            larger.replaceSubrange(0..<used, with: kept)
-            own = larger
+            own = [UInt8](repeating: 0, count: max(size, used + count))
         }
+        own.replaceSubrange(0..<used, with: kept)
         lent = nil
     }
 

@@ -261,39 +261,16 @@ final class Connection {
         if result != SQLITE_DONE { throw sqliteError(handle, result, other.name) }
     }
 
-    /// The size of the write-ahead log's file in bytes; nil if there is none.
-    var logSize: Int64? { withLog { $0.size($1) } }
-
-    /// Writes zeros behind the end of the write-ahead log's file and syncs them; only under the lock of writers. False if that
-    /// can't be.
-    func lengthenLog(by count: Int) -> Bool {
-        withLog { methods, log in
-            guard let size = methods.size(log) else { return nil }
-            // SQLite's files take less than 128 KiB at once.
-            let zeros = [UInt8](repeating: 0, count: 1 << 16)
-            for place in stride(from: 0, to: count, by: zeros.count) {
-                let part = Int32(min(zeros.count, count - place))
-                guard methods.xWrite(log, zeros, part, size + Int64(place)) == SQLITE_OK else { return false }
-            }
-            return methods.xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK
-        } ?? false
+    /// The path of the write-ahead log; nil if there is no file.
+    var logPath: String? {
+        guard let file = sqlite3_db_filename(handle, "main"), file.pointee != 0 else { return nil }
+        return sqlite3_filename_wal(file).map { String(cString: $0) }
     }
-
-    /// Lends the file of the write-ahead log, as SQLite holds it open.
-    private func withLog<Output>(_ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?) -> Output?
-    { lend(SQLITE_FCNTL_JOURNAL_POINTER, body) }
 
     /// Lends the file itself, as SQLite holds it open.
     func withFile<Output>(_ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?) -> Output? {
-        lend(SQLITE_FCNTL_FILE_POINTER, body)
-    }
-
-    private func lend<Output>(
-        _ which: Int32,
-        _ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Output?
-    ) -> Output? {
         var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK, let file,
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
             let methods = file.pointee.pMethods
         else { return nil }
         return body(methods.pointee, file)

@@ -28,6 +28,7 @@ extension OutboxStore {
         try Self.prepare(opened, &report, file)
         opened.setPatience(patience)
         (connection, synchronous, heardEnd, isSuspended) = (opened, nil, nil, false)
+        noteLog()
         noteForeignCommit()
         noteUpheaval()
     }

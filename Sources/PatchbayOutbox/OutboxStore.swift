@@ -72,11 +72,10 @@ package final class OutboxStore {
     /// How long a transaction waits for another process, in milliseconds.
     var patience = Connection.patience
     package internal(set) var isSuspended = false
-    /// Whether the log may be made longer ahead of time.
-    private var lengthensLog = true
-    /// The bytes that the log's file had at the last look. Looks are rare: behind one, Linux gives the next write a time of its
-    /// own, and the next wait for the disk, by a third longer, writes it down.
-    private var logSize: Int64 = 0
+    #if os(Linux) || os(Android)
+    /// The log's file, where it is made longer ahead of time.
+    private var log: LogFile?
+    #endif
     /// How often others may have committed without a trace on this connection.
     var foreignCommits: Int64 = 0
 
@@ -85,6 +84,7 @@ package final class OutboxStore {
         self.file = file
         self.isReadOnly = isReadOnly
         openReport = report
+        noteLog()
     }
 
     /// Runs `body` as one transaction: all of it is stored, or nothing.
@@ -192,39 +192,29 @@ package final class OutboxStore {
         if connection.logPages > Self.longLog { try checkpoint() }
     }
 
-    /// Makes the write-ahead log's file longer where its end is near: a commit that writes over bytes that the file has
-    /// waits for the disk half as long as one that makes it longer.
+    /// Has the write-ahead log's file made longer where its end is near: a commit that writes over bytes that the file has waits
+    /// for the disk half as long as one that makes it longer.
     ///
-    /// What is behind the last commit is no part of the log, zeros least of all. The engine calls this off the commit path;
-    /// after a large commit nothing is done, because there the bytes themselves take the time. Another process that writes
-    /// is not waited for, and where there is no room on the disk, that was the last try.
-    package func lengthenLogIfShort() {
+    /// After a large commit nothing is done, because there the bytes themselves take the time.
+    ///
+    /// - Parameter run: has it done, on any thread: nobody waits for it, and commits go on meanwhile.
+    package func lengthenLogIfShort(_ run: (@escaping @Sendable () -> Void) -> Void) {
         #if os(Linux) || os(Android)
-        guard lengthensLog, file != nil, !isReadOnly, !isSuspended, !connection.isInTransaction,
-            connection.committedPages <= Self.smallCommit, logSize - logEnd < Self.leastRoom
-        else { return }
-        logSize = connection.logSize ?? .max
-        guard logSize - logEnd < Self.leastRoom else { return }
-        connection.setPatience(0)
-        defer { connection.setPatience(patience) }
-        guard (try? connection.run(Self.begin)) != nil else { return }
-        // Half of the time that it takes is the same however many bytes they are, so a long log grows by more at once.
-        let growth = min(max(Self.leastGrowth, logSize), Self.mostGrowth)
-        lengthensLog = connection.lengthenLog(by: Int(growth))
-        if lengthensLog { logSize += growth }
-        try? connection.script("ROLLBACK")
+        guard let log, !isReadOnly, !isSuspended, connection.committedPages <= Self.smallCommit else { return }
+        let end = Int64(connection.logPages * Self.frame)
+        if log.isShort(behind: end) { run { log.grow(behind: end) } }
         #endif
     }
 
-    /// Where the last commit ends in the log.
-    private var logEnd: Int64 { Int64(connection.logPages * Self.frame) }
+    /// Forgets what was known of the log's file: it is another one.
+    func noteLog() {
+        #if os(Linux) || os(Android)
+        log = connection.logPath.map(LogFile.init)
+        #endif
+    }
 
     /// The bytes of a page in the log.
     private static let frame = 4096 + 24
-    /// Where fewer bytes are left …
-    private static let leastRoom: Int64 = 256 << 10
-    /// … as many more are added as there are, but no fewer and no more than these.
-    private static let (leastGrowth, mostGrowth): (Int64, Int64) = (1 << 20, 4 << 20)
     /// A commit of more pages than this is a large one.
     private static let smallCommit = 32
 

@@ -1,4 +1,7 @@
 #if os(Linux)
+import Dispatch
+import Foundation
+import Synchronization
 import Testing
 
 @testable import PatchbayOutbox
@@ -73,15 +76,75 @@ import Testing
         #expect(try ids(crash()) == (0..<200).map { "o-\($0)" })
     }
 
-    @Test func `while another process writes nothing is done and nobody waits`() throws {
+    @Test func `nobody waits for another process that writes, and what it writes stays`() throws {
         let store = try OutboxStore.open(.file(folder.outbox))
         let other = try OutboxStore.open(.file(folder.outbox))
         try store.capture("o-1")
-        let before = OutboxFile.size(log)
-        try other.transaction(.normal) { store.lengthenLogIfShort() }
-        #expect(OutboxFile.size(log) == before)
+        let before = try #require(OutboxFile.size(log))
+        try other.transaction(.normal) {
+            try other.capture("o-2")
+            store.lengthenLogIfShort()
+            #expect(OutboxFile.size(log) == before + chunk)
+        }
+        #expect(try ids(crash()) == ["o-1", "o-2"])
+    }
+
+    @Test func `commits go on while another thread makes the log longer, again and again`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        let isOver = Atomic(false)
+        let (began, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        DispatchQueue.global().async { [log] in
+            var times = 0
+            while !isOver.load(ordering: .relaxed) || times == 0 {
+                // So much at once is a log for which the end is always near.
+                LogFile(log).grow(behind: .max)
+                times += 1
+                if times == 1 { began.signal() }
+            }
+            ended.signal()
+        }
+        began.wait()
+        for number in 0..<300 { try store.capture("o-\(number)") }
+        isOver.store(true, ordering: .relaxed)
+        ended.wait()
+        #expect(try ids(crash()) == (0..<300).map { "o-\($0)" })
+    }
+
+    @Test func `somebody is told once that the log is short, until it is made longer`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        try store.capture("o-1")
+        var told: [@Sendable () -> Void] = []
+        for _ in 0..<3 { store.lengthenLogIfShort { told.append($0) } }
+        #expect(told.count == 1)
+        let before = try #require(OutboxFile.size(log))
+        told[0]()
+        #expect(OutboxFile.size(log) == before + chunk)
+        store.lengthenLogIfShort { told.append($0) }
+        #expect(told.count == 1)
+    }
+
+    @Test func `a log that a link leads to is left alone, and that was the last try`() throws {
+        let target = folder.path + "/elsewhere"
+        try Data("not ours".utf8).write(to: URL(fileURLWithPath: target))
+        try FileManager.default.createSymbolicLink(atPath: log, withDestinationPath: target)
+        let file = LogFile(log)
+        #expect(file.isShort(behind: 0))
+        file.grow(behind: 0)
+        #expect(try folder.bytes(target) == [UInt8]("not ours".utf8))
+        #expect(!file.isShort(behind: 1 << 40))
+    }
+
+    @Test func `behind a wake-up the log is made longer again`() throws {
+        let store = try OutboxStore.open(.file(folder.outbox))
+        try store.capture("o-1")
         store.lengthenLogIfShort()
-        #expect(OutboxFile.size(log) != before)
+        try store.suspend()
+        try store.wakeUp()
+        try store.capture("o-2")
+        let before = try #require(OutboxFile.size(log))
+        #expect(before < chunk)
+        store.lengthenLogIfShort()
+        #expect(OutboxFile.size(log) == before + chunk)
     }
 
     @Test func `behind a large commit nothing is done`() throws {
@@ -91,5 +154,9 @@ import Testing
         store.lengthenLogIfShort()
         #expect(OutboxFile.size(log) == before)
     }
+}
+
+extension OutboxStore {
+    fileprivate func lengthenLogIfShort() { lengthenLogIfShort { $0() } }
 }
 #endif

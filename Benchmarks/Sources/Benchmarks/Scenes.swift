@@ -100,11 +100,12 @@ struct Scenes {
             "\(wait.short) µs, \((wait / sync).short) ×",
             isReached: wait <= 1.5 * sync
         )
-        try await groups(client, vendor, alone: full.median)
+        try await inARow(client, vendor, alone: full.median)
         await client.close()
+        try await groups(vendor)
     }
 
-    private mutating func groups(_ client: EngagementClient, _ vendor: Vendor, alone: Double) async throws {
+    private mutating func inARow(_ client: EngagementClient, _ vendor: Vendor, alone: Double) async throws {
         let count = 30_000
         var processor: [Double] = []
         let perSecond = try await medianPerSecond {
@@ -133,19 +134,22 @@ struct Scenes {
             "\(ratio.short) ×",
             isReached: ratio >= 40
         )
+    }
+
+    /// Groups that are waited for, beside the disk.
+    private mutating func groups(_ vendor: Vendor) async throws {
         for (group, wanted) in [(1, 0.0), (64, 0.8), (256, 0.5)] {
-            let groups = group == 1 ? 200 : 40
-            // An outbox of its own: what the runs above captured is still given its places, in seconds.
-            let client = try await Stage(vendor: vendor, path: workplace.newFile()).client(isPaused: true)
-            try await client.capture(vendor.action(0)).durable()
+            let groups = 200
             // As the records beside them are, what is captured was made before.
             let actions = (0..<group).map(vendor.action)
             var floors: [Double] = []
             let ours = try await medianPerSecond {
-                // In turn: the disk has phases, too.
+                // In turn, for the disk has phases, too; and with nobody at work but whoever is measured.
                 floors.append(
                     Disk.recordsPerSecond(at: workplace.newFile(), Self.record, group: group, groups: groups)
                 )
+                let client = try await Stage(vendor: vendor, path: workplace.newFile()).client(isPaused: true)
+                try await client.capture(vendor.action(0)).durable()
                 let took = try await microseconds {
                     for _ in 0..<groups {
                         var last: Receipt?
@@ -153,10 +157,10 @@ struct Scenes {
                         try await last?.durable()
                     }
                 }
+                await client.close()
                 return Double(group * groups) / took * 1e6
             }
             let floor = Spread(floors).median
-            await client.close()
             report.add(
                 "C2",
                 "awaited groups of \(group), beside appending them and fdatasync",

@@ -61,7 +61,7 @@ actor DeliveryLoop {
         tellOfRecovery(engine.store)
         let delivers = try engine.start()
         log(.info, delivers ? "started" : "started; another process delivers", [])
-        engine.store.lengthenLogIfShort()
+        engine.store.lengthenLogIfShort(Self.aside)
         if delivers { advance() }
         // From now on nothing is lost by not waiting: captures stay in memory, and verdicts are stored later.
         engine.store.setPatience(1_000)
@@ -93,6 +93,11 @@ actor DeliveryLoop {
     /// And it is planned together, so long after it was stored.
     private static let breath = DispatchTimeInterval.milliseconds(5)
 
+    /// Has something done by a thread for which nobody waits.
+    private static func aside(_ work: @escaping @Sendable () -> Void) {
+        DispatchQueue.global(qos: .utility).async(execute: work)
+    }
+
     /// Tells the loop that captures wait. Called from any thread; returns at once.
     nonisolated func noteCaptures(_ errand: CaptureBuffer.Errand) {
         switch errand {
@@ -120,7 +125,7 @@ actor DeliveryLoop {
     /// Stores what was captured, and plans a moment later.
     private func commitAndGather() {
         commitBuffer()
-        engine?.store.lengthenLogIfShort()
+        engine?.store.lengthenLogIfShort(Self.aside)
         guard gatheringSince == nil else { return }
         let now = DispatchTime.now()
         gatheringSince = now
@@ -181,7 +186,7 @@ actor DeliveryLoop {
         switch buffer.callForFreeing() {
         case .later: break
         // While this thread waits for the disk: its room is there again for what comes next.
-        case .soon: DispatchQueue.global(qos: .utility).async { [buffer, host] in buffer.freeKept(host.giveWay) }
+        case .soon: Self.aside { [buffer, host] in buffer.freeKept(host.giveWay) }
         case .now: buffer.freeKept(host.giveWay)
         }
         var taken = buffer.take()

@@ -1,10 +1,8 @@
-#if os(Linux) || os(Android)
+#if os(Linux)
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
-#elseif canImport(Android)
-import Android
 #endif
 import Synchronization
 

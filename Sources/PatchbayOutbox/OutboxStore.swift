@@ -72,7 +72,7 @@ package final class OutboxStore {
     /// How long a transaction waits for another process, in milliseconds.
     var patience = Connection.patience
     package internal(set) var isSuspended = false
-    #if os(Linux) || os(Android)
+    #if os(Linux)
     /// The log's file, where it is made longer ahead of time.
     private var log: LogFile?
     #endif
@@ -199,7 +199,7 @@ package final class OutboxStore {
     ///
     /// - Parameter run: has it done, on any thread: nobody waits for it, and commits go on meanwhile.
     package func lengthenLogIfShort(_ run: (@escaping @Sendable () -> Void) -> Void) {
-        #if os(Linux) || os(Android)
+        #if os(Linux)
         guard let log, !isReadOnly, !isSuspended, connection.committedPages <= Self.smallCommit else { return }
         let end = Int64(connection.logPages * Self.frame)
         if log.isShort(behind: end) { run { log.grow(behind: end) } }
@@ -208,7 +208,7 @@ package final class OutboxStore {
 
     /// Forgets what was known of the log's file: it is another one.
     func noteLog() {
-        #if os(Linux) || os(Android)
+        #if os(Linux)
         log = connection.logPath.map(LogFile.init)
         #endif
     }

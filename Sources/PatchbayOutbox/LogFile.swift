@@ -11,6 +11,7 @@ import Synchronization
 /// No lock is needed for it. The zeros are appended: where the file ends is decided by the system at each write, so that they never
 /// stand where a commit of this or another process does, whichever of the two comes first; a commit may stand where they do.
 /// For SQLite, zeros behind the last commit are the end of the log. They are synced before a commit is likely to need them.
+/// Whoever is at it has the file open a few milliseconds longer than a store that lets go of it meanwhile, without a lock.
 final class LogFile: Sendable {
     private struct State {
         /// The bytes that the file had at last, as far as known; the highest number once there was no making it longer.

@@ -42,4 +42,17 @@ extension String {
     @usableFromInline package func precedes(_ other: String) -> Bool {
         lendingUTF8 { left in other.lendingUTF8 { right in ByteScan.precedes(left, right) } }
     }
+
+    /// The first eight bytes of the text's UTF-8, the first one highest, with zeros behind a shorter text: where they differ,
+    /// texts sort as these numbers do.
+    @usableFromInline package var firstBytes: UInt64 {
+        lendingUTF8 { utf8 in
+            guard utf8.count < 8 else {
+                return UInt64(bigEndian: UnsafeRawBufferPointer(utf8).loadUnaligned(as: UInt64.self))
+            }
+            var word: UInt64 = 0
+            for byte in utf8 { word = word << 8 | UInt64(byte) }
+            return utf8.isEmpty ? 0 : word << UInt64(8 * (8 - utf8.count))
+        }
+    }
 }

@@ -53,7 +53,7 @@ public struct EngagementOperation: ScannedValue {
     public var action: Action
 
     /// An operation.
-    public init(
+    @inlinable public init(
         id: OperationID,
         subject: Subject,
         contact: String? = nil,

@@ -158,29 +158,41 @@ extension NeutralKey {
 }
 
 extension Dictionary where Key: NeutralKey {
+    /// Where a name and its value are, and the name's first bytes: by these alone most names are told apart.
+    @usableFromInline package typealias Place = (start: UInt64, index: Index)
+
     /// Names and values, sorted by the names.
-    @inlinable public var inOrder: [(key: Key, value: Value)] { withPlacesInOrder { $0.map { self[$0] } } }
+    @inlinable public var inOrder: [(key: Key, value: Value)] { withPlacesInOrder { $0.map { self[$0.index] } } }
 
     /// Lends where names and values are, sorted by the names: whoever looks there copies nothing.
-    @inlinable package func withPlacesInOrder<Result>(_ body: (UnsafeBufferPointer<Index>) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(of: Index.self, capacity: count) { room in
-            var places = room
+    @inlinable package func withPlacesInOrder<Result>(_ body: (UnsafeBufferPointer<Place>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { places in
+            let names = keys
+            var (end, index) = (0, startIndex)
             // Each index comes once, so the buffer is full behind this, and empty behind the end.
-            _ = places.initialize(from: indices)
-            defer { places.deinitialize() }
+            while index != endIndex {
+                places.initializeElement(at: end, to: (names[index].rawValue.firstBytes, index))
+                end += 1
+                formIndex(after: &index)
+            }
+            func precedes(_ one: Place, _ other: Place) -> Bool {
+                one.start == other.start ? names[one.index] < names[other.index] : one.start < other.start
+            }
+            var ordered = places
+            defer { ordered.deinitialize() }
             // Few as they are, mostly, they are put in their places one by one.
             guard count <= 16 else {
-                places.sort { keys[$0] < keys[$1] }
-                return body(UnsafeBufferPointer(places))
+                ordered.sort(by: precedes)
+                return body(UnsafeBufferPointer(ordered))
             }
-            for end in places.indices.dropFirst() {
+            for end in ordered.indices.dropFirst() {
                 var place = end
-                while place > 0, keys[places[place]] < keys[places[place - 1]] {
-                    places.swapAt(place, place - 1)
+                while place > 0, precedes(ordered[place], ordered[place - 1]) {
+                    ordered.swapAt(place, place - 1)
                     place -= 1
                 }
             }
-            return body(UnsafeBufferPointer(places))
+            return body(UnsafeBufferPointer(ordered))
         }
     }
 }
@@ -317,7 +329,10 @@ extension JSONWriter {
     private mutating func values<Key: NeutralKey, Value: NeutralValue>(_ values: [Key: Value]) {
         beginObject()
         values.withPlacesInOrder { places in
-            for place in places { member(values[place].key.rawValue, values[place].value) }
+            for place in places {
+                let (name, value) = values[place.index]
+                member(name.rawValue, value)
+            }
         }
         endObject()
     }

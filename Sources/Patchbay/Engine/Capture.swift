@@ -25,9 +25,7 @@ extension Engine {
             var writer = spare.withLock { $0.take() } ?? JSONWriter(expecting: 1_024)
             writer.reset()
             operation.write(to: &writer)
-            let body = [UInt8](unsafeUninitializedCapacity: writer.bytes.count) { room, count in
-                count = room.initialize(fromContentsOf: writer.bytes)
-            }
+            let body = writer.bytes.withUnsafeBufferPointer { Array($0) }
             if writer.bytes.capacity <= 1 << 16 { spare.withLock { $0 = writer } }
             return body
         }

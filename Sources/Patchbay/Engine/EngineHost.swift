@@ -96,11 +96,12 @@ public struct SystemHost: EngineHost {
     public func chance() -> Double { Double(Chance.next() >> 11) / Double(1 << 53) }
 
     public func makeID() -> OperationID {
-        // RFC 9562 version 7: ordered by time, so that the outbox's index on ids stays narrow.
+        // RFC 9562 version 7: ordered by time, so that the outbox's index on ids stays narrow; within a millisecond by a count
+        // that begins anywhere.
         let milliseconds = UInt64(bitPattern: date().milliseconds) & 0xFFFF_FFFF_FFFF
-        let (first, second) = Chance.two()
-        let high = milliseconds << 16 | 0x7000 | first & 0xFFF
-        let low = second & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let (chance, count) = Chance.numbered()
+        let high = milliseconds << 16 | 0x7000 | count & 0xFFF
+        let low = chance & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return OperationID(rawValue: SystemHost.uuid(high, low))
     }
 
@@ -173,14 +174,25 @@ public struct SystemHost: EngineHost {
 private enum Chance {
     /// As many as the system gives in one call: 256 bytes.
     private static let block = 32
-    private static let words = Mutex<[UInt64]>([])
+    private static let state = Mutex(State())
 
-    static func next() -> UInt64 { two().0 }
+    private struct State {
+        var words: [UInt64] = []
+        /// How often a number was asked for, from an unforeseen beginning on.
+        var count: UInt64 = 0
+    }
 
-    static func two() -> (UInt64, UInt64) {
-        words.withLock { words in
-            if words.isEmpty { fill(&words) }
-            return (words.removeLast(), words.removeLast())
+    static func next() -> UInt64 { numbered().chance }
+
+    /// A word of chance, and a number that is one more at each call.
+    static func numbered() -> (chance: UInt64, count: UInt64) {
+        state.withLock { state in
+            if state.words.isEmpty {
+                fill(&state.words)
+                if state.count == 0 { state.count = state.words.removeLast() }
+            }
+            state.count &+= 1
+            return (state.words.removeLast(), state.count)
         }
     }
 

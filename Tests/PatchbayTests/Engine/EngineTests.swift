@@ -576,5 +576,10 @@ struct TolerantProbe: VendorAdapter {
         let ids = (0..<1000).map { _ in host.makeID().rawValue }
         #expect(Set(ids).count == 1000)
         #expect(ids.allSatisfy { $0.utf8.count == 36 && $0.dropFirst(14).first == "7" })
+        #expect(ids.allSatisfy { "89ab".contains($0.dropFirst(19).prefix(1)) })
+        // By the count within a millisecond, too, unless it begins anew; the clock may be set back once meanwhile.
+        #expect(zip(ids, ids.dropFirst()).count { $0 >= $1 } <= 2)
+        // What is left to chance differs in every one: 62 bits.
+        #expect(Set(ids.map { $0.suffix(17) }).count == 1000)
     }
 }

@@ -108,7 +108,8 @@ struct CRC32 {
 /// | text | `t`, length in bytes as decimal digits, `:`, UTF-8 |
 /// | blob | `b`, length in bytes as decimal digits, `:`, the bytes |
 ///
-/// A real number never stands in a sound row; it is written like a text, with `r`.
+/// A real number never stands in a sound row; it is written like a text, with `r`. A ``BodyDelta`` stands inside a blob alone; it
+/// is written like one, with `d`.
 protocol RowImage {
     mutating func append(_ bytes: UnsafeRawBufferPointer)
     /// Writes so many bytes of a word, eight at most, the lowest first; above them are zeros.
@@ -138,6 +139,11 @@ extension RowImage {
     mutating func append(blob: UnsafeRawBufferPointer) {
         append(tag: "b", number: Int64(blob.count), end: ":")
         append(blob)
+    }
+
+    mutating func append(delta: UnsafeRawBufferPointer) {
+        append(tag: "d", number: Int64(delta.count), end: ":")
+        append(delta)
     }
 
     mutating func append(real: UnsafeRawBufferPointer) {
@@ -193,6 +199,36 @@ struct StoredImage: RowImage {
             }
         }
     }
+
+    /// Appends what `body` writes, so many bytes at most: the room is asked for once.
+    mutating func append(atMost count: Int, _ body: (inout LentImage) -> Void) {
+        bytes.append(addingCapacity: count) { room in
+            room.withUnsafeMutableBufferPointer { room, initialized in
+                var image = LentImage(UnsafeMutableRawBufferPointer(room))
+                body(&image)
+                initialized = image.count
+            }
+        }
+    }
+}
+
+/// Writes a row's image into room that is lent, and large enough.
+struct LentImage: RowImage {
+    private let room: UnsafeMutableRawBufferPointer
+    /// The bytes that were written.
+    private(set) var count = 0
+
+    init(_ room: UnsafeMutableRawBufferPointer) { self.room = room }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+        count += bytes.count
+    }
+
+    mutating func append(_ word: UInt64, count: Int) {
+        room.storeBytes(of: word.littleEndian, toByteOffset: self.count, as: UInt64.self)
+        self.count += count
+    }
 }
 
 /// A list of texts in one blob: each as a text field of a row's image, one behind the other.
@@ -218,11 +254,15 @@ struct ImageReader {
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
 
+    var isAtEnd: Bool { rest.isEmpty }
+
     mutating func integer() -> Int64? { number(after: UInt8(ascii: "i"), upTo: UInt8(ascii: ";")) }
 
     mutating func text() -> String? { field(UInt8(ascii: "t")).map { String(decoding: $0, as: UTF8.self) } }
 
     mutating func blob() -> [UInt8]? { field(UInt8(ascii: "b")).map { Array($0) } }
+
+    mutating func delta() -> ArraySlice<UInt8>? { field(UInt8(ascii: "d")) }
 
     private mutating func field(_ tag: UInt8) -> ArraySlice<UInt8>? {
         guard let count = number(after: tag, upTo: UInt8(ascii: ":")), (0...Int64(rest.count)).contains(count) else {

@@ -9,7 +9,8 @@ package struct Arrival: Sendable, Equatable {
 /// What was captured and has no place on a route yet. A row holds all that was captured in one breath: it is one write, and one
 /// wait for the disk, however many they were.
 ///
-/// A row's captures stand one behind the other, each as an integer (`since`) and a blob (the body) of a row's image.
+/// A row's captures stand one behind the other, each as an integer (`since`) and a blob (the body) of a row's image, or as what
+/// distinguishes it from the capture before it: a ``BodyDelta``.
 extension OutboxStore {
     /// Keeps captures, in order, behind all that arrived before, with who hears them, in the engine's words; gives the number
     /// of their row.
@@ -32,10 +33,19 @@ extension OutboxStore {
     private func addArrival(_ number: Int64, _ captures: [Arrival], _ routes: String) throws(OutboxError) {
         var image = StoredImage()
         swap(&image, &arrivalImage)
-        image.bytes.reserveCapacity(captures.reduce(0) { $0 + $1.body.count + 32 })
-        for capture in captures {
-            image.append(integer: capture.since)
-            capture.body.withUnsafeBytes { image.append(blob: $0) }
+        // An integer, and what stands before the bytes of a blob, take three words each at most; one is written behind the end.
+        let size = captures.reduce(0) { $0 + $1.body.count + 56 }
+        image.append(atMost: size) { image in
+            var (before, deltas): (Arrival?, Int) = (nil, 0)
+            for capture in captures {
+                var isDelta = false
+                if let before, deltas < Self.mostDeltas { isDelta = image.append(deltaOf: capture, after: before) }
+                if !isDelta {
+                    image.append(integer: capture.since)
+                    capture.body.withUnsafeBytes { image.append(blob: $0) }
+                }
+                (before, deltas) = (capture, isDelta ? deltas + 1 : 0)
+            }
         }
         try add(.arrival, .integer(number), .text(routes), .blob(image.bytes))
         guard image.bytes.capacity <= Self.mostImage else { return }
@@ -67,6 +77,8 @@ extension OutboxStore {
         }
     }
 
+    /// So many deltas follow each other at most: what is read is never out of all measure to what is stored.
+    private static let mostDeltas = 64
     /// The room that the image of a row leaves for the next one, at most.
     private static let mostImage = 1 << 16
     private static let newestArrival = Query("SELECT max(number) FROM arrival")
@@ -74,13 +86,41 @@ extension OutboxStore {
     private static let oneArrival = Query(Table.arrival.select(where: "number = ?1", order: "number"))
     private static let deleteArrival = Query("DELETE FROM arrival WHERE number = ?1")
 
-    /// Reads what `takeIn` wrote; the checksum of its row says that it is whole.
+    /// Reads what `takeIn` wrote; the checksum of its row says that it is whole. What can't be read is a capture without a body.
     private static func read(_ bytes: [UInt8]) -> [Arrival] {
         var arrivals: [Arrival] = []
         var image = ImageReader(bytes)
-        while let since = image.integer(), let body = image.blob() {
-            arrivals.append(Arrival(since: since, body: body))
+        var deltas = 0
+        while !image.isAtEnd {
+            if let since = image.integer(), let body = image.blob() {
+                arrivals.append(Arrival(since: since, body: body))
+                deltas = 0
+            } else if let before = arrivals.last, deltas < mostDeltas, let delta = image.delta(),
+                let arrival = BodyDelta.read(delta, after: before)
+            {
+                arrivals.append(arrival)
+                deltas += 1
+            } else {
+                return arrivals + [Arrival(since: 0, body: [])]
+            }
         }
         return arrivals
+    }
+}
+
+extension LentImage {
+    /// Writes a capture as its delta to the one before it, if that takes less than half of the room.
+    fileprivate mutating func append(deltaOf capture: Arrival, after other: Arrival) -> Bool {
+        let since = capture.since.subtractingReportingOverflow(other.since)
+        let most = capture.body.count / 2
+        guard most > 0, !since.overflow else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: most, alignment: 1) { room in
+            let count = capture.body.withUnsafeBytes { body in
+                other.body.withUnsafeBytes { BodyDelta.write(body, after: $0, since: since.partialValue, to: room) }
+            }
+            guard let count else { return false }
+            append(delta: UnsafeRawBufferPointer(rebasing: room[..<count]))
+            return true
+        }
     }
 }

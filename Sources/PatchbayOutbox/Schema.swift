@@ -105,6 +105,11 @@ struct Migration {
                 CREATE INDEX block_by_end ON block (provider, lane, until);
                 """
         ),
+        // Nothing is to be changed: from here on a row of `arrival` may hold deltas, which no release before could read.
+        Migration(
+            name: "8 deltas of arrivals",
+            script: "-- A capture may be stored as its delta to the one before it."
+        ),
     ]
 }
 

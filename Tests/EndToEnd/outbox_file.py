@@ -28,14 +28,41 @@ def row_image(table, values):
     return b"".join(field(value) for value in [table, *values])
 
 
+def varint(packed):
+    """A number of seven bits a byte, the lowest first, and what follows it."""
+    number, shift = 0, 0
+    for place, byte in enumerate(packed):
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return number, packed[place + 1:]
+    raise ValueError("a number that does not end")
+
+
+def changed(body, delta):
+    """A body by its delta to another: bytes of the same place, then bytes of its own, again and again; then the other's end."""
+    _, delta = varint(delta)
+    end, delta = varint(delta)
+    made = b""
+    while delta:
+        kept, delta = varint(delta)
+        count, delta = varint(delta)
+        made += body[len(made):len(made) + kept] + delta[:count]
+        delta = delta[count:]
+    return made + body[len(body) - end:]
+
+
 def bodies(packed):
-    """The bodies in a row of arrivals: before each stands the time since which it waits, `i`, digits, `;`."""
+    """The bodies in a row of arrivals: before each stands the time since which it waits, `i`, digits, `;`; or a delta, `d`."""
+    body = b""
     while packed:
-        _, _, packed = packed.partition(b";")
+        if packed.startswith(b"i"):
+            _, _, packed = packed.partition(b";")
         length, _, packed = packed.partition(b":")
-        count = int(length.removeprefix(b"b"))
-        yield packed[:count]
-        packed = packed[count:]
+        count = int(length[1:])
+        field, packed = packed[:count], packed[count:]
+        body = changed(body, field) if length.startswith(b"d") else field
+        yield body
 
 
 def chapter(packed):

@@ -77,8 +77,10 @@ import Testing
             try add(.usage, .integer(1), .integer(rows), .integer(bytes), .integer(1))
         }
         if steps >= 4 {
-            image.append(integer: 12)
-            image.append(blob: UnsafeRawBufferPointer(start: nil, count: 0))
+            for since: Int64 in [12, 13] {
+                image.append(integer: since)
+                Array("{}".utf8).withUnsafeBytes { image.append(blob: $0) }
+            }
             try add(.arrival, .integer(3), .text("[]"), .blob(image.bytes))
         }
         if steps >= 5 {
@@ -116,6 +118,8 @@ import Testing
             #expect(try store.usage().rejects == 1)
             #expect(try store.connection.number("SELECT count(*) FROM consent") == (steps >= 2 ? 1 : 0))
             #expect(try store.arrivals() == (steps >= 4 ? [3] : []))
+            let waiting = [Arrival(since: 12, body: Array("{}".utf8)), Arrival(since: 13, body: Array("{}".utf8))]
+            #expect(try store.arrival(3)?.captures == (steps >= 4 ? waiting : nil))
             #expect(try store.endings(behind: 0, limit: 10).map(\.entry.id) == (steps >= 5 ? ["e-1", "e-2"] : []))
             #expect(try store.hearing(of: "o-1", provider: "des") == (steps >= 6 ? .refused : .none))
             #expect(try store.verify().faults == [])
@@ -131,7 +135,7 @@ import Testing
         let released: [(name: String, checksum: UInt32)] = [
             ("1 outbox", 0x44BC_4F19), ("2 consent trail", 0x4B30_B577), ("3 usage", 0x4CF5_EBBD),
             ("4 arrivals and endings", 0x02C9_EE5C), ("5 chapters", 0x8445_5304), ("6 hearings", 0x2D76_B5D7),
-            ("7 ends of waits", 0xF7AE_A93C),
+            ("7 ends of waits", 0xF7AE_A93C), ("8 deltas of arrivals", 0x95E1_7E92),
         ]
         #expect(Migration.all.map(\.name) == released.map(\.name))
         for (step, known) in zip(Migration.all, released) {

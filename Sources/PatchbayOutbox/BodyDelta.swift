@@ -41,7 +41,9 @@ enum BodyDelta {
         return output.isFull ? nil : output.count
     }
 
-    /// Reads what `write` wrote; nil for anything else.
+    /// Reads what `write` wrote.
+    ///
+    /// - Returns: the capture; nil where this can be no delta to that one.
     static func read(_ delta: ArraySlice<UInt8>, after other: Arrival) -> Arrival? {
         var rest = delta
         guard let time = number(&rest), let end = number(&rest), end <= other.body.count else { return nil }

@@ -250,11 +250,10 @@ enum TextList {
 
 /// Reads fields that stand one behind the other as in a row's image; nil at the end, or where another field stands.
 struct ImageReader {
-    private var rest: ArraySlice<UInt8>
+    /// What was not read yet.
+    private(set) var rest: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
-
-    var isAtEnd: Bool { rest.isEmpty }
 
     mutating func integer() -> Int64? { number(after: UInt8(ascii: "i"), upTo: UInt8(ascii: ";")) }
 

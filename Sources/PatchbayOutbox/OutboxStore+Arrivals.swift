@@ -86,25 +86,30 @@ extension OutboxStore {
     private static let oneArrival = Query(Table.arrival.select(where: "number = ?1", order: "number"))
     private static let deleteArrival = Query("DELETE FROM arrival WHERE number = ?1")
 
-    /// Reads what `takeIn` wrote; the checksum of its row says that it is whole. What can't be read is a capture without a body.
+    /// Reads what `takeIn` wrote; the checksum of its row says that it is whole. What can't be read is a capture of these bytes.
     private static func read(_ bytes: [UInt8]) -> [Arrival] {
-        var arrivals: [Arrival] = []
+        var (arrivals, deltas): ([Arrival], Int) = ([], 0)
         var image = ImageReader(bytes)
-        var deltas = 0
-        while !image.isAtEnd {
-            if let since = image.integer(), let body = image.blob() {
-                arrivals.append(Arrival(since: since, body: body))
-                deltas = 0
-            } else if let before = arrivals.last, deltas < mostDeltas, let delta = image.delta(),
-                let arrival = BodyDelta.read(delta, after: before)
-            {
-                arrivals.append(arrival)
-                deltas += 1
-            } else {
-                return arrivals + [Arrival(since: 0, body: [])]
+        while !image.rest.isEmpty {
+            let unread = image.rest
+            let isDelta = unread.first == UInt8(ascii: "d")
+            guard let arrival = isDelta ? readDelta(&image, arrivals.last, deltas) : readWhole(&image) else {
+                return arrivals + [Arrival(since: 0, body: Array(unread))]
             }
+            arrivals.append(arrival)
+            deltas = isDelta ? deltas + 1 : 0
         }
         return arrivals
+    }
+
+    private static func readWhole(_ image: inout ImageReader) -> Arrival? {
+        guard let since = image.integer(), let body = image.blob() else { return nil }
+        return Arrival(since: since, body: body)
+    }
+
+    private static func readDelta(_ image: inout ImageReader, _ before: Arrival?, _ deltas: Int) -> Arrival? {
+        guard deltas < mostDeltas, let before, let delta = image.delta() else { return nil }
+        return BodyDelta.read(delta, after: before)
     }
 }
 

@@ -17,9 +17,15 @@ import Testing
         let configuration = try bench.configuration()
         let input = try Workbench.example("first-steps.ndjson")
         _ = try await bench.run("send", "--config", configuration, "--until-idle", "1", input: input)
-        let text = try await bench.run("outbox", "stats", "outbox.sqlite").output
+        var (text, json): (String, [JSONValue]) = ("", [])
+        // On a busy machine the wait may be over before somebody looks: then it is sent again, and waits longer.
+        for _ in 0..<10 {
+            text = try await bench.run("outbox", "stats", "outbox.sqlite").output
+            json = try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines
+            if json.first?["waits"]?.array?.count == 2, text.contains("engine.queue.failed") { break }
+            _ = try await bench.run("send", "--config", configuration, "--until-idle", "1", input: "")
+        }
         #expect(text.contains("  waits: engine.queue.failed: "), "\(text)")
-        let json = try await bench.run("outbox", "stats", "outbox.sqlite", "--json").lines
         let account = try #require(json.first)
         let waits = try #require(account["waits"]?.array)
         #expect(waits.map { $0["code"] } == ["engine.queue.failed", "engine.queue.open"])

@@ -44,6 +44,8 @@ public struct SimulatedUser: Codable, Sendable, Equatable {
     public var events: [SimulatedEvent] = []
     /// The last registration.
     public var registration: JSONValue?
+    /// What was said last of push, by a registration or an event: whether it may reach the installation.
+    public var mayPush: Bool?
     /// When updates of the last minute came.
     public var updates: [Instant] = []
 

@@ -39,14 +39,19 @@ public struct AcousticScene: VendorScene {
         }
     }
 
-    /// The values that the vendor took, as memory knows them and as the vendor's first cache has them.
+    /// The values that the vendor took, as memory knows them and as the vendor's first cache has them; and whether push may
+    /// reach the installation.
     public static let belief = Belief(isPerInstallation: true) { memory in
         let known = (memory["known"]?.object ?? [:]).map { ($0.name, $0.value["value"]?.embedded ?? .null) }
-        return ["known": .object(JSONObject(known))]
+        var claims: JSONObject = ["known": .object(JSONObject(known))]
+        if memory["isPushDoubtful"]?.bool != true { claims["push"] = memory["pushTold"] }
+        return claims
     } holds: { (account: AcousticAccount, memory) in
         let user = memory["ids"]?["user"]?.string.flatMap(account.user) ?? account.users.last
+        // Of a user whom the app registered itself the vendor was told nothing: there the first word counts as known.
+        let push = user?.mayPush.map(JSONValue.bool) ?? memory["pushTold"] ?? .null
         return [
-            "known": .object(JSONObject(user?.cache.map { ($0.key, $0.value) } ?? [])),
+            "known": .object(JSONObject(user?.cache.map { ($0.key, $0.value) } ?? [])), "push": push,
             "row": .object(JSONObject(user?.finalRow.map { ($0.key, $0.value) } ?? [])),
         ]
     }

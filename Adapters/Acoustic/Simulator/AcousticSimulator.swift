@@ -108,7 +108,10 @@ public struct AcousticSimulator: VendorSimulator {
             )
         }
         guard let user = state.users.first(where: { $0.installID == install }) else { return error(500, "No user.") }
-        state.update(user.id) { $0.registration = .object(body) }
+        state.update(user.id) { user in
+            user.registration = .object(body)
+            user.mayPush = body["pushEnabled"]?.bool
+        }
         return ids(user.id, user.channels[0])
     }
 
@@ -262,6 +265,8 @@ public struct AcousticSimulator: VendorSimulator {
         state.update(call.user) { user in
             if !user.channels.contains(call.channel) { user.channels.append(call.channel) }
             user.events += events
+            let word = events.last { $0.type == "application" && $0.name.hasPrefix("uiPush") }
+            user.mayPush = word.map { $0.name == "uiPushEnabled" } ?? user.mayPush
         }
         return WireResponse(200, json: [:])
     }

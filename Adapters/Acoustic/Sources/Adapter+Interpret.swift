@@ -197,6 +197,7 @@ extension AcousticDevice {
                 settings: settings
             )
             memory.registered = record.digest(settings)
+            memory.mention(memory.mayPush(device))
         }
         return Interpretation(exchange.operations) { .underway(Step(done: ($0.step?.done ?? 0) + 1)) }
     }

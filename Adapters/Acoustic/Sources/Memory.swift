@@ -94,6 +94,7 @@ extension AcousticDevice {
                 }
             case .register:
                 registered = nil
+                for case .registerDevice(let device) in operations.map(\.operation.action) { mention(mayPush(device)) }
                 if settings.invalidateExistingUser { forgetValues() }
             case .events:
                 for pending in operations where pending.operation.action.kind != .track {
@@ -109,6 +110,11 @@ extension AcousticDevice {
 
         /// Notes what the vendor knows of push.
         mutating func tell(_ mayPush: Bool) { (pushTold, isPushDoubtful) = (mayPush, nil) }
+
+        /// Notes that a registration says so, before the event for it does.
+        mutating func mention(_ mayPush: Bool) {
+            if let pushTold, pushTold != mayPush { isPushDoubtful = true }
+        }
 
         /// Whether the vendor has to be told: it knows something else, or may.
         func owesWord(_ mayPush: Bool) -> Bool { pushTold.map { $0 != mayPush || isPushDoubtful == true } ?? false }

@@ -52,7 +52,7 @@ extension String {
             }
             var word: UInt64 = 0
             for byte in utf8 { word = word << 8 | UInt64(byte) }
-            return utf8.isEmpty ? 0 : word << UInt64(8 * (8 - utf8.count))
+            return word << UInt64(8 * (8 - utf8.count))
         }
     }
 }

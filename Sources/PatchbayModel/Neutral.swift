@@ -166,33 +166,33 @@ extension Dictionary where Key: NeutralKey {
 
     /// Lends where names and values are, sorted by the names: whoever looks there copies nothing.
     @inlinable package func withPlacesInOrder<Result>(_ body: (UnsafeBufferPointer<Place>) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { places in
+        withUnsafeTemporaryAllocation(of: Place.self, capacity: count) { room in
             let names = keys
             var (end, index) = (0, startIndex)
             // Each index comes once, so the buffer is full behind this, and empty behind the end.
             while index != endIndex {
-                places.initializeElement(at: end, to: (names[index].rawValue.firstBytes, index))
+                room.initializeElement(at: end, to: (names[index].rawValue.firstBytes, index))
                 end += 1
                 formIndex(after: &index)
             }
             func precedes(_ one: Place, _ other: Place) -> Bool {
                 one.start == other.start ? names[one.index] < names[other.index] : one.start < other.start
             }
-            var ordered = places
-            defer { ordered.deinitialize() }
+            var places = room
+            defer { places.deinitialize() }
             // Few as they are, mostly, they are put in their places one by one.
             guard count <= 16 else {
-                ordered.sort(by: precedes)
-                return body(UnsafeBufferPointer(ordered))
+                places.sort(by: precedes)
+                return body(UnsafeBufferPointer(places))
             }
-            for end in ordered.indices.dropFirst() {
+            for end in places.indices.dropFirst() {
                 var place = end
-                while place > 0, precedes(ordered[place], ordered[place - 1]) {
-                    ordered.swapAt(place, place - 1)
+                while place > 0, precedes(places[place], places[place - 1]) {
+                    places.swapAt(place, place - 1)
                     place -= 1
                 }
             }
-            return body(UnsafeBufferPointer(ordered))
+            return body(UnsafeBufferPointer(places))
         }
     }
 }

@@ -8,9 +8,6 @@
 ///
 /// Every number is a varint: seven bits a byte, the lowest first, with the eighth bit set where more follow.
 enum BodyDelta {
-    /// So many bytes that are alike are worth a step.
-    private static let least = 8
-
     /// Writes the delta.
     ///
     /// - Returns: the bytes that it takes; nil if there is no room for it.
@@ -30,8 +27,9 @@ enum BodyDelta {
         while place < last {
             let kept = endOfAlike(body, other, place, alike)
             var next = kept
-            while next + least <= alike, !isAlike(body, other, next) { next += 1 }
-            if next + least > alike { next = last }
+            // From a word on, bytes that are alike are worth a step.
+            while next + 8 <= alike, body.word(at: next) != other.word(at: next) { next += 1 }
+            if next + 8 > alike { next = last }
             output.put(UInt64(kept - place))
             output.put(UInt64(next - kept))
             output.put(UnsafeRawBufferPointer(rebasing: body[kept..<next]))
@@ -80,7 +78,7 @@ enum BodyDelta {
     {
         var end = 0
         while end + 8 <= most {
-            let difference = word(body, body.count - end - 8) ^ word(other, other.count - end - 8)
+            let difference = body.word(at: body.count - end - 8) ^ other.word(at: other.count - end - 8)
             guard difference == 0 else { return end + difference.leadingZeroBitCount / 8 }
             end += 8
         }
@@ -97,21 +95,12 @@ enum BodyDelta {
     ) -> Int {
         var place = start
         while place + 8 <= last {
-            let difference = word(body, place) ^ word(other, place)
+            let difference = body.word(at: place) ^ other.word(at: place)
             guard difference == 0 else { return place + difference.trailingZeroBitCount / 8 }
             place += 8
         }
         while place < last, body[place] == other[place] { place += 1 }
         return place
-    }
-
-    private static func isAlike(_ body: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer, _ place: Int) -> Bool {
-        word(body, place) == word(other, place)
-    }
-
-    /// Eight bytes, the first lowest; all of them are inside.
-    private static func word(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
 
     /// What is written, as far as there is room.

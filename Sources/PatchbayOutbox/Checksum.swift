@@ -55,9 +55,9 @@ struct CRC32 {
         let tables = Self.tables
         var (state, held, place) = (state, held, 0)
         let shift = UInt64(truncatingIfNeeded: 8 &* count)
-        // Each load is eight bytes inside the buffer.
+        // Each word is inside the buffer.
         while bytes.count &- place >= 8 {
-            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            let word = bytes.word(at: place)
             state = Self.step(state, held | word &<< shift, tables)
             held = shift == 0 ? 0 : word &>> (64 &- shift)
             place &+= 8
@@ -70,7 +70,7 @@ struct CRC32 {
             for offset in 0..<rest { word |= UInt64(bytes[offset]) &<< UInt64(8 &* offset) }
             return add(word, count: rest)
         }
-        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self))
+        let word = bytes.word(at: bytes.count &- 8)
         add(word &>> UInt64(8 &* (8 &- rest)), count: rest)
     }
 
@@ -94,6 +94,13 @@ struct CRC32 {
         }
         return tables
     }()
+}
+
+extension UnsafeRawBufferPointer {
+    /// Eight bytes, the first one lowest; all of them must be inside.
+    @inline(__always) func word(at place: Int) -> UInt64 {
+        UInt64(littleEndian: loadUnaligned(fromByteOffset: place, as: UInt64.self))
+    }
 }
 
 /// The bytes a row's checksum is made of.

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `what a delta says is read again, whatever the bodies are`() throws {
-        var random = SeededChance(state: 20_261_127)
+        var random = SeededGenerator(seed: 20_261_127)
         var deltas = 0
         for run in 0..<20_000 {
             let other = (0..<Int.random(in: 0...120, using: &random)).map { _ in
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `a delta that is spoiled is refused, or gives a body of no more bytes than were there`() throws {
-        var random = SeededChance(state: 4)
+        var random = SeededGenerator(seed: 4)
         let good = try #require(Self.delta(Self.nextOrder, after: Self.order, since: 2))
         let other = Arrival(since: 40, body: Self.order)
         var refused = 0
@@ -147,18 +147,5 @@ import Testing
         let captures = try #require(try store.arrival(number)?.captures)
         #expect(captures.count == 66)
         #expect(captures.last == Arrival(since: 0, body: Array(deltas.dropFirst(64 * 5))))
-    }
-}
-
-/// A run of numbers that is the same each time.
-private struct SeededChance: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word >> 31
     }
 }

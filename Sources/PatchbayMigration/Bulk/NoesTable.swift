@@ -89,7 +89,9 @@ struct NoesTable {
     /// Whether there is no room for more. From then on every no is late, and every yes that may stand behind a late one.
     private var isFull = false
     private var lateWords: [UInt64] = []
-    private var late = LateMarks()
+    private var late = SpilledMarks<UInt64>()
+    /// So many words that came late are taken out of memory at once.
+    private static let handful = 16 << 10
     /// How many words before its turn is asked for what a word leads to: most of it is far from the processor.
     private static let ahead = 32
 
@@ -194,7 +196,7 @@ struct NoesTable {
 
     /// Takes the words that came late out of memory, once they are many.
     mutating func keepLate() throws(FileError) {
-        guard lateWords.count >= LateMarks.usual else { return }
+        guard lateWords.count >= Self.handful else { return }
         try late.add(lateWords)
         lateWords.removeAll(keepingCapacity: true)
     }
@@ -207,8 +209,8 @@ struct NoesTable {
         // What is known is not needed any more.
         slots = Slots(1 << 12)
         return try late.eachPart(workers: workers) { parts throws(FileError) in
-            var (slots, raised) = (Slots(1 << 12), 0)
-            while let words = try parts.next() {
+            var (slots, raised, words) = (Slots(1 << 12), 0, [UInt64]())
+            while try parts.next(&words) {
                 if 2 * words.count > slots.mask {
                     slots = Slots(1 << (Int.bitWidth - (2 * words.count).leadingZeroBitCount))
                 } else {
@@ -226,4 +228,9 @@ struct NoesTable {
         }
         .reduce(0, +)
     }
+}
+
+/// The word of a no or a yes, whose lowest bits say which.
+extension UInt64: SpillMark {
+    var digest: UInt64 { self }
 }

@@ -1,16 +1,7 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Counts keys, how many differ, and how many differ in the case of letters alone: exactly, in bounded memory.
 ///
-/// Marks that do not fit are spilled, sorted into 256 shares by their first bits, to a file without a name, so that nothing
-/// stays if the process dies. A sketch would need less room and answer "about": a bill and a collision are no matters of
-/// "about".
+/// Marks that do not fit are spilled to a file without a name, so that nothing stays if the process dies. A sketch would need less
+/// room and answer "about": a bill and a collision are no matters of "about".
 final class KeyCounter {
     /// What was counted.
     struct Counts: Equatable, Sendable {
@@ -39,69 +30,53 @@ final class KeyCounter {
     /// More of them are counted and not named.
     private static let mostTorn = 20
 
-    /// Marks in memory, and marks of a share that are counted at once.
-    private let (limit, shareLimit): (Int, Int)
-    private static let shares = 256
-
+    /// Marks in memory.
+    private let limit: Int
     private var marks: [KeyMark] = []
-    private var spill: SpillFile?
-    /// Where the shares of each spill stand in the file, as counts.
-    private var segments: [[Int]] = []
+    private var spilled: SpilledMarks<KeyMark>
     private var total = 0
 
-    /// A counter that keeps so many marks in memory, half a MiB, and counts at most so many at once.
-    init(limit: Int = 32 << 10, shareLimit: Int = 128 << 10) { (self.limit, self.shareLimit) = (limit, shareLimit) }
+    /// A counter that keeps so many marks in memory, half a MiB, and counts those that are spilled part by part.
+    init(limit: Int = 32 << 10, spilling spilled: SpilledMarks<KeyMark> = SpilledMarks()) {
+        (self.limit, self.spilled) = (limit, spilled)
+    }
 
     func add(_ more: [KeyMark]) throws(FileError) {
         total += more.count
         marks += more
-        if marks.count >= limit { try flush() }
+        if marks.count >= limit { try spill() }
     }
 
-    private static func share(_ mark: KeyMark) -> Int { Int(truncatingIfNeeded: mark.folded &>> 56) }
-
-    private func flush() throws(FileError) {
-        let file: SpillFile
-        if let spill { file = spill } else { file = try SpillFile() }
-        spill = file
-        var counts = [Int](repeating: 0, count: Self.shares)
-        for mark in marks { counts[Self.share(mark)] += 1 }
-        var places = counts.indices.map { counts[..<$0].reduce(0, +) }
-        var sorted = marks
-        for mark in marks {
-            let share = Self.share(mark)
-            sorted[places[share]] = mark
-            places[share] += 1
-        }
-        try file.append(sorted)
-        segments.append(counts)
+    private func spill() throws(FileError) {
+        try spilled.add(marks)
         marks.removeAll(keepingCapacity: true)
     }
 
-    /// Counts everything that was added.
-    func finish() throws(FileError) -> Counts {
+    /// Counts everything that was added, on so many threads.
+    func finish(workers: Int = 1) throws(FileError) -> Counts {
         var counts = Counts(total: total)
-        guard let spill else {
+        guard !spilled.isEmpty else {
             Self.count(marks, into: &counts)
             return counts
         }
-        if !marks.isEmpty { try flush() }
-        for share in 0..<Self.shares {
-            let size = segments.reduce(0) { $0 + $1[share] }
-            // A share that is too large is read several times, a part of it at a time.
-            let parts = UInt64(1 + size / shareLimit)
-            for part in 0..<parts {
-                var (taken, offset) = ([KeyMark](), 0)
-                for segment in segments {
-                    let start = offset + segment[..<share].reduce(0, +)
-                    let read = try spill.read(segment[share], at: start)
-                    taken += parts == 1 ? read : read.filter { ($0.folded &>> 8) % parts == part }
-                    offset += segment.reduce(0, +)
-                }
-                Self.count(taken, into: &counts)
-            }
+        try spill()
+        let some = try spilled.eachPart(workers: workers) { parts throws(FileError) in
+            var (counts, marks) = (Counts(), [KeyMark]())
+            while try parts.next(&marks) { Self.count(marks, into: &counts) }
+            return counts
         }
+        for each in some { Self.add(each, to: &counts) }
         return counts
+    }
+
+    /// Adds what was counted of other keys.
+    private static func add(_ other: Counts, to counts: inout Counts) {
+        counts.distinct += other.distinct
+        counts.distinctFolded += other.distinctFolded
+        counts.torn += other.torn
+        counts.tornKeys += other.tornKeys
+        cut(&counts.tornKeys)
+        counts.written += other.written
     }
 
     /// One slot of a table of keys.
@@ -156,57 +131,8 @@ final class KeyCounter {
             }
         }
         for bit in spellings.values where bit != 0 { written += 1 }
-        counts.distinct += keys + spellings.count
-        counts.distinctFolded += keys
-        counts.torn += torn
-        counts.tornKeys += tornKeys
-        cut(&counts.tornKeys)
-        counts.written += written
-    }
-}
-
-/// A file without a name, for what does not fit into memory: only its owner may read it, and it is gone with the process.
-final class SpillFile {
-    private let file: FileDescriptor
-    /// Bytes so far.
-    private var count = 0
-
-    init() throws(FileError) {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var name = Array("\(folder)/patchbay.XXXXXX".utf8CString)
-        let number = mkstemp(&name)
-        guard number >= 0 else { throw FileError(folder, .open) }
-        unlink(name)
-        file = FileDescriptor(number, path: folder, closesAtEnd: true)
-    }
-
-    /// Appends bytes, and says where they stand.
-    func append(bytes: [UInt8]) throws(FileError) -> Int {
-        try file.write(bytes[...])
-        defer { count += bytes.count }
-        return count
-    }
-
-    /// Everything that it holds now, from its start.
-    func source(chunk: Int) throws(FileError) -> FileSource { try FileSource(kept: file, chunk: chunk) }
-
-    /// What reads at places of it from any thread, as long as this lives.
-    var reader: FileDescriptor.Reader { file.reader }
-
-    /// Reads bytes at a place.
-    func read(bytes count: Int, at place: Int) throws(FileError) -> [UInt8] { try file.read(count, at: place) }
-
-    /// Appends values.
-    func append(_ values: [KeyMark]) throws(FileError) {
-        _ = try append(bytes: values.withUnsafeBytes { Array($0) })
-    }
-
-    /// Reads values at a place, in values.
-    func read(_ count: Int, at place: Int) throws(FileError) -> [KeyMark] {
-        let stride = MemoryLayout<KeyMark>.stride
-        let bytes = try file.read(count * stride, at: place * stride)
-        return bytes.withUnsafeBytes { bytes in
-            (0..<(bytes.count / stride)).map { bytes.loadUnaligned(fromByteOffset: $0 * stride, as: KeyMark.self) }
-        }
+        let distinct = keys + spellings.count
+        let some = Counts(distinct: distinct, distinctFolded: keys, torn: torn, tornKeys: tornKeys, written: written)
+        add(some, to: &counts)
     }
 }

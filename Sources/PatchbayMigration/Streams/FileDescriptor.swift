@@ -80,32 +80,47 @@ final class FileDescriptor {
         fileprivate let path: String
         fileprivate let number: Int32
 
-        /// Reads `count` bytes at a place of the file.
+        /// Reads `count` bytes at a place of the file. There is room behind them, so that a few more can be added in place.
         func read(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
-            var bytes: [UInt8] = []
-            while bytes.count < count {
-                var failure: Int32 = 0
-                let (start, left) = (offset + bytes.count, count - bytes.count)
-                let part = [UInt8](unsafeUninitializedCapacity: left) { buffer, filled in
-                    let result = pread(number, buffer.baseAddress, left, off_t(start))
-                    if result < 0 { failure = errno }
-                    filled = max(0, result)
+            var failure: FileError?
+            let bytes = [UInt8](unsafeUninitializedCapacity: count + Padding.count) { buffer, filled in
+                do throws(FileError) {
+                    try fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count), at: offset)
+                    filled = count
+                } catch {
+                    failure = error
                 }
-                guard failure == 0 || failure == EINTR else { throw FileError(path, .read, number: failure) }
-                guard failure == EINTR || !part.isEmpty else { throw FileError(path, .read, number: ENODATA) }
-                bytes += part
             }
+            if let failure { throw failure }
             return bytes
+        }
+
+        /// Reads as many bytes as there is room for, at a place of the file.
+        func fill(_ room: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) {
+            var done = 0
+            while done < room.count {
+                let result = pread(number, room.baseAddress.map { $0 + done }, room.count - done, off_t(offset + done))
+                if result > 0 {
+                    done += result
+                } else if result == 0 || errno != EINTR {
+                    throw result == 0 ? FileError(path, .read, number: ENODATA) : FileError(path, .read)
+                }
+            }
         }
     }
 
     /// Writes all of the bytes.
     func write(_ bytes: ArraySlice<UInt8>) throws(FileError) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { systemWrite(number, $0.baseAddress, $0.count) }
+        try bytes.withUnsafeBufferPointer { bytes throws(FileError) in try write(UnsafeRawBufferPointer(bytes)) }
+    }
+
+    /// Writes all of the bytes.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        var done = 0
+        while done < bytes.count {
+            let written = systemWrite(number, bytes.baseAddress.map { $0 + done }, bytes.count - done)
             if written >= 0 {
-                rest = rest.dropFirst(written)
+                done += written
             } else if errno != EINTR {
                 throw FileError(path, .write)
             }

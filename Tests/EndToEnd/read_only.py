@@ -108,9 +108,12 @@ def lock_an_old_one(stage, number, way):
 
 
 def changed(before, after):
-    """The files whose content is another; the index of the log is SQLite's own, and made anew at will."""
+    """The files whose content is another; the index of the log is SQLite's own, and made anew at will.
+
+    So is an empty log where there was none: the sender that was to be killed had come to its end.
+    """
     names = {file for file in [*before, *after] if not file.name.endswith("-shm")}
-    return sorted(file.name for file in names if before.get(file) != after.get(file))
+    return sorted(file.name for file in names if before.get(file, b"") != after.get(file, b""))
 
 
 def refuse_a_new_outbox(stage, number):

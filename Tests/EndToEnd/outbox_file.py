@@ -159,10 +159,11 @@ class OutboxFile:
         return books
 
     def history(self):
-        """How operations ended, oldest first: (provider, id, term, code)."""
+        """How operations ended, oldest first: (provider, id, term, code). A damaged chapter says nothing."""
         numbered = [(number, rest) for number, *rest in self.rows("SELECT number, provider, id, term, code FROM history")]
-        for first, provider, term, code, packed in self.rows("SELECT first, provider, term, code, endings FROM chapter"):
-            numbered += [(first + place, [provider, identifier, term, code]) for place, identifier in enumerate(chapter(packed))]
+        for row in self.sound_rows("chapter"):
+            said = [[row["provider"], identifier, row["term"], row["code"]] for identifier in chapter(row["endings"])]
+            numbered += enumerate(said, row["first"])
         return [tuple(ending) for _, ending in sorted(numbered, key=lambda each: each[0])] + self.noted()
 
     def arrivals(self):

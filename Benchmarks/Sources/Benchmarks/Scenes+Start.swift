@@ -73,9 +73,14 @@ extension Scenes {
     ///
     /// What an app does once is not in it: the settings are read, and the vendor knows installation and contact.
     mutating func mapping() async throws {
-        for vendor in Vendor.all {
-            let mapper = try Mapper(vendor)
-            let each = try Spread((0..<5).map { _ in try mapper.microsecondsEach(2_000) }).median
+        let mappers = try Vendor.all.map(Mapper.init)
+        // In turn: a slow moment of the machine is one of all vendors.
+        var rounds = [[Double]](repeating: [], count: mappers.count)
+        for _ in 0..<9 {
+            for (place, mapper) in mappers.enumerated() { rounds[place].append(try mapper.microsecondsEach(2_000)) }
+        }
+        for (vendor, figures) in zip(Vendor.all, rounds) {
+            let each = Spread(figures).median
             report.add("S2", vendor.title, wanted: "≤ 5 µs", "\(each.short) µs", isReached: each <= 5)
         }
     }

@@ -112,8 +112,11 @@ def changed(before, after):
 
     So is an empty log where there was none: the sender that was to be killed had come to its end.
     """
+    def content(files, file):
+        return files.get(file, b"" if file.name.endswith("-wal") else None)
+
     names = {file for file in [*before, *after] if not file.name.endswith("-shm")}
-    return sorted(file.name for file in names if before.get(file, b"") != after.get(file, b""))
+    return sorted(file.name for file in names if content(before, file) != content(after, file))
 
 
 def refuse_a_new_outbox(stage, number):

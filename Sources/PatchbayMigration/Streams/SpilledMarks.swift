@@ -98,7 +98,7 @@ struct SpilledMarks<Mark: SpillMark> {
 
         func has(_ mark: Mark) -> Bool {
             // By the bits behind the share's: tables of marks find their places by the lowest.
-            pieces == 1 || (mark.digest &<< 8).multipliedFullWidth(by: pieces).high == piece
+            (mark.digest &<< 8).multipliedFullWidth(by: pieces).high == piece
         }
     }
 

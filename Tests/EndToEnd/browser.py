@@ -121,14 +121,14 @@ def sample(folder):
 
 
 def pages(folder):
-    """Pages with the plans that they show: of a busy source, of the demo's, and of an empty one."""
+    """Pages with the plans that they show: of a busy source, of the demo's, and of one with no contact that can be read."""
     settings = folder / "settings.json"
     settings.write_text(json.dumps({"to": {"dbId": 7, "resourceId": 3}}))
-    empty = folder / "empty.ndjson"
-    empty.write_text("")
+    nobody = folder / "nobody.ndjson"
+    nobody.write_text("no contact\n")
     sources = {
         "busy": ("neutral.contacts", sample(folder)), "rows": ("salesforce.contacts", processes.ROOT / "Examples/Data/salesforce-contacts.csv"),
-        "empty": ("neutral.contacts", empty),
+        "nobody": ("neutral.contacts", nobody),
     }
     for name, (form, file) in sources.items():
         page = folder / f"{name}.html"
@@ -151,7 +151,7 @@ def problems(browser, name, page, plan, shots):
             for place, value, shown in found["figures"]:
                 if at(plan, place) != value or shown != f"{value:,}":
                     yield f"{where}: {place} shows {shown}, and the plan says {at(plan, place)}"
-            if name != "empty" and len(found["figures"]) < 12:
+            if name != "nobody" and len(found["figures"]) < 12:
                 yield f"{where}: only {len(found['figures'])} figures"
             for what in ("scripts", "pictures", "cells"):
                 if found[what]:

@@ -333,6 +333,104 @@ import Testing
         #expect(mixed.attributes[0].fate == "changed" && mixed.attributes[0].lost == 1)
     }
 
+    @Test func `tokens of more apps than the fast way tells apart are counted by app all the same`() throws {
+        let hex = String(repeating: "ab", count: 32)
+        let long = String(repeating: "long.", count: 20)
+        let bytes = (0..<40).flatMap { number in
+            Self.lines(
+                Self.person("p\(number)@x.example") { person in
+                    let app = number < 36 ? "shop.\(number % 18)" : number == 36 ? long : number == 37 ? "" : nil
+                    var facts = DeviceFacts(
+                        platform: "iOS",
+                        platformVersion: "19.3",
+                        model: "iPhone17,3",
+                        locale: "fi_FI",
+                        appVersion: "5.2.0"
+                    )
+                    if number != 39 { facts.appID = "facts.app" }
+                    person.devices = [Device(pushToken: PushToken(hex, appID: app), facts: facts)]
+                }
+            )
+        }
+        let plans = try [0, 1].map { try Self.plan(bytes, workers: $0) }
+        for plan in plans {
+            let counts = Dictionary(uniqueKeysWithValues: plan.tokens.map { ($0.what[2], $0.count) })
+            #expect(counts.count == 21 && counts["shop.17"] == 2 && counts[long] == 1)
+            #expect(counts["facts.app"] == 2 && counts["unnamed"] == 1)
+            #expect(plan.page(of: nil).contains("of 21 apps"))
+        }
+        #expect(plans[0].json["tokens"] == plans[1].json["tokens"])
+    }
+
+    @Test func `what a target tells apart by its name is tried under the names that the source has`() throws {
+        let bytes = Self.lines(
+            Self.person("a@x.example") { person in
+                person.identifiers += [Identifier(.external, "c-1"), Identifier("card", "K-1")]
+                person.tags = ["sports", "poetry", "sailing", "vip", "tea"]
+                person.subscriptions = [
+                    Subscription(channel: .email, topic: "offers", state: .subscribed),
+                    Subscription(channel: .email, topic: "news", state: .subscribed),
+                ]
+            },
+            Self.person("b@x.example") { person in
+                person.identifiers.append(Identifier(.external, "c-2"))
+                person.tags = ["sports"]
+                person.subscriptions = [Subscription(channel: .email, topic: "offers", state: .unsubscribed)]
+            }
+        )
+        let columns: JSONObject = [
+            "columns": ["LikesSports": "tag:sports", "Offers": "subscription:email/offers", "Card": "identifier:card"]
+        ]
+        for workers in [0, 1] {
+            let plan = try Self.plan(bytes, to: AdapterModule.salesforce.formats[0], columns, workers: workers)
+            func part(_ name: String) -> [String] {
+                plan.parts.filter { $0.name == name }.map { "\($0.fate) \($0.count ?? -1)" }
+            }
+            #expect(part("identifier of another kind") == ["kept 1"])
+            #expect(part("tags (sports)") == ["kept 2"])
+            #expect(part("tags (poetry, sailing, tea and 1 more)") == ["lost 4"])
+            #expect(plan.json["tags"] == ["contacts": 2, "total": 6, "lost": 4])
+            #expect(part("subscription to a topic (email/offers subscribed, email/offers unsubscribed)") == ["kept 2"])
+            #expect(part("subscription to a topic (email/news subscribed)") == ["lost 1"])
+            #expect(part("email subscription, subscribed") == ["lost 0"])
+        }
+    }
+
+    @Test func `a no to a purpose that the target has no place for is no kept one`() throws {
+        func says(_ purpose: Purpose) -> Contact {
+            Self.person("\(purpose.rawValue)@x.example") { person in
+                person.identifiers.append(Identifier(.external, "c-\(purpose.rawValue)"))
+                person.consents = [Consent(purpose: purpose, state: .denied)]
+            }
+        }
+        let adobe = AdapterModule.adobe.formats[0]
+        let analytics: Purpose = "analytics"
+        func fates(_ purposes: Purpose...) throws -> [String] {
+            try Self.plan(purposes.flatMap { Self.lines(says($0)) }, to: adobe).parts
+                .filter { $0.name.hasPrefix("consent, denied") }
+                .map { "\($0.name): \($0.fate) \($0.count ?? -1)" }
+        }
+        #expect(try fates(analytics) == ["consent, denied: lost 1"])
+        #expect(try fates(.messaging) == ["consent, denied: kept 1"])
+        #expect(
+            try fates(.messaging, analytics) == [
+                "consent, denied (analytics): lost 1", "consent, denied (messaging): kept 1",
+            ]
+        )
+    }
+
+    @Test func `keys that differ in folded letters or in how an accent is written are told of`() throws {
+        let pairs = [
+            ("STRASSE@x.example", "stra\u{DF}e@x.example"), ("\u{3A3}@y.example", "\u{3C2}@y.example"),
+            ("\u{E9}@z.example", "e\u{301}@z.example"), ("\u{212A}elvin@x.example", "kelvin@x.example"),
+        ]
+        let bytes = pairs.flatMap { Self.lines(Self.person($0), Self.person($1)) }
+        for workers in [0, 1] {
+            let keys = try #require(Self.plan(bytes, workers: workers).keys.first { $0.kind == "email" })
+            #expect((keys.distinct, keys.caseVariants) == (8, 4))
+        }
+    }
+
     @Test func `push tokens are told apart by service, build, app and form`() throws {
         let hex = String(repeating: "ab", count: 32)
         let tokens = [
@@ -346,7 +444,7 @@ import Testing
             let plan = try Self.plan(bytes, workers: workers)
             #expect(
                 plan.tokens.map(\.what) == [
-                    ["apns", "production", "named", "good"], ["apns", "sandbox", "unnamed", "good"],
+                    ["apns", "production", "x.shop", "good"], ["apns", "sandbox", "unnamed", "good"],
                     ["apns", "unknown", "unnamed", "bad"], ["fcm", "unknown", "unnamed", "good"],
                 ]
             )

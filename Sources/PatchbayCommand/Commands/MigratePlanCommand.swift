@@ -126,7 +126,11 @@ extension Command {
         try head("push tokens")
         try rows((plan.tokens + plan.ages).map { $0.what + ["\($0.count)"] })
         try head("what the source can hold, tried with the target's format")
-        try rows(plan.parts.filter { $0.fate != "kept" }.map { [$0.name, $0.fate, $0.finding?.reason ?? ""] })
+        try rows(
+            plan.parts.filter { $0.fate != "kept" }.map {
+                [$0.name, $0.count.map { $0 > 0 ? "\($0)" : "-" } ?? "-", $0.fate, $0.finding?.reason ?? ""]
+            }
+        )
         try head("work for the target")
         try rows(
             plan.loads.map { load in

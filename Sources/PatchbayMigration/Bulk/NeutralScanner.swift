@@ -358,7 +358,8 @@ struct NeutralScanner: BitwiseCopyable {
                 guard let environment = Self.closed(&place, tables.pointee.environments) else { return nil }
                 device.pointee.environment = environment
             case 3:
-                guard Grammar.pass(&place) != nil else { return nil }
+                guard let app = Grammar.bare(&place) else { return nil }
+                if app.count > 0 { device.pointee.app = app }
                 device.pointee.hasAppID = true
             default: return nil
             }
@@ -383,6 +384,9 @@ struct NeutralScanner: BitwiseCopyable {
             case 0:
                 guard let platform = Self.closed(&place, lexicon.pointee.platforms) else { return nil }
                 device.pointee.family = lexicon.pointee.familyOfPlatform[platform]
+            case 7:
+                guard let app = Grammar.bare(&place) else { return nil }
+                if device.pointee.app.count == 0 { device.pointee.app = app }
             case 1...8: guard Grammar.pass(&place) != nil else { return nil }
             case 9:
                 Grammar.space(&place)

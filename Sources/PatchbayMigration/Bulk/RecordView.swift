@@ -60,6 +60,8 @@ struct RecordView: BitwiseCopyable {
         /// The environment of its token, -1 if it says none, and whether it names its app.
         var environment = -1
         var hasAppID = false
+        /// The app that the token names, or else what the device says of itself; empty if neither does.
+        var app = Stretch.nothing
         /// How many members its token has that no layout writes.
         var tokenDetails: Int { (environment < 0 ? 0 : 1) + (hasAppID ? 1 : 0) }
         var service: Int

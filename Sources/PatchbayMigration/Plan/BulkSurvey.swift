@@ -19,6 +19,9 @@ struct BulkSurvey: BitwiseCopyable {
         RecordView.identifierLimit * (1 + RecordView.subscriptionLimit) + RecordView.deviceLimit
     /// The kind of a mark that is of a push token.
     private static let tokenKind = identifierKinds
+    /// Most apps of push tokens that are told apart; a view with one more, or with a longer name, goes the slow way.
+    private static let appLimit = 16
+    private static let appLength = 64
     /// What the kinds of marks of words about topics begin with, each an identifier's kind.
     private static let topicKinds = identifierKinds + 1
 
@@ -75,6 +78,10 @@ struct BulkSurvey: BitwiseCopyable {
     private let wishes: UnsafeMutablePointer<Int>
     private let answers: UnsafeMutablePointer<Int>
     private let tokens: UnsafeMutablePointer<Int>
+    /// The names of apps, `appLength` bytes each, with their lengths; `appCount` of them are known, at most `appLimit`.
+    private let apps: UnsafeMutablePointer<UInt8>
+    private let appLengths: UnsafeMutablePointer<Int>
+    private let appCount: UnsafeMutablePointer<Int>
     private let totals: UnsafeMutablePointer<Int>
     private let marks: UnsafeMutablePointer<KeyMark>
     private let markKinds: UnsafeMutablePointer<UInt8>
@@ -83,9 +90,9 @@ struct BulkSurvey: BitwiseCopyable {
     private let topicWishes: Row<UInt64>
     private let topics: Int
 
-    private static let wishCount = channels * 2 * Lexicon.states.count
     private static let answerCount = Lexicon.purposeNames.count * (channels + 1) * Lexicon.answers.count
-    private static let tokenCount = Lexicon.serviceNames.count * 3 * 2 * 2
+    private static let environmentCount = 1 + PushToken.Environment.allCases.count
+    private static let tokenCount = Lexicon.serviceNames.count * environmentCount * (appLimit + 1) * 2
 
     init(topics names: [String], in arena: Arena, isMapped: Bool) {
         topics = names.count
@@ -97,9 +104,12 @@ struct BulkSurvey: BitwiseCopyable {
         refused = Attributes(in: arena)
         unfit = arena.make(RecordView.attributeLimit, of: 0)
         identifiers = arena.make(Self.identifierKinds, of: 0)
-        wishes = arena.make(Self.wishCount, of: 0)
+        wishes = arena.make(Self.channels * (topics + 1) * Lexicon.states.count, of: 0)
         answers = arena.make(Self.answerCount, of: 0)
         tokens = arena.make(Self.tokenCount, of: 0)
+        apps = arena.make(Self.appLimit * Self.appLength + Padding.count, of: 0)
+        appLengths = arena.make(Self.appLimit, of: 0)
+        appCount = arena.make(1, of: 0)
         totals = arena.make(8, of: 0)
         marks = arena.make(Self.markLimit, of: KeyMark(.nothing, opinion: 0))
         markKinds = arena.make(Self.markLimit, of: 0)
@@ -118,8 +128,8 @@ struct BulkSurvey: BitwiseCopyable {
             }
         }
         guard view.hasKnownWords else { return false }
-        for index in 0..<view.deviceCount where view.devices[index].hasToken && view.devices[index].service < 0 {
-            return false
+        for index in 0..<view.deviceCount where view.devices[index].hasToken {
+            guard view.devices[index].service >= 0, app(of: view.devices[index]) != nil else { return false }
         }
         attributes.remember(view)
         return true
@@ -152,8 +162,9 @@ struct BulkSurvey: BitwiseCopyable {
         var opinion: UInt64 = 0
         for index in 0..<view.subscriptionCount {
             let each = view.subscriptions[index]
-            let topic = each.topic == Lexicon.none ? 0 : 1
-            wishes[(each.channel &* 2 &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
+            // A view with a topic that the lexicon does not know is not admitted.
+            let topic = each.topic == Lexicon.none ? 0 : each.topic &+ 1
+            wishes[(each.channel &* (topics &+ 1) &+ topic) &* Lexicon.states.count &+ each.state] &+= 1
             let isYes = each.state == lexicon.pointee.subscribed
             // A no to a topic is none to its channel.
             guard isYes || topic == 0 && each.state != lexicon.pointee.unknownState else { continue }
@@ -205,10 +216,29 @@ struct BulkSurvey: BitwiseCopyable {
             let device = view.devices[index]
             let bytes = UnsafeBufferPointer(start: device.token.text.start, count: device.token.text.count)
             let isWellFormed = TokenForm.fits(Lexicon.serviceNames[device.service], bytes)
-            let place = (device.service &* 3 &+ device.environment &+ 1) &* 4
-            tokens[place &+ (device.hasAppID ? 2 : 0) &+ (isWellFormed ? 1 : 0)] &+= 1
+            // A view of whose apps one is not known is not admitted.
+            guard let app = app(of: device) else { continue }
+            let place = device.service &* Self.environmentCount &+ device.environment &+ 1
+            tokens[(place &* (Self.appLimit &+ 1) &+ app) &* 2 &+ (isWellFormed ? 1 : 0)] &+= 1
             add(KeyMark(device.token.text, opinion: 0), kind: Self.tokenKind)
         }
+    }
+
+    /// The number of a device's app, from one on, which it is given here if it is new; zero without one, nil where there is no
+    /// room for another.
+    private func app(of device: RecordView.DeviceView) -> Int? {
+        let name = device.app
+        guard name.count > 0 else { return 0 }
+        for index in 0..<appCount.pointee {
+            let known = Stretch(apps + index &* Self.appLength, appLengths[index])
+            if known.compare(name) == 0 { return index &+ 1 }
+        }
+        let index = appCount.pointee
+        guard index < Self.appLimit, name.count <= Self.appLength else { return nil }
+        (apps + index &* Self.appLength).update(from: name.start, count: name.count)
+        appLengths[index] = name.count
+        appCount.pointee &+= 1
+        return index &+ 1
     }
 
     // MARK: Telling
@@ -227,7 +257,7 @@ struct BulkSurvey: BitwiseCopyable {
             let count = Self.take(identifiers + index)
             if count > 0 { survey.identifiers[name, default: 0] += count }
         }
-        tellWords(&survey)
+        tellWords(&survey, plan.topicNames)
         tellTokens(&survey)
         tellMarks(&survey, plan)
     }
@@ -269,13 +299,15 @@ struct BulkSurvey: BitwiseCopyable {
         }
     }
 
-    private func tellWords(_ survey: inout Survey) {
+    private func tellWords(_ survey: inout Survey, _ topicNames: [String]) {
         for (channel, name) in Lexicon.channelNames.enumerated() {
-            for topic in 0..<2 {
+            for (place, topic) in ([nil] + topicNames.map(Optional.some)).enumerated() {
                 for (state, word) in Lexicon.states.enumerated() {
-                    let count = Self.take(wishes + ((channel * 2 + topic) * Lexicon.states.count + state))
+                    let count = Self.take(
+                        wishes + ((channel * (topics + 1) + place) * Lexicon.states.count + state)
+                    )
                     guard count > 0 else { continue }
-                    survey.wishes[.init(channel: name, hasTopic: topic == 1, state: word.rawValue), default: 0] += count
+                    survey.note(Survey.Wish(channel: name, topic: topic, state: word.rawValue), count)
                 }
             }
         }
@@ -294,18 +326,28 @@ struct BulkSurvey: BitwiseCopyable {
 
     private func tellTokens(_ survey: inout Survey) {
         let environments: [String?] = [nil] + PushToken.Environment.allCases.map(\.rawValue)
-        for (service, name) in Lexicon.serviceNames.enumerated() {
+        let known = (0..<appCount.pointee).map { index in
+            String(
+                decoding: UnsafeBufferPointer(start: apps + index * Self.appLength, count: appLengths[index]),
+                as: UTF8.self
+            )
+        }
+        let names: [String?] = [nil] + known.map(Optional.some)
+        for (service, serviceName) in Lexicon.serviceNames.enumerated() {
             for (environment, word) in environments.enumerated() {
-                for rest in 0..<4 {
-                    let count = Self.take(tokens + ((service * 3 + environment) * 4 + rest))
-                    guard count > 0 else { continue }
-                    let token = Survey.Token(
-                        service: name,
-                        environment: word,
-                        hasAppID: rest & 2 != 0,
-                        isWellFormed: rest & 1 != 0
-                    )
-                    survey.tokens[token, default: 0] += count
+                let place = (service * Self.environmentCount + environment) * (Self.appLimit + 1)
+                for (app, name) in names.enumerated() {
+                    for form in 0..<2 {
+                        let count = Self.take(tokens + ((place + app) * 2 + form))
+                        guard count > 0 else { continue }
+                        let token = Survey.Token(
+                            service: serviceName,
+                            environment: word,
+                            app: name,
+                            isWellFormed: form == 1
+                        )
+                        survey.note(token, count)
+                    }
                 }
             }
         }

@@ -25,10 +25,9 @@ struct FormatProbe {
     private typealias Written = (bytes: [UInt8], findings: [Finding])
 
     private let header: [UInt8]
-    private let write: (Contact) -> Written
+    /// What comes of a source's contact, by way of the mapping.
+    private let arrive: (Contact) -> Written
     private let base: Written
-    /// What the mapping makes of a source's contact before it is written.
-    private let map: (inout Contact) -> Void
 
     /// Whether something can come from the source at all.
     let canArrive: (Contact) -> Bool
@@ -45,7 +44,7 @@ struct FormatProbe {
     init(_ migration: Migration) throws(SettingsError) {
         let make = migration.makeWriter
         header = try make().header()
-        write = { contact in
+        let write = { (contact: Contact) -> Written in
             // Made once already, so it can be made.
             guard var writer = try? make() else { return ([], []) }
             (writer as? DoorWriter)?.refusesSilence = false
@@ -53,34 +52,29 @@ struct FormatProbe {
             let findings = writer.write(contact, to: &bytes)
             return (bytes, findings)
         }
-        var (person, base) = (Self.plainPerson, write(Self.plainPerson))
+        let mapping = migration.mapping.keepingUnknown
+        // A mapping may make of what the source holds what it does not.
+        let isMapped = !mapping.isEmpty
+        arrive = { contact in
+            guard isMapped else { return write(contact) }
+            var (contact, effects) = (contact, mapping.noEffects)
+            _ = mapping.apply(to: &contact, counting: &effects)
+            return write(contact)
+        }
+        var (person, base) = (Self.plainPerson, arrive(Self.plainPerson))
         if base.findings.contains(where: { $0.severity == .error && $0.code.hasSuffix(".record.withoutYes") }) {
             person.consents = [Consent(purpose: .messaging, state: .granted)]
-            base = write(person)
+            base = arrive(person)
         }
         (self.person, self.base) = (person, base)
         let reader = try migration.makeReader()
-        // A mapping may make of what the source holds what it does not.
-        let isMapped = !migration.mapping.isEmpty
         canArrive = { isMapped || reader.canHold($0) }
-        let mapping = migration.mapping.keepingUnknown
-        map = { contact in
-            var effects = mapping.noEffects
-            _ = mapping.apply(to: &contact, counting: &effects)
-        }
-    }
-
-    /// What comes of a source's contact.
-    private func arrive(_ contact: Contact) -> Written {
-        var contact = contact
-        map(&contact)
-        return write(contact)
     }
 
     func ask(_ change: (inout Contact) -> Void) -> Answer {
         var contact = person
         change(&contact)
-        let (bytes, findings) = write(contact)
+        let (bytes, findings) = arrive(contact)
         let known = Set(base.findings.map(\.code))
         let finding =
             findings.first { $0.severity == .error } ?? findings.first { !known.contains($0.code) } ?? findings.first
@@ -114,7 +108,6 @@ struct FormatProbe {
 
     /// The field in which an attribute of the source arrives, by way of the mapping; nil if no sample of that type does.
     func field(of name: AttributeName, _ type: AttributeType) -> String? {
-        let base = arrive(person)
         for sample in Self.samples(type) {
             var contact = person
             contact.attributes[name] = sample
@@ -167,94 +160,164 @@ struct FormatProbe {
 
     /// A part of the model: what becomes of it, and how often a source has it.
     struct Trial {
-        let part: String
+        var part: String
         /// A contact that has this part alone.
         let sample: Contact
         let answer: Answer
-        let count: (Survey) -> Int
+        /// How often the source has it; nil without one.
+        var count: Int?
     }
 
-    private func trial(
-        _ part: String,
-        _ change: (inout Contact) -> Void,
-        count: @escaping (Survey) -> Int
-    ) -> Trial {
+    private typealias Change = (inout Contact) -> Void
+
+    private func trial(_ part: String, _ count: Int?, _ change: Change) -> Trial {
         var sample = Contact()
         change(&sample)
         return Trial(part: part, sample: sample, answer: ask(change), count: count)
     }
 
-    /// What the format does with each part of the model, in the model's order.
-    func everything() -> [Trial] {
-        identifierTrials + attributeTrials + [trial("tags", { $0.tags = ["poetry"] }) { $0.withTags }]
-            + subscriptionTrials + otherTrials
+    /// Parts of a kind that differ by name: told as one where the same becomes of all of them, else by what becomes of them.
+    private func together(_ kind: String, _ named: [Trial]) -> [Trial] {
+        struct Outcome: Hashable {
+            var fate: Fate
+            var code: String?
+        }
+        let groups = Dictionary(grouping: named) { Outcome(fate: $0.answer.fate, code: $0.answer.finding?.code) }.values
+            .map { group in
+                group.sorted { (-($0.count ?? 0), $0.part) < (-($1.count ?? 0), $1.part) }
+            }
+        return groups.map { group in
+            var whole = group[0]
+            whole.count = group.reduce(nil) { sum, each in each.count.map { $0 + (sum ?? 0) } ?? sum }
+            let names = group.map(\.part).filter { !$0.isEmpty }
+            let more = names.count > 3 ? " and \(names.count - 3) more" : ""
+            whole.part =
+                groups.count == 1 || names.isEmpty ? kind : "\(kind) (\(names.prefix(3).joined(separator: ", "))\(more))"
+            return whole
+        }
+        .sorted { $0.part < $1.part }
     }
 
-    private var identifierTrials: [Trial] {
+    /// What the format does with each part of the model, in the model's order. What the target tells apart by its name (tags,
+    /// topics, purposes, further kinds of identifiers) is tried under the names that the source has.
+    func everything(_ survey: Survey?) -> [Trial] {
+        identifierTrials(survey) + attributeTrials(survey) + tagTrials(survey) + subscriptionTrials(survey)
+            + topicTrials(survey) + consentTrials(survey) + otherTrials(survey)
+    }
+
+    private func identifierTrials(_ survey: Survey?) -> [Trial] {
         let known = [IdentifierKind.external, .email, .phone]
+        let others = (survey?.identifiers ?? [:]).filter { kind, _ in !known.map(\.rawValue).contains(kind) }
         return known.map { kind in
             let sample = Contact(identifiers: [Identifier(kind, person.identifiers.first(kind) ?? "")])
-            return Trial(part: "identifier \(kind.rawValue)", sample: sample, answer: identifier(kind)) {
-                $0.identifiers[kind.rawValue] ?? 0
-            }
-        } + [
-            trial("identifier of another kind", { $0.identifiers.append(Identifier("loyalty", "L-7")) }) { survey in
-                survey.identifiers.filter { !known.map(\.rawValue).contains($0.key) }.values.reduce(0, +)
-            }
-        ]
+            return Trial(
+                part: "identifier \(kind.rawValue)",
+                sample: sample,
+                answer: identifier(kind),
+                count: survey.map { $0.identifiers[kind.rawValue] ?? 0 }
+            )
+        }
+            + together(
+                "identifier of another kind",
+                (others.isEmpty ? ["loyalty": 0] : others).map { kind, count in
+                    trial(kind, survey.map { _ in count }) {
+                        $0.identifiers.append(Identifier(IdentifierKind(rawValue: kind), "L-7"))
+                    }
+                }
+            )
     }
 
-    private var attributeTrials: [Trial] {
+    private func attributeTrials(_ survey: Survey?) -> [Trial] {
         AttributeType.allCases.compactMap { type in
             guard let sample = Self.samples(type).first else { return nil }
             let change = { (contact: inout Contact) in contact.attributes["sample_attribute"] = sample }
             let answer = ask(change)
-            return trial("attribute of type \(type.rawValue)", change) { survey in
-                // One with a field of its own has a place, though others of its type have none.
-                survey.attributes.filter { kind, _ in
-                    kind.type == type
-                        && (answer.fate != .lost || field(of: AttributeName(rawValue: kind.name), type) == nil)
-                }
-                .values.reduce(0, +)
+            // One with a field of its own has a place, though others of its type have none.
+            let counted = survey?.attributes.filter { kind, _ in
+                kind.type == type
+                    && (answer.fate != .lost || field(of: AttributeName(rawValue: kind.name), type) == nil)
             }
+            return trial("attribute of type \(type.rawValue)", counted?.values.reduce(0, +), change)
         }
     }
 
-    private var subscriptionTrials: [Trial] {
+    private func tagTrials(_ survey: Survey?) -> [Trial] {
+        var names = (survey?.tagNames ?? [:]).map { (name: $0.key, count: $0.value) }
+        // Those that nobody counted by name have the same fate, whatever they are called.
+        let rest = (survey?.tags ?? 0) - names.reduce(0) { $0 + $1.count }
+        if rest > 0 || names.isEmpty { names.append(("", rest)) }
+        return together(
+            "tags",
+            names.map { name, count in
+                trial(name, survey.map { _ in count }) { $0.tags = [Tag(rawValue: name.isEmpty ? "poetry" : name)] }
+            }
+        )
+    }
+
+    private func subscriptionTrials(_ survey: Survey?) -> [Trial] {
         [Channel.email, .push, .sms, .inApp].flatMap { channel in
             Subscription.State.allCases.map { state in
-                let change = { (contact: inout Contact) in
-                    contact.subscriptions = [Subscription(channel: channel, state: state)]
-                    if channel == .push { contact.devices = [Device(pushToken: Self.device.pushToken)] }
-                }
-                return trial("\(channel.rawValue) subscription, \(state.rawValue)", change) { survey in
-                    survey.wishes.filter { $0.key.channel == channel.rawValue && $0.key.state == state.rawValue }.values
-                        .reduce(0, +)
-                }
+                trial(
+                    "\(channel.rawValue) subscription, \(state.rawValue)",
+                    survey.map { $0.wishes[.init(channel: channel.rawValue, topic: nil, state: state.rawValue)] ?? 0 },
+                    Self.saying(Subscription(channel: channel, state: state))
+                )
             }
         }
     }
 
-    private var otherTrials: [Trial] {
-        // An unknown consent is none.
-        let consents = [Consent.State.denied, .granted].map { state in
-            trial("consent, \(state.rawValue)", { $0.consents.append(Consent(purpose: .messaging, state: state)) }) {
-                survey in
-                survey.answers.filter { $0.key.state == state.rawValue }.values.reduce(0, +)
-            }
+    private static func saying(_ wish: Subscription) -> Change {
+        { contact in
+            contact.subscriptions = [wish]
+            if wish.channel == .push { contact.devices = [Device(pushToken: device.pushToken)] }
         }
-        let topic = Subscription(channel: .email, topic: "news", state: .subscribed)
-        return [
-            trial("subscription to a topic", { $0.subscriptions = [topic] }) { survey in
-                survey.wishes.filter(\.key.hasTopic).values.reduce(0, +)
+    }
+
+    private func topicTrials(_ survey: Survey?) -> [Trial] {
+        let part = "subscription to a topic"
+        let trials = (survey?.wishes ?? [:]).compactMap { wish, count -> Trial? in
+            guard let topic = wish.topic, let state = Subscription.State(rawValue: wish.state) else { return nil }
+            let channel = Channel(rawValue: wish.channel)
+            return trial(
+                "\(wish.channel)/\(topic) \(wish.state)",
+                count,
+                Self.saying(Subscription(channel: channel, topic: topic, state: state))
+            )
+        }
+        let sample = Self.saying(Subscription(channel: .email, topic: "news", state: .subscribed))
+        return trials.isEmpty ? [trial(part, survey.map { _ in 0 }, sample)] : together(part, trials)
+    }
+
+    /// An unknown consent is none.
+    private func consentTrials(_ survey: Survey?) -> [Trial] {
+        [Consent.State.denied, .granted].flatMap { state in
+            let part = "consent, \(state.rawValue)"
+            let trials = (survey?.answers ?? [:]).filter { $0.key.state == state.rawValue }.map { answer, count in
+                trial(answer.purpose + (answer.channel.map { " on \($0)" } ?? ""), count) { contact in
+                    contact.consents.append(
+                        Consent(
+                            purpose: Purpose(rawValue: answer.purpose),
+                            channel: answer.channel.map { Channel(rawValue: $0) },
+                            state: state
+                        )
+                    )
+                }
             }
-        ] + consents + [
-            trial("push token without a subscription", { $0.devices = [Device(pushToken: Self.device.pushToken)] }) {
-                _ in 0
+            guard trials.isEmpty else { return together(part, trials) }
+            return [
+                trial(part, survey.map { _ in 0 }) { $0.consents.append(Consent(purpose: .messaging, state: state)) }
+            ]
+        }
+    }
+
+    private func otherTrials(_ survey: Survey?) -> [Trial] {
+        [
+            trial("push token without a subscription", survey.map { _ in 0 }) {
+                $0.devices = [Device(pushToken: Self.device.pushToken)]
             },
-            trial("what a device says of itself", { $0.devices = [Self.device] }) { $0.devices },
-            trial("locale", { $0.locale = "fi_FI" }) { $0.withLocale },
-            trial("time zone", { $0.timeZone = "Europe/Helsinki" }) { $0.withTimeZone },
+            trial("what a device says of itself", survey?.devices) { $0.devices = [Self.device] },
+            trial("locale", survey?.withLocale) { $0.locale = "fi_FI" },
+            trial("time zone", survey?.withTimeZone) { $0.timeZone = "Europe/Helsinki" },
         ]
     }
 

@@ -2,7 +2,7 @@
 ///
 /// Two different keys have one mark with a chance below one in a thousand for a thousand million keys.
 struct KeyMark: SpillMark {
-    /// Digest of the key in lower case: of its ASCII letters, or of all where ``init(key:opinion:)`` made it.
+    /// Digest of the key without the case of its letters: of its ASCII letters, or of all where ``init(key:opinion:)`` made it.
     var folded: UInt64
     /// Digest of the key as it stands; in its lowest bits the ``Opinion``.
     var exact: UInt64
@@ -58,11 +58,17 @@ struct KeyMark: SpillMark {
         exact = folded & ~Opinion.all | opinion
     }
 
-    /// The mark of a key, whose letters beyond ASCII are folded, too.
+    /// The mark of a key, whose letters beyond ASCII are folded, too: the `ß` of one spelling is the `SS` of another, both
+    /// small sigmas are one letter, and it does not matter whether an accent is part of its letter or stands behind it.
     init(key text: String, opinion: UInt64) {
         self.init(text, opinion: opinion)
-        let folded = text.lowercased()
-        if !folded.utf8.elementsEqual(text.utf8) { self.folded = KeyMark(folded, opinion: 0).folded }
+        guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return }
+        let folded = text.uppercased().lowercased()
+        self.folded =
+            folded.utf8.allSatisfy { $0 < 0x80 }
+            ? KeyMark(folded, opinion: 0).folded
+            // A hash is the same for texts that are canonically equivalent, and a mark lives no longer than its process.
+            : UInt64(bitPattern: Int64(folded.hashValue))
     }
 
     /// The mark of a text.

@@ -15,6 +15,8 @@ public struct MigrationPlan: Sendable {
         public let finding: Finding?
         /// How often the source has it; nil where there is no source.
         public let count: Int?
+
+        fileprivate var isAboutTags: Bool { name == "tags" || name.hasPrefix("tags (") }
     }
 
     /// A finding, and how often it came.
@@ -57,7 +59,7 @@ public struct MigrationPlan: Sendable {
         public let total: Int
         /// How many differ.
         public let distinct: Int
-        /// How many of those differ from another in the case of ASCII letters alone.
+        /// How many of those differ from another in the case of letters alone, or in how a letter and its accent are put together.
         public let caseVariants: Int
         /// How many stand in records that contradict each other about a channel.
         public let torn: Int
@@ -137,12 +139,12 @@ public struct MigrationPlan: Sendable {
     public let torn: Int
     /// Contacts that say yes and no about one topic.
     public let tornTopics: Int
-    /// Service, environment, whether the app is named, whether the form is right.
+    /// Service, environment, the app's id or `unnamed`, whether the form is right.
     public let tokens: [Count]
     /// How long ago the owners of push tokens were last seen: empty if nobody said how to tell.
     public let ages: [Count]
-    /// Contacts with tags, and tags in all.
-    public let tags: (contacts: Int, total: Int)
+    /// Contacts with tags, tags in all, and how many of those have no place at the target.
+    public let tags: (contacts: Int, total: Int, lost: Int)
     /// Contacts with a locale, and with a time zone; devices in all.
     public let places: (locale: Int, timeZone: Int, devices: Int)
     /// The ways into the vendor.
@@ -245,14 +247,13 @@ extension Migration {
 
 extension MigrationPlan {
     static func parts(_ probe: FormatProbe, _ survey: Survey?) -> [Part] {
-        probe.everything().compactMap { trial in
-            let count = survey.map(trial.count)
-            guard probe.canArrive(trial.sample) || count ?? 0 > 0 else { return nil }
+        probe.everything(survey).compactMap { trial in
+            guard probe.canArrive(trial.sample) || trial.count ?? 0 > 0 else { return nil }
             return Part(
                 name: trial.part,
                 fate: trial.answer.fate.rawValue,
                 finding: trial.answer.finding,
-                count: count
+                count: trial.count
             )
         }
     }
@@ -310,17 +311,18 @@ extension MigrationPlan {
             guard let own, let others, others.total == others.distinct, others.caseVariants == 0 else { return nil }
             return own + other.count
         }
-        subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.hasTopic ? "topic" : "channel", $0.state] }
+        subscriptions = Self.counts(survey.wishes) { [$0.channel, $0.topic == nil ? "channel" : "topic", $0.state] }
         consents = Self.counts(survey.answers) { [$0.purpose, $0.channel ?? "every", $0.state] }
         (torn, tornTopics) = (survey.torn, survey.tornTopics)
         tokens = Self.counts(survey.tokens) {
             [
-                $0.service, $0.environment ?? "unknown", $0.hasAppID ? "named" : "unnamed",
+                $0.service, $0.environment ?? "unknown", $0.app ?? "unnamed",
                 $0.isWellFormed ? "good" : "bad",
             ]
         }
         ages = Survey.Age.allCases.compactMap { age in survey.ages[age].map { Count(what: [age.rawValue], count: $0) } }
-        tags = (survey.withTags, survey.tags)
+        let lost = parts.filter { $0.isAboutTags && $0.fate == FormatProbe.Fate.lost.rawValue }
+        tags = (survey.withTags, survey.tags, lost.reduce(0) { $0 + ($1.count ?? 0) })
         places = (survey.withLocale, survey.withTimeZone, survey.devices)
         let ways = loads.map { way in
             (door: way, requests: way.requests(for: report.written, bytes: report.bytesWritten), wait: nil as Duration?)
@@ -411,7 +413,8 @@ extension MigrationPlan {
     }
 
     private static func counts<Key>(_ counts: [Key: Int], _ words: (Key) -> [String]) -> [Count] {
-        counts.map { Count(what: words($0.key), count: $0.value) }
+        Dictionary(counts.map { (words($0.key), $0.value) }, uniquingKeysWith: +)
+            .map { Count(what: $0.key, count: $0.value) }
             .sorted { $0.what.lexicographicallyPrecedes($1.what) }
     }
 }
@@ -449,7 +452,9 @@ extension MigrationPlan {
             "topicContradictions": .integer(tornTopics),
             "tokens": .array(tokens.map { object(["service", "environment", "app", "form"], $0) }),
             "tokenAges": .array(ages.map { object(["age"], $0) }),
-            "tags": ["contacts": .integer(tags.contacts), "total": .integer(tags.total)],
+            "tags": [
+                "contacts": .integer(tags.contacts), "total": .integer(tags.total), "lost": .integer(tags.lost),
+            ],
             "locales": .integer(places.locale),
             "timeZones": .integer(places.timeZone),
             "devices": .integer(places.devices),

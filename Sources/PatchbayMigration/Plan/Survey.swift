@@ -16,7 +16,7 @@ struct Survey: Sendable {
     /// A word of a subscription.
     struct Wish: Hashable, Sendable {
         var channel: String
-        var hasTopic: Bool
+        var topic: String?
         var state: String
     }
 
@@ -31,7 +31,8 @@ struct Survey: Sendable {
     struct Token: Hashable, Sendable {
         var service: String
         var environment: String?
-        var hasAppID: Bool
+        /// The app that it belongs to, as the token says, or what the device says of itself.
+        var app: String?
         var isWellFormed: Bool
     }
 
@@ -59,6 +60,8 @@ struct Survey: Sendable {
     var identifiers: [String: Int] = [:]
     var withTags = 0
     var tags = 0
+    /// Tags by name. Contacts that went the fast way are not among them: there a target treats all tags alike.
+    var tagNames: [String: Int] = [:]
     var withLocale = 0
     var withTimeZone = 0
     var devices = 0
@@ -78,7 +81,7 @@ struct Survey: Sendable {
     var topicMarks: [String: [KeyMark]] = [:]
 
     static let tokenKey = "push token"
-    /// More names of attributes than these are counted together.
+    /// More names of attributes, tags, topics or apps than these are counted together.
     static let mostNames = 1000
     static let otherNames = "(further names)"
 
@@ -91,16 +94,14 @@ struct Survey: Sendable {
         for (name, value) in contact.attributes { note(name.rawValue, value.type, 1) }
         if !contact.tags.isEmpty { withTags += 1 }
         tags += contact.tags.count
+        for tag in contact.tags { note(tag: tag.rawValue, 1) }
         if contact.locale != nil { withLocale += 1 }
         if contact.timeZone != nil { withTimeZone += 1 }
         devices += contact.devices.count
         let opinion = Self.opinion(contact)
         if KeyMark.Opinion.isTorn(opinion) { torn += 1 }
         for each in contact.subscriptions {
-            wishes[
-                Wish(channel: each.channel.rawValue, hasTopic: each.topic != nil, state: each.state.rawValue),
-                default: 0
-            ] += 1
+            note(Wish(channel: each.channel.rawValue, topic: each.topic, state: each.state.rawValue), 1)
         }
         for each in contact.consents {
             let answer = Answer(
@@ -125,8 +126,9 @@ struct Survey: Sendable {
             let said = isKey ? opinion | KeyMark.Opinion.key : opinion
             marks[each.kind.rawValue, default: []].append(KeyMark(key: each.value, opinion: said))
         }
-        for token in contact.devices.compactMap(\.pushToken) {
-            note(token)
+        for device in contact.devices {
+            guard let token = device.pushToken else { continue }
+            note(token, of: device)
             if let activity { ages[activity.age(of: contact), default: 0] += 1 }
         }
     }
@@ -137,18 +139,33 @@ struct Survey: Sendable {
         attributes[isNew ? AttributeKind(name: Self.otherNames, type: type) : kind, default: 0] += count
     }
 
-    private mutating func note(_ token: PushToken) {
+    mutating func note(tag name: String, _ count: Int) {
+        let isNew = tagNames[name] == nil && tagNames.count >= Self.mostNames
+        tagNames[isNew ? Self.otherNames : name, default: 0] += count
+    }
+
+    mutating func note(_ wish: Wish, _ count: Int) {
+        var wish = wish
+        if wish.topic != nil, wishes[wish] == nil, wishes.count >= 4 * Self.mostNames { wish.topic = Self.otherNames }
+        wishes[wish, default: 0] += count
+    }
+
+    mutating func note(_ token: Token, _ count: Int) {
+        var token = token
+        if token.app != nil, tokens[token] == nil, tokens.count >= Self.mostNames { token.app = Self.otherNames }
+        tokens[token, default: 0] += count
+    }
+
+    private mutating func note(_ token: PushToken, of device: Device) {
         let bytes = Array(token.value.utf8)
         let isWellFormed = bytes.withUnsafeBufferPointer { TokenForm.fits(token.service.rawValue, $0) }
-        tokens[
-            Token(
-                service: token.service.rawValue,
-                environment: token.environment?.rawValue,
-                hasAppID: token.appID != nil,
-                isWellFormed: isWellFormed
-            ),
-            default: 0
-        ] += 1
+        let kind = Token(
+            service: token.service.rawValue,
+            environment: token.environment?.rawValue,
+            app: [token.appID, device.facts?.appID].compactMap(\.self).first { !$0.isEmpty },
+            isWellFormed: isWellFormed
+        )
+        note(kind, 1)
         marks[Self.tokenKey, default: []].append(KeyMark(token.value, opinion: 0))
     }
 
@@ -224,9 +241,10 @@ struct Survey: Sendable {
         (devices, torn) = (devices + other.devices, torn + other.torn)
         tornTopics += other.tornTopics
         withOtherKey += other.withOtherKey
-        wishes.merge(other.wishes, uniquingKeysWith: +)
+        for (tag, count) in other.tagNames { note(tag: tag, count) }
+        for (wish, count) in other.wishes { note(wish, count) }
         answers.merge(other.answers, uniquingKeysWith: +)
-        tokens.merge(other.tokens, uniquingKeysWith: +)
+        for (token, count) in other.tokens { note(token, count) }
         ages.merge(other.ages, uniquingKeysWith: +)
         for (code, remark) in other.remarks { note(code, remark.severity, remark.reason, remark.remedy) }
     }

@@ -262,8 +262,9 @@ private struct PlanPage {
         guard let place = plan.keys.firstIndex(where: { $0.kind == Survey.tokenKey }) else { return "" }
         let keys = plan.keys[place]
         let bad = plan.tokens.filter { $0.what[3] == "bad" }.reduce(0) { $0 + $1.count }
+        let apps = Set(plan.tokens.map { $0.what[2] }).count
         let rows = plan.tokens.enumerated().map { place, each in
-            "<tr><th scope=\"row\">\(Page.text(each.what[0]))</th><td>\(Page.text(each.what[1]))</td><td>\(each.what[2])</td><td>\(each.what[3] == "bad" ? "<span class=\"chip refused\">not a token</span>" : "good")</td><td class=\"n\">\(Page.figure(each.count, "tokens.\(place).count"))</td></tr>"
+            "<tr><th scope=\"row\">\(Page.text(each.what[0]))</th><td>\(Page.text(each.what[1]))</td><td>\(Page.text(each.what[2]))</td><td>\(each.what[3] == "bad" ? "<span class=\"chip refused\">not a token</span>" : "good")</td><td class=\"n\">\(Page.figure(each.count, "tokens.\(place).count"))</td></tr>"
         }
         let ages = [
             ("fresh", "seen in the last 90 days", "kept"), ("quarter", "seen 91 to 270 days ago", "changed"),
@@ -280,7 +281,7 @@ private struct PlanPage {
             "Push tokens",
             """
             <p>\(Page.figure(keys.total, "keys.\(place).total")) tokens, \(Page.figure(keys.distinct, "keys.\(place).distinct")) different\
-            \(bad > 0 ? ", \(Page.number(bad)) that can't be one" : "").</p>\(aged)\
+            \(bad > 0 ? ", \(Page.number(bad)) that can't be one" : "")\(apps > 1 ? ", of \(apps) apps" : "").</p>\(aged)\
             <div class="scroll"><table><thead><tr><th scope="col">service</th><th scope="col">build</th><th scope="col">app</th><th scope="col">form</th><th scope="col" class="n">tokens</th></tr></thead><tbody>\(rows.joined())</tbody></table></div>
             """,
             "A token works for one app and one kind of build alone. One that stands in two records reaches the wrong person sooner or later."
@@ -312,7 +313,7 @@ private struct PlanPage {
         return Page.section(
             "What of the source the target's format can hold at all",
             "<details><summary>\(plan.parts.count) parts that the source can hold, tried one by one</summary><div class=\"cards\">\(groups.joined())</div></details>",
-            "Found by writing a sample of each part with these settings, whatever your data holds. A number says how often your data has it. An attribute is tried under a name that no table knows; where such have no place, those with a field of their own are not counted."
+            "Found by writing a sample of each part with these settings, whatever your data holds. A number says how often your data has it. Tags, topics, consents and further kinds of identifiers are tried under the names that your data has. An attribute is tried under a name that no table knows; where such have no place, those with a field of their own are not counted."
         )
     }
 

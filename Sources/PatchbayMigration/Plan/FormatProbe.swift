@@ -191,8 +191,8 @@ struct FormatProbe {
             whole.count = group.reduce(nil) { sum, each in each.count.map { $0 + (sum ?? 0) } ?? sum }
             let names = group.map(\.part).filter { !$0.isEmpty }
             let more = names.count > 3 ? " and \(names.count - 3) more" : ""
-            whole.part =
-                groups.count == 1 || names.isEmpty ? kind : "\(kind) (\(names.prefix(3).joined(separator: ", "))\(more))"
+            let list = names.prefix(3).joined(separator: ", ")
+            whole.part = groups.count == 1 || names.isEmpty ? kind : "\(kind) (\(list)\(more))"
             return whole
         }
         .sorted { $0.part < $1.part }

@@ -531,6 +531,31 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(held["c-2"]?.subscriptions.mostProtectiveState(of: yes.key) == .subscribed)
     }
 
+    @Test(arguments: [true, false])
+    private func `a no at the target, where everything is read, holds for the address, whoever else has it`(journal: Bool) async throws {
+        func reached(_ key: String, _ address: String, _ state: Subscription.State) -> Contact {
+            var contact = person(key, ["points": 1], [Subscription(channel: .email, state: state)])
+            contact.identifiers.removeAll { $0.kind == .email }
+            contact.identifiers.append(Identifier(.email, address))
+            return contact
+        }
+        let bench = try Bench(Shop.salesforce.target(), [reached("c-1", "ana@x.example", .unsubscribed)])
+        defer { bench.remove() }
+        let vendor = try Shop.salesforce.vendor()
+        _ = try await bench.apply(vendor)
+        try bench.write([
+            reached("c-2", "ANA@x.example", .subscribed), reached("c-3", "eva@x.example", .subscribed),
+        ])
+        try FileManager.default.removeItem(atPath: bench.path("out"))
+        let outcome = try await bench.apply(vendor, journal: journal)
+        #expect(outcome.report.findings["migration.door.targetNo"]?.count == 1)
+        #expect(try await bench.verify(vendor).1 == [])
+        let held = try await bench.held(vendor)
+        let email = Subscription(channel: .email, state: .unknown).key
+        #expect(held["c-2"]?.subscriptions.mostProtectiveState(of: email) != .subscribed)
+        #expect(held["c-3"]?.subscriptions.mostProtectiveState(of: email) == .subscribed)
+    }
+
     @Test(arguments: Shop.allCases)
     private func `a no at the target is overridden by an explicit word alone`(shop: Shop) async throws {
         let target = try shop.target(settings: ["targetNoes": "override"])

@@ -408,8 +408,14 @@ private struct ProfileComposer {
 
     private mutating func subscriptions() -> [ImportSubscription] {
         var written: [ImportSubscription] = []
+        var states = contact.subscriptions.mostProtectiveStates
         for (place, subscription) in contact.subscriptions.enumerated() {
-            written += records(of: subscription, "subscriptions[\(place)]")
+            let path = "subscriptions[\(place)]"
+            guard let state = states.removeValue(forKey: subscription.key) else {
+                findings.append(FindingRow.recordSecond.at(path, detail: "the same channel and topic"))
+                continue
+            }
+            written += status(of: subscription, state, path).map { entries(of: subscription, $0, path) } ?? []
         }
         // The no to a channel is a subscription of its own where nothing else is said of an address.
         for channel in [Channel.email, .push, .sms] {
@@ -433,15 +439,6 @@ private struct ProfileComposer {
             findings.append(row.at(path.dot("pushToken")))
         }
         return written
-    }
-
-    private mutating func records(of subscription: Subscription, _ path: String) -> [ImportSubscription] {
-        let number = contact.subscriptions.firstIndex { $0.key == subscription.key }
-        guard path == "subscriptions[\(number ?? 0)]" else {
-            findings.append(FindingRow.recordSecond.at(path, detail: "the same channel and topic"))
-            return []
-        }
-        return status(of: subscription, path).map { entries(of: subscription, $0, path) } ?? []
     }
 
     /// An entry for each address.
@@ -476,9 +473,12 @@ private struct ProfileComposer {
         }
     }
 
-    /// The vendor's word, never more than the person allowed; nil if nobody knows.
-    private mutating func status(of subscription: Subscription, _ path: String) -> String? {
-        let state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
+    /// The vendor's word for the state that allows least of all that the contact says of it; nil if nobody knows.
+    private mutating func status(
+        of subscription: Subscription,
+        _ state: Subscription.State,
+        _ path: String
+    ) -> String? {
         let isDenied = contact.consents.contains { Self.denies($0, subscription.channel) }
         if state != subscription.state || isDenied && state != .unsubscribed {
             findings.append(FindingRow.recordDenied.at(path.dot("state")))

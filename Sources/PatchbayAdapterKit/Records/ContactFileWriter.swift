@@ -255,20 +255,21 @@ private struct RowComposer {
     }
 
     private mutating func subscriptions() {
-        var seen: Set<Subscription.Key> = []
+        var states = contact.subscriptions.mostProtectiveStates
         for (place, subscription) in contact.subscriptions.enumerated() {
             let path = "subscriptions[\(place)]"
-            guard seen.insert(subscription.key).inserted else {
+            guard let state = states.removeValue(forKey: subscription.key) else {
                 note(rows.second, path)
                 continue
             }
-            write(subscription, path)
+            write(subscription, state, path)
         }
     }
 
-    private mutating func write(_ subscription: Subscription, _ path: String) {
+    /// Writes a word of the contact; `least` is what allows least of all that it says of the same.
+    private mutating func write(_ subscription: Subscription, _ least: Subscription.State, _ path: String) {
         rules.wishes.fire()
-        var state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
+        var state = least
         if state != subscription.state { note(rows.denied, path.dot("state"), "the contact says two things of it") }
         if state != .unsubscribed, denied.contains(where: { $0.channel == nil || $0.channel == subscription.channel }) {
             note(rows.denied, path.dot("state"))

@@ -75,5 +75,7 @@ private let signalPipe = Atomic<Int32>(-1)
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
         // Whoever reads our output may leave: writing says so, and the program ends quietly.
         signal(SIGPIPE, SIG_IGN)
+        // So does a file that may not become longer.
+        signal(SIGXFSZ, SIG_IGN)
     }
 }

@@ -198,13 +198,13 @@ struct DoorMapper {
 
     /// What the person wants, each thing once and never louder than it was said.
     private func wishes(of contact: Contact, _ row: inout DoorRow) -> [(Subscription, String)] {
-        var seen: Set<Subscription.Key> = []
+        var states = contact.subscriptions.mostProtectiveStates
         var wishes: [(Subscription, String)] = []
         for (place, subscription) in contact.subscriptions.enumerated() {
-            guard seen.insert(subscription.key).inserted else { continue }
+            guard let state = states.removeValue(forKey: subscription.key) else { continue }
             let path = "subscriptions[\(place)]"
             var wish = subscription
-            wish.state = contact.subscriptions.mostProtectiveState(of: subscription.key) ?? subscription.state
+            wish.state = state
             if wish.state != .unsubscribed, denies(contact, wish.channel) {
                 row.findings.append(DoorFinding.denied.at("\(path).state"))
                 wish.state = .unsubscribed

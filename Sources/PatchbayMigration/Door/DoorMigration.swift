@@ -256,8 +256,8 @@ private final class ApplyFeed: DoorFeed {
 
     private func prepare(paged item: DoorItem) -> DoorRow {
         var row = item.row
-        let key = row.key
-        keepNoes(in: &row) { noes.hold($0, of: key) }
+        let (key, image) = (row.key, row.image)
+        keepNoes(in: &row) { noes.hold($0, of: key, image) }
         journal?.write(row: item.number, key: row.key, before: .none, wrote: writer.mapper.trace(of: row))
         return row
     }

@@ -67,9 +67,9 @@ public struct DoorTarget: Sendable {
         case (.override, _):
             "A yes of the source is said whatever the person said at the target: targetNoes is override."
         case (.keep, .byKeys):
-            "A no at the target outlives a yes of the source: the vendor is asked about each contact before a yes is said of it."
+            "A no at the target outlives a yes of the source: the vendor is asked about each contact by its key before a yes is said of it. A no that somebody else with the same address has said there is not seen so."
         case (.keep, .inPages):
-            "A no at the target outlives a yes of the source: everything that the vendor holds is read before the first yes is said."
+            "A no at the target outlives a yes of the source: everything that the vendor holds is read before the first yes is said, and a no holds for its address, too."
         case (.keep, nil) where !takesWishes: "The door takes no subscriptions: nothing is said that could undo a no."
         case (.keep, nil):
             "Nobody can tell whether a yes of the source undoes a no at the target: the door can't show what the vendor holds. The migration is refused unless the settings say {\"to\": {\"targetNoes\": \"override\"}}."

@@ -4,23 +4,30 @@ import PatchbayModel
 /// What people said no to at a target that shows itself in pages: a mark of eight bytes for each in a set of them, and
 /// no person's data.
 ///
-/// What an earlier record of the source said no to is heard by ``EarlierNoes``. Two spellings of a key in upper and lower case are one: a vendor may take them for one, and a no must hold.
+/// What an earlier record of the source said no to is heard by ``EarlierNoes``. As there, a no holds for the contact and for
+/// the address to which the channel's messages go, whoever else has it; and two spellings of either that differ in the case of
+/// letters are one, because a vendor may take them for one.
 struct TargetNoes {
     private var marks: Set<UInt64> = []
 
     /// Notes each no of a contact.
     mutating func note(_ key: String, _ contact: Contact) {
-        for wish in contact.subscriptions where contact.saysNo(to: wish.key) { marks.insert(Self.mark(key, wish.key)) }
+        for (wish, state) in contact.subscriptions.mostProtectiveStates where state.isNo {
+            marks.formUnion(Self.marks(wish, key, contact))
+        }
     }
 
-    /// Whether the person said no to it.
-    func hold(_ wish: Subscription.Key, of key: String) -> Bool { marks.contains(Self.mark(key, wish)) }
+    /// Whether the person, or who has the same address, said no to it.
+    func hold(_ wish: Subscription.Key, of key: String, _ contact: Contact) -> Bool {
+        Self.marks(wish, key, contact).contains(where: marks.contains)
+    }
 
-    private static func mark(_ key: String, _ wish: Subscription.Key) -> UInt64 {
-        ConsentMark.yes(
-            KeyMark(key.lowercased(), opinion: 0).folded,
-            ConsentMark.wish(wish.channel.rawValue, wish.topic)
-        )
+    private static func marks(_ wish: Subscription.Key, _ key: String, _ contact: Contact) -> [UInt64] {
+        let own = KeyMark(key: key, opinion: 0).folded
+        let kinds = ConsentMarks.addressKinds.filter { $0.channel == wish.channel }.map(\.kind)
+        let addresses = contact.identifiers.filter { kinds.contains($0.kind) && ConsentMark.isAddress($0) }
+        let subject = ConsentMark.wish(wish.channel.rawValue, wish.topic)
+        return ([own] + addresses.map(ConsentMark.key)).map { ConsentMark.yes($0, subject) }
     }
 }
 

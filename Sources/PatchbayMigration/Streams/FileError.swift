@@ -44,6 +44,7 @@ public struct FileError: Error, Hashable, Sendable {
         ENOSPC: "Free some space, or choose another disk.",
         EDQUOT: "Free some space, or choose another disk.",
         EFBIG: "Split the work, or choose a disk that takes larger files.",
+        EBADF: "Whoever started this program closed it: leave it open, or name a file.",
         EPIPE: "Let the program that reads our output read to the end.",
     ]
 

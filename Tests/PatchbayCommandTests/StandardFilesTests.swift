@@ -12,7 +12,7 @@ import Testing
     private static let closed = ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"]
 
     @Test(.timeLimit(.minutes(2)), arguments: programs, closed)
-    func `what is closed is empty and takes nothing, and nothing else is taken for it`(_ program: String, _ closed: String) async throws {
+    func `what is closed is empty, and nothing else is taken for it`(_ program: String, _ closed: String) async throws {
         let configuration = try bench.configuration()
         try bench.write(
             "one.ndjson",

@@ -532,7 +532,7 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
     }
 
     @Test(arguments: [true, false])
-    private func `a no at the target, where everything is read, holds for the address, whoever else has it`(journal: Bool) async throws {
+    private func `a no at a target that is read whole holds for the address`(journal: Bool) async throws {
         func reached(_ key: String, _ address: String, _ state: Subscription.State) -> Contact {
             var contact = person(key, ["points": 1], [Subscription(channel: .email, state: state)])
             contact.identifiers.removeAll { $0.kind == .email }

@@ -26,6 +26,10 @@ struct BulkRun {
     private var untold: [Untold] = []
     private var untoldSize = 0
     private static let mostUntold = 32 << 10
+    /// Whether all records go the slow way. What comes of them may be ten times as long as they, and some jobs are under way at
+    /// once; so jobs are of at most ``slowPiece`` bytes then.
+    private var goesSlow = false
+    private static let slowPiece = 32 << 10
     /// Outputs that were written and can be filled again.
     private var spare: [OutputRoom] = []
     /// A row that has begun and not ended where its job did.
@@ -124,7 +128,7 @@ struct BulkRun {
             _ = try Self.run(plan, &part, &ignored, hearing, workers: workers)
         }
         var run = try BulkRun(plan, header, reader, mapper.notes, surroundings)
-        run.rejects = surroundings.rejects
+        (run.rejects, run.goesSlow) = (surroundings.rejects, mapper.goesSlow)
         (run.keeping, run.surveyor) = (surroundings.keeping, surroundings.surveyor)
         if let resumed { run.resume(at: resumed.place) }
         run.output = surroundings.output.map { Blocks(to: $0, from: run.report.bytesWritten) }
@@ -190,12 +194,18 @@ struct BulkRun {
             }
             report.bytesRead += chunk.count
             if !hasBegun { rejects?.note(chunk) }
-            if skipped > 0 {
+            if goesSlow {
+                var rest = chunk[skipped...]
+                while !rest.isEmpty {
+                    try cutter.cut(Array(rest.prefix(Self.slowPiece))) { cut in try take(cut, &lane) }
+                    rest = rest.dropFirst(Self.slowPiece)
+                }
+            } else if skipped > 0 {
                 try cutter.cut(Array(chunk[skipped...])) { cut in try take(cut, &lane) }
-                skipped = 0
             } else {
                 try cutter.cut(consume chunk) { cut in try take(cut, &lane) }
             }
+            skipped = 0
             next = try source.next()
             surroundings.progress(Migration.Progress(records: report.read, bytes: report.bytesRead))
         }

@@ -122,7 +122,7 @@ struct ChunkMapper: ~Copyable {
     private var writer: LineWriter
     private var slow: SlowWay
     /// Whether no record can go the fast way.
-    private let goesSlow: Bool
+    let goesSlow: Bool
     // What counts the records, if they are counted. Behind pointers, as all that is looked at for each record: a large value
     // that is copied for each is waited for.
     private let counter: UnsafePointer<BulkSurvey>?

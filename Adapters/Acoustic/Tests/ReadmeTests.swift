@@ -22,7 +22,8 @@ import Testing
     private var serverTables: [ReadmeTables.Named] {
         [
             ("server-settings", AcousticServerSettings.table.markdown),
-            ("server-codes", ServerEvent.markdown), ("server-faults", FaultTable.markdown),
+            ("server-codes", ServerEvent.markdown), ("server-consents", ConsentChannel.markdown),
+            ("server-faults", FaultTable.markdown),
         ]
             + ReadmeTables.of(
                 AcousticServer.descriptor,

@@ -26,6 +26,7 @@ enum ServerFixture {
         "subscriptionColumns": [
             "push": "Push", "push.weekly_offers": "PushWeekly", "email.weekly_offers": "MailWeekly", "sms": "Sms",
         ],
+        "consentQualifiers": ["push.device": "gcb4hVDsXq", "sms.alerts": "24680"],
         "eventCodes": ["Order Placed": "211"],
     ]
 
@@ -64,7 +65,8 @@ enum ServerFixture {
                     part: .step,
                     json: [
                         "most": 25, "verb": "update", "contactID": "881200001", "isFound": true,
-                        "email": "aino@example.com", "job": "4471", "lostJobs": 1,
+                        "email": "aino@example.com", "phone": "358401234567", "hasConsent": true, "job": "4471",
+                        "lostJobs": 1,
                     ]
                 ),
             ],
@@ -84,6 +86,10 @@ enum ServerFixture {
 
     /// Contacts of one lane, so that what they say can go together.
     private static let neighbours = ["c-1001", "c-1005", "c-1009"]
+
+    private static func alerts(_ state: Subscription.State) -> Action {
+        .changeSubscription(Subscription(channel: .sms, topic: "alerts", state: state))
+    }
 
     private static func of(_ contact: String, _ operation: EngagementOperation) -> EngagementOperation {
         var operation = operation
@@ -223,6 +229,54 @@ enum ServerFixture {
                 [corpus.operation(521, 0, .readBack(ReadRequest("job", arguments: ["id": "4471"])))]
             ),
             Sample(
+                "acoustic-server-consent-push",
+                "A person says yes on one device, and when and where.",
+                [
+                    corpus.operation(
+                        523,
+                        0,
+                        options: options(["userId": "mu-7", "channelId": "ch-9"]),
+                        .changeSubscription(
+                            Subscription(
+                                channel: .push,
+                                topic: "device",
+                                state: .subscribed,
+                                changedAt: Timestamp(text: "2031-03-08T22:15:00.250Z"),
+                                source: "preferences screen"
+                            )
+                        )
+                    )
+                ]
+            ),
+            Sample(
+                "acoustic-server-consent-sms",
+                "A person says yes to text messages, then no: the number comes from the database, and the yes must be there.",
+                [
+                    corpus.operation(524, 0, .identify([Identifier(.phone, "+358401234567")])),
+                    corpus.operation(524, 1, alerts(.subscribed)), corpus.operation(524, 2, alerts(.unsubscribed)),
+                ]
+            ),
+            Sample(
+                "acoustic-server-consent-first-no",
+                "A no to text messages of whom never said yes.",
+                isOrdinary: false,
+                [corpus.operation(525, 0, options: options(["phone": "+358407654321"]), alerts(.unsubscribed))]
+            ),
+            Sample(
+                "acoustic-server-consent-read",
+                "Somebody asks what the vendor holds of a consent.",
+                isOrdinary: false,
+                [
+                    corpus.operation(
+                        526,
+                        0,
+                        .readBack(
+                            ReadRequest("consent", arguments: ["channel": "sms.alerts", "phone": "358401234567"])
+                        )
+                    )
+                ]
+            ),
+            Sample(
                 "acoustic-server-option",
                 "Options that can't be used.",
                 isOrdinary: false,
@@ -290,6 +344,8 @@ enum ServerFixture {
             SampleReply("a job's data", WireResponse(200, json: ["meta": [:], "data": ["id": 4471]])),
             SampleReply("a job's state", WireResponse(200, json: ["data": ["id": 4471, "status": "SUBMITTED"]])),
             SampleReply("a job's end", WireResponse(200, json: ["data": ["id": 4471, "status": "ERROR"]])),
+            SampleReply("a consent", WireResponse(200, json: ["meta": [:], "data": ["status": "OPT-IN"]])),
+            SampleReply("a consent that says no", WireResponse(200, json: ["data": ["status": "OPTED-OUT"]])),
             SampleReply("a token", WireResponse(200, json: ["access_token": "t-9", "expires_in": 14_399])),
             SampleReply("a token that is no text", WireResponse(200, json: ["access_token": "t 9"])),
             SampleReply("an unknown client", WireResponse(401, json: ["error": "invalid_client"])),

@@ -51,6 +51,16 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
         public var body: JSONValue
     }
 
+    /// A consent of a channel.
+    public struct Consent: Codable, Sendable, Equatable {
+        /// `OPTED-IN` or `OPTED-OUT`.
+        public var status: String
+        /// When it was said, if somebody said so.
+        public var date: String?
+        /// Where it was said, if somebody said so.
+        public var source: String?
+    }
+
     /// Tokens, oldest first.
     public var tokens: [Token] = []
     /// Contacts by key.
@@ -61,6 +71,8 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var jobs: [Job] = []
     /// Events, oldest first.
     public var events: [Event] = []
+    /// Consents by channel, qualifier and destination: `SMS-24680/358401234567`.
+    public var consents: [String: Consent] = [:]
     /// Keys of contacts that jobs erased, oldest first, each once.
     public var erased: [String] = []
     /// Rules that a client broke.

@@ -10,14 +10,15 @@ public struct AcousticServerScene: VendorScene {
     public static let settings: JSONObject = [
         "baseUrl": "https://api-campaign.test", "clientId": "client-1", "clientSecret": "secret-of-client-1",
         "refreshToken": "refresh-of-client-1", "databaseId": "771100", "keyColumn": "CustomerNo",
-        "tagColumns": ["sports": "IsSports"], "identifierColumns": ["email": "Email"],
+        "tagColumns": ["sports": "IsSports"], "identifierColumns": ["email": "Email", "phone": "Phone"],
+        "consentQualifiers": ["sms": "24680"],
     ]
 
     public static let question = ReadRequest("contact")
     public static var closing: Action { .changeAttributes(["closing": .set("1")]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
-        switch random.below(9) {
+        switch random.below(11) {
         case 0: .changeTags(TagChange(add: ["sports"]))
         case 1: .changeTags(TagChange(remove: ["sports"]))
         case 2: .identify([Identifier(.email, "p\(random.below(3))@example.com")])
@@ -25,6 +26,9 @@ public struct AcousticServerScene: VendorScene {
         case 5: .changeAttributes([random.pick(["tier", "store"]): .unset])
         case 6 where random.below(4) == 0:
             .changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+        case 9: .identify([Identifier(.phone, "+35840123456\(random.below(3))")])
+        case 10:
+            .changeSubscription(Subscription(channel: .sms, state: random.below(2) == 0 ? .subscribed : .unsubscribed))
         default: .changeAttributes([random.pick(["tier", "store"]): .set(.string("v\(random.below(4))"))])
         }
     }
@@ -37,6 +41,9 @@ public struct AcousticServerScene: VendorScene {
                     let columns = contact.columns.map { ($0.key, JSONValue.string($0.value)) }
                     return [.string(key), .object(JSONObject(columns)), .bool(contact.isOut)]
                 }
+            ),
+            "consents": .object(
+                JSONObject(account.consents.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.status)) })
             ),
             "erased": .array(account.erased.map { .string($0) }),
             "events": .array(account.events.map { .string($0.name) }),

@@ -38,7 +38,9 @@ public struct AcousticServerSimulator: VendorSimulator {
             response = reply.response
         } else {
             response = rest(path, request, &state, now)
-            let words = path.map { $0.allSatisfy(\.isNumber) ? "{id}" : $0 }
+            let words = path.enumerated().map { place, word in
+                word.allSatisfy(\.isNumber) || place > 3 ? "{id}" : word
+            }
             (name, answer) = ("\(request.method) /\(words.joined(separator: "/"))", String(response.status))
         }
         state.counts["\(name) \(answer)", default: 0] += 1
@@ -79,6 +81,12 @@ public struct AcousticServerSimulator: VendorSimulator {
         case ("POST", 4) where path[1] == "databases" && path[3] == "gdpr_erasure":
             erase(request, database: path[2], &state, now)
         case ("GET", 4) where path[1] == "gdpr_jobs" && path[3] == "status": look(at: path[2], state)
+        case ("GET", 5...), ("PUT", 5...):
+            if path[1] == "databases" && path[3] == "consent" {
+                consent(request, Array(path[2...]), &state)
+            } else {
+                error(404, "No such address.")
+            }
         default: error(404, "No such address.")
         }
     }
@@ -155,6 +163,44 @@ public struct AcousticServerSimulator: VendorSimulator {
         }
         state.events += taken
         return WireResponse(201, json: wrapped([:]))
+    }
+
+    /// A push consent is of a contact that is there and of a device, one of text messages is not added as a no.
+    private func consent(
+        _ request: WireRequest,
+        _ path: [String],
+        _ state: inout AcousticServerAccount
+    ) -> WireResponse {
+        let isPush = path[2].hasPrefix("PUSH-") && path.count == 5 && path[4].split(separator: "|").count == 2
+        let isText = path[2].hasPrefix("SMS-") && path.count == 4 && path[3].allSatisfy(\.isNumber)
+        guard settings.isDatabase(path[0]), isText || isPush && state.contacts[path[3]] != nil else {
+            return error(404, "No such consent.")
+        }
+        let place = "\(path[2])/\(path.last ?? "")"
+        guard request.method == "PUT" else {
+            guard let consent = state.consents[place] else { return error(404, "No such consent.") }
+            let said: [(String, String?)] = [
+                ("status", consent.status), ("consentDate", consent.date), ("consentSource", consent.source),
+            ]
+            return WireResponse(
+                200,
+                json: wrapped(.object(JSONObject(said.compactMap { name, text in text.map { (name, .string($0)) } })))
+            )
+        }
+        guard isType("application/json", request), let body = request.json?.object,
+            Set(body.names).isSubset(of: ["status", "consentDate", "consentSource"]),
+            let status = body["status"]?.string, ["OPTED-IN", "OPTED-OUT"].contains(status),
+            body["consentDate"].map({ $0.string.flatMap(Timestamp.init(text:)) != nil }) ?? true
+        else { return error(400, "The consent is not valid.") }
+        if isText, status == "OPTED-OUT", state.consents[place] == nil {
+            return error(400, "A text-message consent is not added as opted out.")
+        }
+        state.consents[place] = .init(
+            status: status,
+            date: body["consentDate"]?.string,
+            source: body["consentSource"]?.string
+        )
+        return WireResponse(200, json: wrapped([:]))
     }
 
     private func erase(

@@ -62,6 +62,8 @@ extension AcousticServer: ContactDoor {
 
     /// The requests that an amount makes.
     public func work(for amount: DoorAmount) -> [DoorWork] {
+        // No kind of subscription is counted apart: a no to text messages takes three requests.
+        let consents = settings.consentQualifiers.isEmpty ? 0 : 3 * amount[.changeSubscription]
         let outs = settings.subscriptionColumns["email"] == nil ? amount.optOuts : 0
         return [
             DoorWork(
@@ -76,6 +78,15 @@ extension AcousticServer: ContactDoor {
                 note: "a no to e-mail has a call of its own, and where the key is no address one that asks for it"
             ),
         ]
+            + (consents == 0
+                ? []
+                : [
+                    DoorWork(
+                        "consent",
+                        requests: consents,
+                        note: "at most: a question for the number, one for the consent, and the consent"
+                    )
+                ])
     }
 
     // MARK: A row in neutral terms

@@ -30,6 +30,12 @@ extension AcousticServer {
         case .events: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at()) }
         case .gdprErasure: return interpretErasure(exchange, &memory)
         case .gdprStatus: return interpretErasureStatus(exchange, &memory)
+        case .readConsent:
+            guard let json = exchange.outcome.reply?.json, json.object != nil else {
+                return notUnderstood(exchange, &memory)
+            }
+            return interpretConsent(exchange, json["data"])
+        case .writeConsent: return Interpretation(exchange.operations) { _ in .accepted() }
         case .token: return Interpretation()
         case .addRecipient, .updateRecipient, .selectRecipient, .optOutRecipient, .removeRecipient, .importList,
             .jobStatus:
@@ -121,6 +127,10 @@ extension AcousticServer {
             }
         case (.optOutRecipient, ServerFinding.optedOut):
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
+        case (.readConsent, ServerFinding.notFound), (.writeConsent, ServerFinding.notFound):
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.consentNone.at("action")) }
+        case (.readConsent, ServerFinding.conflict), (.writeConsent, ServerFinding.conflict):
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.refused.at("action")) }
         case (.gdprStatus, ServerFinding.notFound): return lost(exchange)
         case (_, ServerFinding.notFound): return parking(exchange, finding, call)
         default: return halved(exchange.operations, finding, call)
@@ -178,6 +188,7 @@ extension AcousticServer {
         }
         let email = result["EMAIL"]?.text.trimmed ?? ""
         return Interpretation(exchange.operations) { pending in
+            if consent(of: pending) != nil { return numbered(pending, result) }
             var step = pending.step ?? Step()
             switch pending.operation.action {
             case .readBack: return .accepted(answer: RecipientAnswer.json(result, contact))

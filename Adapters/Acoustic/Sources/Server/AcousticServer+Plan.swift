@@ -63,7 +63,8 @@ extension AcousticServer {
         _ pending: PendingOperations<Self>,
         _ requests: ServerRequests
     ) -> Transmission<Self> {
-        switch head.operation.action {
+        if let place = consent(of: head) { return consent(place, head, requests) }
+        return switch head.operation.action {
         case .readBack(let request): question(request, head, requests)
         case .track: event(head, pending, requests)
         case .erase where erasure(of: head.operation) == .gdpr: job(head, pending, requests)
@@ -91,7 +92,8 @@ extension AcousticServer {
     private func isWritten(_ operation: EngagementOperation) -> Bool {
         switch operation.action {
         case .identify, .changeAttributes, .changeTags: true
-        case .changeSubscription: !isOptOut(operation)
+        case .changeSubscription(let subscription):
+            !subscription.isOptOut(settings) && subscription.consentName(settings) == nil
         default: false
         }
     }
@@ -193,7 +195,7 @@ extension AcousticServer {
         case .files(let record):
             RuleID.acoustic("S47").fire()
             return Transmission(.importList, requests.start(record), carrying: [head])
-        case .contact, nil:
+        case .contact, .consent, nil:
             RuleID.acoustic("S46").fire()
             let key = head.operation.acousticKey
             return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])

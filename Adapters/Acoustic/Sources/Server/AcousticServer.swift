@@ -34,6 +34,10 @@ public struct AcousticServer: VendorAdapter {
         case importList
         /// How far a job got.
         case jobStatus
+        /// What the vendor holds of a consent.
+        case readConsent
+        /// A person's yes or no on a channel.
+        case writeConsent
 
         public var isJournaled: Bool { self == .events }
     }
@@ -54,6 +58,9 @@ public struct AcousticServer: VendorAdapter {
         /// Whether the database has the contact, and its address there.
         var isFound: Bool?
         var email: String?
+        /// The contact's number for text messages, and whether the vendor has a consent of it.
+        var phone: String?
+        var hasConsent: Bool?
         /// The job that it waits for.
         var job: String?
         /// Jobs of which the vendor knew nothing any more.
@@ -85,11 +92,18 @@ public struct AcousticServer: VendorAdapter {
         case .registerDevice: return [ServerFinding.device.at("action.device")]
         case .setConsent: return [ServerFinding.consent.at("action")]
         case .track: return ServerEvent(operation, settings).findings
-        case .readBack(let request):
-            return ServerQuestion(request) == nil ? [ServerFinding.question.at("action.request")] : []
+        case .readBack(let request): return judge(request, operation)
         case .farewell, .erase: return []
         @unknown default: return [ServerFinding.actionUnknown.at("action")]
         }
+    }
+
+    private func judge(_ request: ReadRequest, _ operation: EngagementOperation) -> [Finding] {
+        let path = "action.request"
+        guard let question = ServerQuestion(request) else { return [ServerFinding.question.at(path)] }
+        guard case .consent = question else { return [] }
+        guard let place = ConsentPlace(operation, settings) else { return [ServerFinding.consentUnnamed.at(path)] }
+        return place.problem(settings).map { [$0.at(path)] } ?? []
     }
 
     private func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
@@ -114,8 +128,16 @@ struct ServerOptions: Sendable {
     var eventCode: String?
     /// What becomes of what is said of a contact that the database does not have.
     var unknownContacts: AcousticServerSettings.Unknown?
+    /// The device that a consent is of, in its two ids.
+    var userID: String?
+    var channelID: String?
+    /// The number that a consent is of.
+    var phone: String?
     /// What can't be used.
     var findings: [Finding] = []
+
+    /// The device as consents name it; nil where an id is missing.
+    var device: String? { userID.flatMap { user in channelID.map { "\(user)|\($0)" } } }
 
     init(_ operation: EngagementOperation) {
         let id = AcousticServer.descriptor.id
@@ -136,6 +158,15 @@ struct ServerOptions: Sendable {
             case "unknownContacts":
                 unknownContacts = member.value.string.flatMap(AcousticServerSettings.Unknown.init)
                 if unknownContacts == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            case "userId":
+                userID = member.value.string.flatMap { $0.isDeviceID ? $0 : nil }
+                if userID == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            case "channelId":
+                channelID = member.value.string.flatMap { $0.isDeviceID ? $0 : nil }
+                if channelID == nil { findings.append(ServerFinding.optionValue.at(path)) }
+            case "phone":
+                phone = member.value.string?.trimmed.consentNumber
+                if phone == nil { findings.append(ServerFinding.optionValue.at(path)) }
             default: findings.append(ServerFinding.optionUnknown.at(path))
             }
         }
@@ -150,6 +181,8 @@ enum ServerQuestion: Sendable {
     case job(String)
     /// A file that lies in the upload directory goes into the database; the answer is what became of it.
     case files(ImportRecord)
+    /// What the vendor holds of a consent: its name in the settings, and the device or the number where the question names it.
+    case consent(AcousticSourceName, device: String?, phone: String?)
 
     init?(_ request: ReadRequest) {
         let texts = Dictionary(request.arguments.map { ($0.name, $0.value.string ?? "") }) { $1 }
@@ -167,6 +200,17 @@ enum ServerQuestion: Sendable {
             guard encoding.map(["UTF-8", "ISO-8859-1"].contains) ?? true else { return nil }
             self = .files(
                 ImportRecord(mapFile: texts["mapFile"] ?? "", sourceFile: texts["sourceFile"] ?? "", encoding: encoding)
+            )
+        case "consent" where has(["channel"], ["userId", "channelId", "phone"]):
+            let ids = [texts["userId"], texts["channelId"]].compactMap(\.self)
+            let number = texts["phone"].map(\.consentNumber)
+            guard ids.isEmpty || ids.count == 2 && ids.allSatisfy(\.isDeviceID), number.map({ $0 != nil }) ?? true
+            else { return nil }
+            let device = ids.isEmpty ? nil : ids.joined(separator: "|")
+            self = .consent(
+                AcousticSourceName(rawValue: texts["channel"] ?? ""),
+                device: device,
+                phone: number ?? nil
             )
         default: return nil
         }

@@ -27,7 +27,7 @@ struct ServerCells: Sendable {
         case .identify(let identifiers): add(identifiers, key: operation.acousticKey)
         case .changeAttributes(let changes): add(changes)
         case .changeTags(let change): add(change)
-        case .changeSubscription(let subscription): add(subscription)
+        case .changeSubscription(let subscription): add(subscription, operation)
         default: break
         }
         if cells.isEmpty, findings.isEmpty, !isKeyAlone { findings = [ServerFinding.nothing.at("action")] }
@@ -92,7 +92,7 @@ struct ServerCells: Sendable {
         }
     }
 
-    private mutating func add(_ subscription: Subscription) {
+    private mutating func add(_ subscription: Subscription, _ operation: EngagementOperation) {
         RuleID.acoustic("S29").fire()
         let path = "action.subscription"
         guard subscription.channel != .inApp else {
@@ -103,6 +103,7 @@ struct ServerCells: Sendable {
         case .suspended: findings.append(ServerFinding.subscriptionSuspended.at("\(path).state"))
         case .subscribed, .unsubscribed: break
         }
+        if subscription.consentName(settings) != nil { return addConsent(subscription, operation, path) }
         if subscription.changedAt != nil || subscription.source != nil || subscription.evidence != nil
             || !subscription.fields.isEmpty
         {
@@ -116,6 +117,13 @@ struct ServerCells: Sendable {
             let isAddress = subscription.channel == .email && subscription.topic == nil
             findings.append((isAddress ? ServerFinding.optIn : ServerFinding.nameMissing).at(path))
         }
+    }
+
+    /// A consent is written by a request of its own, and not into a column.
+    private mutating func addConsent(_ subscription: Subscription, _ operation: EngagementOperation, _ path: String) {
+        isKeyAlone = true
+        findings += subscription.consentFindings(at: path)
+        if let problem = ConsentPlace(operation, settings)?.problem(settings) { findings.append(problem.at(path)) }
     }
 
     // MARK: Values

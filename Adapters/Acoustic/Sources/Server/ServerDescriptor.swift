@@ -28,11 +28,13 @@ extension AcousticServer {
             AcousticTokenRequest.table.summary, RecipientRecord.adding.summary, RecipientRecord.updating.summary,
             RecipientRecord.selecting.summary, RecipientRecord.optingOut.summary, RecipientRecord.removing.summary,
             ImportRecord.table.summary, JobRecord.table.summary, BehaviorRecord.table.summary,
+            ConsentRecord.table.summary,
         ],
         replies: .acousticServer
     )
 
     private static let asColumn = "a Yes/No column that the settings name"
+    private static let asConsent = "the vendor's consent of the channel, or a Yes/No column, as the settings name it"
     private static let unseen = "the vendor's own records do not see it"
 
     private static let capabilities: Capabilities = [
@@ -43,12 +45,14 @@ extension AcousticServer {
         .operation(.registerDevice): .unsupported(reason: "devices register themselves"),
         .operation(.changeAttributes): .native(note: "one contact in a call"),
         .operation(.changeTags): .emulated(how: asColumn, cost: unseen),
-        .operation(.changeSubscription): .native(note: "an opt-out of e-mail by its own call, all else a column"),
-        .operation(.setConsent): .unsupported(reason: "this door writes no record of consent"),
+        .operation(.changeSubscription): .native(
+            note: "an opt-out of e-mail by its own call, a channel's consent, all else a column"
+        ),
+        .operation(.setConsent): .unsupported(reason: "the account has no place for consents to purposes"),
         .operation(.track): .native(note: "behaviours of the contact"),
         .operation(.farewell): .native(note: "nothing is left to say; no request"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
-        .operation(.readBack): .native(note: "contact, job, import"),
+        .operation(.readBack): .native(note: "contact, consent, job, import"),
         .identifier(.external): .native(note: "the contact's key itself"),
         .identifier(.email): .native(note: "where the settings name a column"),
         .identifier(.phone): .native(note: "where the settings name a column"),
@@ -67,12 +71,12 @@ extension AcousticServer {
         .attributeIncrement: .unsupported(reason: "a value can only be set or removed"),
         .attributeAppend: .unsupported(reason: "a value can only be set or removed"),
         .tags: .emulated(how: asColumn, cost: unseen),
-        .subscription(.push): .emulated(how: asColumn, cost: "the device's own permission stays"),
-        .topics(.push): .emulated(how: asColumn, cost: "the device's own permission stays"),
+        .subscription(.push): .native(note: asConsent),
+        .topics(.push): .native(note: asConsent),
         .subscription(.email): .native(note: "the opt-out; the way back only as a column"),
         .topics(.email): .emulated(how: asColumn, cost: unseen),
-        .subscription(.sms): .emulated(how: asColumn, cost: unseen),
-        .topics(.sms): .emulated(how: asColumn, cost: unseen),
+        .subscription(.sms): .native(note: asConsent),
+        .topics(.sms): .native(note: asConsent),
         .subscription(.inApp): .unsupported(reason: "nothing in the account reads it"),
         .topics(.inApp): .unsupported(reason: "nothing in the account reads it"),
         .event(.custom): .native(note: "code 17, or one that the settings name"),

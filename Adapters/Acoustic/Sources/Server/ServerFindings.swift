@@ -38,14 +38,17 @@ enum ServerFinding: Sendable {
         .warning,
         .invalid,
         reason: "There is no such option",
-        remedy: "Remove it, or mend its spelling: contactId, erasure, eventCode, unknownContacts."
+        remedy:
+            "Remove it, or mend its spelling: channelId, contactId, erasure, eventCode, phone, unknownContacts, userId."
     )
     static let optionValue = FindingRow(
         "acoustic.server.option.value",
         .error,
         .invalid,
         reason: "The option has a value that can't be used",
-        remedy: "Use digits for contactId and eventCode, gdpr or remove for erasure, add or refuse for unknownContacts."
+        remedy:
+            "Use digits for contactId and eventCode, digits with the country's code for phone, gdpr or remove for erasure, "
+            + "add or refuse for unknownContacts, and for userId and channelId the device's ids."
     )
     static let nothing = FindingRow(
         "acoustic.server.nothing",
@@ -257,8 +260,73 @@ enum ServerFinding: Sendable {
         .error,
         .unsupported,
         rule: .acoustic("S29"),
-        reason: "This door writes no record of consent",
-        remedy: "Write it as a subscription, or as an attribute of its own."
+        reason: "The account has no place for consents to purposes",
+        remedy: "Write it as a subscription of a channel, or as an attribute of its own."
+    )
+    static let consentDevice = FindingRow(
+        "acoustic.server.consent.device",
+        .error,
+        .missing,
+        rule: .acoustic("S53"),
+        reason: "A consent to push messages is one device's, and nothing says which",
+        remedy: "Give the device's ids: userId and channelId."
+    )
+    static let consentNumber = FindingRow(
+        "acoustic.server.consent.number",
+        .error,
+        .missing,
+        rule: .acoustic("S53"),
+        reason: "A consent to text messages is one number's, and none with its country's code is known",
+        remedy: "Give it as phone, or name the column of phone in identifierColumns and write the number there."
+    )
+    static let consentNone = FindingRow(
+        "acoustic.server.consent.none",
+        .error,
+        .notFound,
+        rule: .acoustic("S52"),
+        reason: "The vendor knows no such consent; a no to text messages can't be its first word",
+        remedy:
+            "Nothing to do where the person never said yes; else look at consentQualifiers and consentPaths, then replay it."
+    )
+    static let consentUnnamed = FindingRow(
+        "acoustic.server.consent.unnamed",
+        .error,
+        .unsupported,
+        rule: .acoustic("S50"),
+        reason: "The settings name no consent of that channel",
+        remedy: "Add it to consentQualifiers."
+    )
+    static let consentDetails = FindingRow(
+        "acoustic.server.consent.details",
+        .note,
+        rule: .acoustic("S51"),
+        reason: "A consent is written with its date and source: no evidence and no fields",
+        remedy: "Set them as attributes if the account needs them."
+    )
+    static let consentChannel = FindingRow(
+        "acoustic.server.consent.channel",
+        .error,
+        .invalid,
+        rule: .acoustic("S50"),
+        reason: "No consent of that channel is known to be kept one by one",
+        remedy: "Name push or sms; e-mail has its opt-out."
+    )
+    static let consentTwice = FindingRow(
+        "acoustic.server.consent.twice",
+        .error,
+        .conflict,
+        rule: .acoustic("S50"),
+        reason: "The subscription has a column, too",
+        remedy: "Keep it in consentQualifiers or in subscriptionColumns."
+    )
+    static let consentPath = FindingRow(
+        "acoustic.server.consent.path",
+        .error,
+        .invalid,
+        rule: .acoustic("S50"),
+        reason: "It is no path of a consent",
+        remedy:
+            "Begin it with /rest/, and name {qualifier} and {destination} in it; {databaseId} and {key} may stand there, too."
     )
     static let eventKind = FindingRow(
         "acoustic.server.event.kind",
@@ -365,7 +433,9 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .acoustic("S46"),
         reason: "There is no such question",
-        remedy: "Ask for contact, for job with id, or for import with mapFile and sourceFile."
+        remedy:
+            "Ask for contact, for consent with channel (and userId and channelId, or phone), for job with id, or for import "
+            + "with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
         "acoustic.server.import.complete",
@@ -597,6 +667,8 @@ enum ServerFinding: Sendable {
         valueControl, valueMarkup, valueChoice, valuePhone, unsetRefused, arithmetic, subscriptionChannel,
         subscriptionUnknown,
         subscriptionSuspended, subscriptionDetails, optIn, noAddress, alreadyOut, contactSwitch, device, consent,
+        consentDevice, consentNumber, consentNone, consentUnnamed, consentDetails, consentChannel, consentTwice,
+        consentPath,
         eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, contactThere,
         contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,
         importUnknown, jobRefused, jobLost, actionUnknown, closed, tokenLater, tokenRefused, tokenRefusedTwice,

@@ -14,6 +14,8 @@ enum AcousticServerRules: Sendable {
     private static let events = "the vendor's connector, and a Swagger file of the events interface (confirmed)"
     private static let gdpr = "public client with recorded answers (confirmed)"
     private static let inferred = "field definitions; their use in XML (inferred)"
+    private static let consents =
+        "Acoustic Campaign reference: shared channel consent; a public client for text messages (GET confirmed, PUT inferred)"
     private static let house = "decision of this adapter; the vendor says nothing"
 
     private static let table: [(String, String, String)] = [
@@ -99,5 +101,26 @@ enum AcousticServerRules: Sendable {
         ),
         ("S48", "Devices register themselves.", house),
         ("S49", "Without a clear answer a call that replaces or finds goes again.", house),
+        (
+            "S50",
+            "A channel's consent stands under channel, qualifier and destination; GET reads it, and that PUT writes it is "
+                + "inferred.",
+            consents
+        ),
+        (
+            "S51",
+            "A consent is OPTED-IN or OPTED-OUT, with date and source where they are known; OPT-IN and OPT-OUT are read, too, and "
+                + "all else is unknown.",
+            consents
+        ),
+        (
+            "S52", "A no to text messages can't be added, only a yes be changed: so the consent is asked for first.",
+            "a guide of HCL Unica to this product (confirmed); asking first is ours"
+        ),
+        (
+            "S53",
+            "A push consent names one device by options, a text-message consent a number by option or the contact's own.",
+            house
+        ),
     ]
 }

@@ -81,6 +81,8 @@ public struct AcousticServerSettings: AdapterSettings {
     var identifierColumns: [IdentifierKind: String] = [:]
     var tagColumns: [Tag: String] = [:]
     var subscriptionColumns: [AcousticSourceName: String] = [:]
+    var consentQualifiers: [AcousticSourceName: String] = [:]
+    var consentPaths: [AcousticSourceName: String] = [:]
     var onInvalid = AcousticSettings.Invalid.rejectAll
     var unset = Unset.blank
     var countries = Countries.lower
@@ -173,6 +175,18 @@ public struct AcousticServerSettings: AdapterSettings {
             \.subscriptionColumns,
             rule: .acoustic("S29"),
             "Yes/No columns by `channel`, or by `channel.topic`."
+        ),
+        .names(
+            "consentQualifiers",
+            \.consentQualifiers,
+            rule: .acoustic("S50"),
+            "Consents that the vendor keeps of a channel, by `channel` or `channel.topic`: the app key for `push`, the text-to-join programme for `sms`."
+        ),
+        .names(
+            "consentPaths",
+            \.consentPaths,
+            rule: .acoustic("S50"),
+            "Where consents stand, by channel, with `{databaseId}`, `{qualifier}`, `{key}` and `{destination}`, where the account's differ from the table below."
         ),
         .choice(
             "onInvalid",
@@ -277,7 +291,7 @@ public struct AcousticServerSettings: AdapterSettings {
         for (name, code) in eventCodes.sorted(by: { $0.key < $1.key }) where !code.isVendorNumber {
             problems.append(ServerFinding.eventCode.at("settings.\("eventCodes".dot(name.rawValue))"))
         }
-        return problems
+        return problems + consentProblems
     }
 }
 

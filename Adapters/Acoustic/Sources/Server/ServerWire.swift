@@ -264,6 +264,14 @@ struct ServerRequests: Sendable {
 
     func status(ofJob job: String) -> WireRequest { call(JobRecord.table.xml("GetJobStatus", JobRecord(job: job))) }
 
+    func consent(at path: String) -> WireRequest { request("GET", path) }
+
+    func consent(_ record: ConsentRecord, at path: String) -> WireRequest {
+        var writer = JSONWriter(expecting: 160)
+        ConsentRecord.table.write(record, to: &writer)
+        return request("PUT", path, "application/json", writer.bytes)
+    }
+
     func events(_ records: [BehaviorRecord]) -> WireRequest {
         RuleID.acoustic("S36").fire()
         var writer = JSONWriter(expecting: 64 + 320 * records.count)

@@ -1,0 +1,270 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// A channel of which the vendor keeps consents one by one (S50).
+enum ConsentChannel: String, CaseIterable, Sendable {
+    case push, sms
+
+    init?(_ channel: Channel) { self.init(rawValue: channel.rawValue) }
+
+    /// Where such a consent stands, unless the settings say otherwise. A push consent's address is confirmed; the one of text
+    /// messages is what a public client asks, who leaves the contact's key out.
+    var path: String {
+        switch self {
+        case .push: "/rest/databases/{databaseId}/consent/PUSH-{qualifier}/{key}/{destination}"
+        case .sms: "/rest/databases/{databaseId}/consent/SMS-{qualifier}/{destination}"
+        }
+    }
+
+    /// Whether a no is written only over a consent that is there (S52).
+    var knowsNoFirstNo: Bool { self == .sms }
+
+    private var qualifier: String {
+        switch self {
+        case .push: "the app key"
+        case .sms: "the text-to-join programme's id, or its short code"
+        }
+    }
+
+    private var destination: String {
+        switch self {
+        case .push: "`userId\\|channelId` of the device: options of the operation"
+        case .sms: "digits with the country's code: the option `phone`, else the contact's own number"
+        }
+    }
+
+    /// The channels as Markdown.
+    static var markdown: String {
+        let lines = allCases.map { "| `\($0.rawValue)` | `\($0.path)` | \($0.qualifier) | \($0.destination) |" }
+        return (["| channel | path | qualifier | destination |", "|---|---|---|---|"] + lines)
+            .joined(separator: "\n")
+    }
+}
+
+/// A person's yes or no in the vendor's words.
+enum ConsentStatus: Sendable {
+    /// Every spelling: the first of each state is written, all are read (S51).
+    private static let words: [(word: String, state: Subscription.State)] = [
+        ("OPTED-IN", .subscribed), ("OPTED-OUT", .unsubscribed), ("OPT-IN", .subscribed), ("OPT-OUT", .unsubscribed),
+    ]
+
+    /// What is written: a pause is a no.
+    static func word(_ state: Subscription.State) -> String {
+        words.first { ($0.state == .subscribed) == (state == .subscribed) }?.word ?? ""
+    }
+
+    /// What a text says; whatever is none of the vendor's words is unknown, and never a yes.
+    static func state(_ text: String?) -> Subscription.State {
+        RuleID.acoustic("S51").fire()
+        return words.first { $0.word == text?.trimmed.uppercased() }?.state ?? .unknown
+    }
+}
+
+/// Which consent is meant: of one channel, under one qualifier, to one destination.
+struct ConsentPlace: Sendable {
+    let channel: ConsentChannel
+    let qualifier: String
+    /// The device, or the number; nil as long as the database has to be asked for it.
+    var destination: String?
+
+    /// The consent that an operation writes or asks for; nil where it has nothing to do with one.
+    init?(_ operation: EngagementOperation, phone: String? = nil, _ settings: AcousticServerSettings) {
+        switch operation.action {
+        case .changeSubscription(let subscription):
+            guard let name = subscription.consentName(settings) else { return nil }
+            let options = ServerOptions(operation)
+            self.init(name, options.device, options.phone ?? phone, settings)
+        case .readBack(let request):
+            guard case .consent(let name, let device, let number)? = ServerQuestion(request) else { return nil }
+            self.init(name, device, number ?? phone, settings)
+        default: return nil
+        }
+    }
+
+    private init?(_ name: AcousticSourceName, _ device: String?, _ phone: String?, _ settings: AcousticServerSettings) {
+        guard let qualifier = settings.consentQualifiers[name], let channel = name.consentChannel else { return nil }
+        (self.channel, self.qualifier) = (channel, qualifier)
+        RuleID.acoustic("S53").fire()
+        destination = channel == .push ? device : phone
+    }
+
+    /// What is missing before it can be reached.
+    func problem(_ settings: AcousticServerSettings) -> FindingRow? {
+        guard destination == nil else { return nil }
+        switch channel {
+        case .push: return ServerFinding.consentDevice
+        case .sms: return settings.identifierColumns[.phone] == nil ? ServerFinding.consentNumber : nil
+        }
+    }
+}
+
+extension AcousticSourceName {
+    /// The channel before the point.
+    var consentChannel: ConsentChannel? { ConsentChannel(rawValue: String(rawValue.prefix { $0 != "." })) }
+}
+
+extension Subscription {
+    /// The name under which the settings keep its consent; nil where it is none.
+    func consentName(_ settings: AcousticServerSettings) -> AcousticSourceName? {
+        let name = AcousticSourceName(rawValue: [channel.rawValue, topic].compactMap(\.self).joined(separator: "."))
+        return settings.consentQualifiers[name] == nil || name.consentChannel == nil ? nil : name
+    }
+
+    /// What is to be said of it as a consent.
+    func consentFindings(at path: String) -> [Finding] {
+        evidence == nil && fields.isEmpty ? [] : [ServerFinding.consentDetails.at(path)]
+    }
+}
+
+extension String {
+    /// A number as consents name it: digits with the country's code, so no zero in front; nil if it can be none.
+    var consentNumber: String? {
+        let digits = hasPrefix("+") ? String(dropFirst()) : self
+        return (7...20).contains(digits.utf8.count) && digits.isVendorNumber && !digits.hasPrefix("0") ? digits : nil
+    }
+
+    /// Whether it can be a device's user id or channel id; what parts the two can't stand in one.
+    var isDeviceID: Bool { !isEmpty && utf8.count <= 200 && !contains("|") && XMLTree.canHold(self) }
+}
+
+/// What a consent says, as the vendor keeps it.
+struct ConsentRecord: Sendable {
+    let status: String
+    /// When the person said so; nil where nobody knows.
+    let date: String?
+    let source: String?
+
+    init(_ subscription: Subscription) {
+        status = ConsentStatus.word(subscription.state)
+        date = subscription.changedAt?.text(fractionDigits: 3)
+        source = subscription.source
+    }
+
+    static let table = FieldTable<ConsentRecord>(
+        "Consent",
+        [
+            .required("status", \.status, .text, from: "subscription.state", rule: .acoustic("S51")),
+            .optional("consentDate", \.date, .text, from: "subscription.changedAt", rule: .acoustic("S51")),
+            .optional("consentSource", \.source, .text, from: "subscription.source", rule: .acoustic("S51")),
+        ]
+    )
+}
+
+/// A consent as the reader gets it.
+enum ConsentAnswer: Sendable {
+    static func json(_ data: JSONValue?) -> JSONValue {
+        let status = data?["status"]?.string
+        var answer: JSONObject = ["state": .string(ConsentStatus.state(status).rawValue)]
+        for name in ["status", "consentDate", "consentSource"] {
+            if let text = data?[name]?.string { answer[name] = .string(text) }
+        }
+        return .object(answer)
+    }
+}
+
+// MARK: Planning
+
+extension AcousticServer {
+    /// The consent that it is about, as far as it is known; nil where it is about none.
+    func consent(of pending: Pending<Self>) -> ConsentPlace? {
+        ConsentPlace(pending.operation, phone: pending.step?.phone, settings)
+    }
+
+    /// The request for a consent: where the number is unknown, and where a no needs a consent that is there, a question first.
+    func consent(_ place: ConsentPlace, _ head: Pending<Self>, _ requests: ServerRequests) -> Transmission<Self> {
+        let key = head.operation.acousticKey
+        guard let destination = place.destination else {
+            return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])
+        }
+        RuleID.acoustic("S50").fire()
+        let path = settings.path(of: place, key: key, destination)
+        guard case .changeSubscription(let subscription) = head.operation.action else {
+            return Transmission(.readConsent, requests.consent(at: path), carrying: [head])
+        }
+        if place.channel.knowsNoFirstNo, subscription.state != .subscribed, head.step?.hasConsent != true {
+            RuleID.acoustic("S52").fire()
+            return Transmission(.readConsent, requests.consent(at: path), carrying: [head])
+        }
+        RuleID.acoustic("S51").fire()
+        return Transmission(
+            .writeConsent,
+            requests.consent(ConsentRecord(subscription), at: path),
+            carrying: [head]
+        )
+    }
+}
+
+extension AcousticServerSettings {
+    /// Where a consent stands at the vendor's host.
+    fileprivate func path(of place: ConsentPlace, key: String, _ destination: String) -> String {
+        let template = consentPaths[AcousticSourceName(rawValue: place.channel.rawValue)] ?? place.channel.path
+        return URLText.path(template) { name in
+            switch name {
+            case "databaseId": databaseID
+            case "qualifier": place.qualifier
+            case "key": key
+            case "destination": destination
+            default: nil
+            }
+        }
+    }
+
+    /// What is wrong with the settings of consents.
+    var consentProblems: [Finding] {
+        var problems: [Finding] = []
+        for name in consentQualifiers.keys.sorted() {
+            let path = "settings.\("consentQualifiers".dot(name.rawValue))"
+            if name.consentChannel == nil { problems.append(ServerFinding.consentChannel.at(path)) }
+            if subscriptionColumns[name] != nil { problems.append(ServerFinding.consentTwice.at(path)) }
+        }
+        for (name, template) in consentPaths.sorted(by: { $0.key < $1.key }) {
+            let path = "settings.\("consentPaths".dot(name.rawValue))"
+            if ConsentChannel(rawValue: name.rawValue) == nil { problems.append(ServerFinding.consentChannel.at(path)) }
+            if !Self.isConsentPath(template) { problems.append(ServerFinding.consentPath.at(path)) }
+        }
+        return problems
+    }
+
+    /// Whether each consent has a place of its own below a path, and nothing of it is left open.
+    private static func isConsentPath(_ template: String) -> Bool {
+        let names = ["databaseId", "qualifier", "key", "destination"]
+        let rest = URLText.path(template) { names.contains($0) ? "x" : nil }
+        return template.hasPrefix("/rest/") && ["{qualifier}", "{destination}"].allSatisfy(template.contains)
+            && rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && ![0x7B, 0x7D, 0x3F, 0x23].contains($0) }
+            && !rest.contains("..")
+    }
+}
+
+// MARK: Answers
+
+extension AcousticServer {
+    /// What the vendor holds of a consent: whoever asked gets it, and a no goes on where there is one to change.
+    func interpretConsent(_ exchange: Exchange<Self>, _ data: JSONValue?) -> Interpretation<Self> {
+        let data = data?.array?.first ?? data
+        return Interpretation(exchange.operations) { pending in
+            guard case .changeSubscription = pending.operation.action else {
+                return .accepted(answer: ConsentAnswer.json(data))
+            }
+            guard data?.object?.isEmpty == false else { return .rejected(ServerFinding.consentNone.at("action")) }
+            if ConsentStatus.state(data?["status"]?.string) == .unsubscribed {
+                return .unchanged(ServerFinding.alreadyOut.at())
+            }
+            var step = pending.step ?? Step()
+            step.hasConsent = true
+            return .underway(step)
+        }
+    }
+
+    /// The contact's own number, which the database was asked for.
+    func numbered(_ pending: Pending<Self>, _ result: XMLTree) -> Verdict<Self> {
+        let column = settings.identifierColumns[.phone]
+        let cell = result["COLUMNS"]?.all("COLUMN").first { $0["NAME"]?.text == column }
+        guard let phone = cell?["VALUE"]?.text.trimmed.consentNumber else {
+            return .rejected(ServerFinding.consentNumber.at("contact"))
+        }
+        var step = pending.step ?? Step()
+        step.phone = phone
+        return .underway(step)
+    }
+}

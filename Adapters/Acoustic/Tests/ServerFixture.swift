@@ -277,6 +277,23 @@ enum ServerFixture {
                 ]
             ),
             Sample(
+                "acoustic-server-channel-contact",
+                "Somebody asks for the contact of a device.",
+                isOrdinary: false,
+                [
+                    corpus.operation(
+                        527,
+                        0,
+                        .readBack(
+                            ReadRequest(
+                                "channelContact",
+                                arguments: ["channel": "push.device", "userId": "mu-7", "channelId": "ch-9"]
+                            )
+                        )
+                    )
+                ]
+            ),
+            Sample(
                 "acoustic-server-option",
                 "Options that can't be used.",
                 isOrdinary: false,

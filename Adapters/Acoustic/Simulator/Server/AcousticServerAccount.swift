@@ -71,6 +71,8 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var jobs: [Job] = []
     /// Events, oldest first.
     public var events: [Event] = []
+    /// Keys of contacts by app and device: `PUSH-gcb4hVDsXq/mu-7|ch-9`. A consent leads here, too.
+    public var devices: [String: String] = [:]
     /// Consents by channel, qualifier and destination: `SMS-24680/358401234567`.
     public var consents: [String: Consent] = [:]
     /// Keys of contacts that jobs erased, oldest first, each once.

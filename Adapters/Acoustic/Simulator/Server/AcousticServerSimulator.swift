@@ -12,7 +12,7 @@ public import PatchbayModel
 public struct AcousticServerSimulator: VendorSimulator {
     public static let id: AdapterID = "acoustic-server"
 
-    private let settings: AcousticServerSimulatorSettings
+    let settings: AcousticServerSimulatorSettings
 
     public init(settings: JSONObject) throws(SettingsError) {
         self.settings = try AcousticServerSimulatorSettings.table.read(
@@ -84,6 +84,8 @@ public struct AcousticServerSimulator: VendorSimulator {
         case ("GET", 5...), ("PUT", 5...):
             if path[1] == "databases" && path[3] == "consent" {
                 consent(request, Array(path[2...]), &state)
+            } else if request.method == "GET" && path[1] == "databases" && path[3] == "contactbychannel" {
+                contact(ofDevice: Array(path[2...]), state)
             } else {
                 error(404, "No such address.")
             }
@@ -91,11 +93,11 @@ public struct AcousticServerSimulator: VendorSimulator {
         }
     }
 
-    private func error(_ status: Int, _ message: String) -> WireResponse {
+    func error(_ status: Int, _ message: String) -> WireResponse {
         WireResponse(status, json: wrapped(errors: [.string(message)], [:]))
     }
 
-    private func wrapped(errors: [JSONValue] = [], _ data: JSONValue) -> JSONValue {
+    func wrapped(errors: [JSONValue] = [], _ data: JSONValue) -> JSONValue {
         [
             "meta": [
                 "attributes": [:], "generalErrors": .array(errors), "fieldErrors": [:], "links": [], "nextPageUrl": nil,
@@ -195,6 +197,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         if isText, status == "OPTED-OUT", state.consents[place] == nil {
             return error(400, "A text-message consent is not added as opted out.")
         }
+        if isPush { state.devices[place] = path[3] }
         state.consents[place] = .init(
             status: status,
             date: body["consentDate"]?.string,

@@ -35,6 +35,11 @@ extension AcousticServer {
                 return notUnderstood(exchange, &memory)
             }
             return interpretConsent(exchange, json["data"])
+        case .channelContact:
+            guard let contact = ChannelContact.json(exchange.outcome.reply?.json) else {
+                return notUnderstood(exchange, &memory)
+            }
+            return Interpretation(exchange.operations) { _ in .accepted(answer: contact) }
         case .writeConsent: return Interpretation(exchange.operations) { _ in .accepted() }
         case .token: return Interpretation()
         case .addRecipient, .updateRecipient, .selectRecipient, .optOutRecipient, .removeRecipient, .importList,
@@ -127,6 +132,8 @@ extension AcousticServer {
             }
         case (.optOutRecipient, ServerFinding.optedOut):
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
+        case (.channelContact, ServerFinding.notFound):
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.contactUnknown.at("contact")) }
         case (.readConsent, ServerFinding.notFound), (.writeConsent, ServerFinding.notFound):
             return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.consentNone.at("action")) }
         case (.readConsent, ServerFinding.conflict), (.writeConsent, ServerFinding.conflict):

@@ -195,6 +195,10 @@ extension AcousticServer {
         case .files(let record):
             RuleID.acoustic("S47").fire()
             return Transmission(.importList, requests.start(record), carrying: [head])
+        case .channelContact(let name, let device):
+            // `examine` lets no question through that the settings have no app key for.
+            let path = ChannelContact(name, device, settings)?.path(settings) ?? ""
+            return Transmission(.channelContact, requests.look(at: path), carrying: [head])
         case .contact, .consent, nil:
             RuleID.acoustic("S46").fire()
             let key = head.operation.acousticKey

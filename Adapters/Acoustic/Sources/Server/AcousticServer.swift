@@ -38,6 +38,8 @@ public struct AcousticServer: VendorAdapter {
         case readConsent
         /// A person's yes or no on a channel.
         case writeConsent
+        /// What the vendor holds of the contact of a device.
+        case channelContact
 
         public var isJournaled: Bool { self == .events }
     }
@@ -101,9 +103,15 @@ public struct AcousticServer: VendorAdapter {
     private func judge(_ request: ReadRequest, _ operation: EngagementOperation) -> [Finding] {
         let path = "action.request"
         guard let question = ServerQuestion(request) else { return [ServerFinding.question.at(path)] }
-        guard case .consent = question else { return [] }
-        guard let place = ConsentPlace(operation, settings) else { return [ServerFinding.consentUnnamed.at(path)] }
-        return place.problem(settings).map { [$0.at(path)] } ?? []
+        switch question {
+        case .consent:
+            guard let place = ConsentPlace(operation, settings) else { return [ServerFinding.consentUnnamed.at(path)] }
+            return place.problem(settings).map { [$0.at(path)] } ?? []
+        case .channelContact(let name, let device):
+            let isNamed = ChannelContact(name, device, settings) != nil
+            return isNamed ? [] : [ServerFinding.consentUnnamed.at(path)]
+        case .contact, .job, .files: return []
+        }
     }
 
     private func problems(ofKeyOf operation: EngagementOperation) -> [Finding] {
@@ -183,6 +191,8 @@ enum ServerQuestion: Sendable {
     case files(ImportRecord)
     /// What the vendor holds of a consent: its name in the settings, and the device or the number where the question names it.
     case consent(AcousticSourceName, device: String?, phone: String?)
+    /// What the database holds of the contact of a device.
+    case channelContact(AcousticSourceName, device: String)
 
     init?(_ request: ReadRequest) {
         let texts = Dictionary(request.arguments.map { ($0.name, $0.value.string ?? "") }) { $1 }
@@ -190,6 +200,7 @@ enum ServerQuestion: Sendable {
             needed.allSatisfy { texts[$0].map { !$0.isEmpty && XMLTree.canHold($0) } ?? false }
                 && texts.keys.allSatisfy((needed + others).contains)
         }
+        let ids = [texts["userId"], texts["channelId"]].compactMap(\.self)
         switch request.what {
         case "contact" where texts.isEmpty: self = .contact
         case "job" where has(["id"]):
@@ -201,8 +212,12 @@ enum ServerQuestion: Sendable {
             self = .files(
                 ImportRecord(mapFile: texts["mapFile"] ?? "", sourceFile: texts["sourceFile"] ?? "", encoding: encoding)
             )
+        case "channelContact" where has(["channel", "userId", "channelId"]) && ids.allSatisfy(\.isDeviceID):
+            self = .channelContact(
+                AcousticSourceName(rawValue: texts["channel"] ?? ""),
+                device: ids.joined(separator: "|")
+            )
         case "consent" where has(["channel"], ["userId", "channelId", "phone"]):
-            let ids = [texts["userId"], texts["channelId"]].compactMap(\.self)
             let number = texts["phone"].map(\.consentNumber)
             guard ids.isEmpty || ids.count == 2 && ids.allSatisfy(\.isDeviceID), number.map({ $0 != nil }) ?? true
             else { return nil }

@@ -180,11 +180,11 @@ extension AcousticServer {
         RuleID.acoustic("S50").fire()
         let path = settings.path(of: place, key: key, destination)
         guard case .changeSubscription(let subscription) = head.operation.action else {
-            return Transmission(.readConsent, requests.consent(at: path), carrying: [head])
+            return Transmission(.readConsent, requests.look(at: path), carrying: [head])
         }
         if place.channel.knowsNoFirstNo, subscription.state != .subscribed, head.step?.hasConsent != true {
             RuleID.acoustic("S52").fire()
-            return Transmission(.readConsent, requests.consent(at: path), carrying: [head])
+            return Transmission(.readConsent, requests.look(at: path), carrying: [head])
         }
         RuleID.acoustic("S51").fire()
         return Transmission(

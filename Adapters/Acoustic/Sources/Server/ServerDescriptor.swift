@@ -52,7 +52,7 @@ extension AcousticServer {
         .operation(.track): .native(note: "behaviours of the contact"),
         .operation(.farewell): .native(note: "nothing is left to say; no request"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
-        .operation(.readBack): .native(note: "contact, consent, job, import"),
+        .operation(.readBack): .native(note: "contact, channelContact, consent, job, import"),
         .identifier(.external): .native(note: "the contact's key itself"),
         .identifier(.email): .native(note: "where the settings name a column"),
         .identifier(.phone): .native(note: "where the settings name a column"),

@@ -434,8 +434,8 @@ enum ServerFinding: Sendable {
         rule: .acoustic("S46"),
         reason: "There is no such question",
         remedy:
-            "Ask for contact, for consent with channel (and userId and channelId, or phone), for job with id, or for import "
-            + "with mapFile and sourceFile."
+            "Ask for contact, for channelContact with channel, userId and channelId, for consent with channel (and userId "
+            + "and channelId, or phone), for job with id, or for import with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
         "acoustic.server.import.complete",

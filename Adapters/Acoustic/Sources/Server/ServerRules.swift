@@ -16,6 +16,7 @@ enum AcousticServerRules: Sendable {
     private static let inferred = "field definitions; their use in XML (inferred)"
     private static let consents =
         "Acoustic Campaign reference: shared channel consent; a public client for text messages (GET confirmed, PUT inferred)"
+    private static let channels = "Acoustic Campaign reference: shared contact by channel (confirmed)"
     private static let house = "decision of this adapter; the vendor says nothing"
 
     private static let table: [(String, String, String)] = [
@@ -122,5 +123,6 @@ enum AcousticServerRules: Sendable {
             "A push consent names one device by options, a text-message consent a number by option or the contact's own.",
             house
         ),
+        ("S54", "The contact of a device is read by its channel: address and custom fields.", channels),
     ]
 }

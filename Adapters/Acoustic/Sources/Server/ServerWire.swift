@@ -264,7 +264,7 @@ struct ServerRequests: Sendable {
 
     func status(ofJob job: String) -> WireRequest { call(JobRecord.table.xml("GetJobStatus", JobRecord(job: job))) }
 
-    func consent(at path: String) -> WireRequest { request("GET", path) }
+    func look(at path: String) -> WireRequest { request("GET", path) }
 
     func consent(_ record: ConsentRecord, at path: String) -> WireRequest {
         var writer = JSONWriter(expecting: 160)

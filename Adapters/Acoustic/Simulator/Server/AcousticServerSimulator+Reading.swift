@@ -1,0 +1,17 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+
+extension AcousticServerSimulator {
+    /// The contact of a device that some consent named.
+    func contact(ofDevice path: [String], _ state: AcousticServerAccount) -> WireResponse {
+        guard settings.isDatabase(path[0]), path.count == 4,
+            let contact = state.devices["\(path[2])/\(path[3])"].flatMap({ state.contacts[$0] })
+        else { return error(404, "No such contact.") }
+        let fields = contact.columns.sorted { $0.key < $1.key }.map { name, value -> JSONValue in
+            ["name": .string(name), "value": .string(value)]
+        }
+        var data: JSONObject = ["emailType": "HTML", "customFields": .array(fields)]
+        if let email = contact.columns[settings.emailColumn] { data["email"] = .string(email) }
+        return WireResponse(200, json: wrapped(.object(data)))
+    }
+}

@@ -26,6 +26,7 @@ enum ServerFixture {
         "subscriptionColumns": [
             "push": "Push", "push.weekly_offers": "PushWeekly", "email.weekly_offers": "MailWeekly", "sms": "Sms",
         ],
+        "tagLists": ["newcomer": "880022", "reader": "880023"], "subscriptionLists": ["email.digest": "880024"],
         "consentQualifiers": ["push.device": "gcb4hVDsXq", "sms.alerts": "24680"],
         "eventCodes": ["Order Placed": "211"],
     ]
@@ -65,7 +66,8 @@ enum ServerFixture {
                     part: .step,
                     json: [
                         "most": 25, "verb": "update", "contactID": "881200001", "isFound": true,
-                        "email": "aino@example.com", "phone": "358401234567", "hasConsent": true, "job": "4471",
+                        "email": "aino@example.com", "phone": "358401234567", "hasConsent": true,
+                        "isMissing": true, "isWritten": true, "lists": 1, "job": "4471",
                         "lostJobs": 1,
                     ]
                 ),
@@ -294,6 +296,43 @@ enum ServerFixture {
                 ]
             ),
             Sample(
+                "acoustic-server-lists",
+                "A contact gets a tag that is a column and two that are contact lists, then a topic that is one.",
+                [
+                    corpus.operation(528, 0, .changeTags(TagChange(add: ["sports", "reader", "newcomer"]))),
+                    corpus.operation(
+                        528,
+                        1,
+                        options: options(["contactId": "881200001"]),
+                        .changeSubscription(Subscription(channel: .email, topic: "digest", state: .subscribed))
+                    ),
+                ]
+            ),
+            Sample(
+                "acoustic-server-list-stranger",
+                "A contact joins a list before anything else was said of it.",
+                [corpus.operation(529, 0, contact: "c-1002", .changeTags(TagChange(add: ["reader"])))]
+            ),
+            Sample(
+                "acoustic-server-list-left",
+                "No call takes a contact out of a list.",
+                isOrdinary: false,
+                [corpus.operation(530, 0, .changeTags(TagChange(remove: ["reader"])))]
+            ),
+            Sample(
+                "acoustic-server-list-new",
+                "A contact list is made.",
+                [
+                    corpus.operation(
+                        531,
+                        0,
+                        .readBack(
+                            ReadRequest("createContactList", arguments: ["name": "Readers", "visibility": "shared"])
+                        )
+                    )
+                ]
+            ),
+            Sample(
                 "acoustic-server-option",
                 "Options that can't be used.",
                 isOrdinary: false,
@@ -340,7 +379,7 @@ enum ServerFixture {
     }
 
     private static let replies: [SampleReply] =
-        [50, 51, 106, 122, 123, 129, 145, 150, 314, 1017, 4711].map { SampleReply("fault \($0)", fault($0)) } + [
+        [50, 51, 106, 122, 123, 129, 1018, 145, 150, 314, 1017, 4711].map { SampleReply("fault \($0)", fault($0)) } + [
             SampleReply("SUCCESS false without a fault", xml("<RESULT><SUCCESS>false</SUCCESS></RESULT>")),
             SampleReply("SUCCESS true in small letters", xml("<RESULT><SUCCESS>true</SUCCESS></RESULT>")),
             SampleReply(
@@ -349,6 +388,7 @@ enum ServerFixture {
             ),
             SampleReply("a contact without an address", yes("<EMAIL/><RecipientId>881200001</RecipientId>")),
             SampleReply("a job's number", yes("<JOB_ID>4471</JOB_ID>")),
+            SampleReply("a list's number", yes("<CONTACT_LIST_ID>880101</CONTACT_LIST_ID>")),
             SampleReply("a job that runs", job("RUNNING", 0)),
             SampleReply("a job that is complete", job("COMPLETE", 6)),
             SampleReply("a job that dropped rows", job("COMPLETE", 5)),

@@ -71,6 +71,10 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
     public var jobs: [Job] = []
     /// Events, oldest first.
     public var events: [Event] = []
+    /// Keys of contacts by contact list, each once, in order.
+    public var lists: [String: [String]] = [:]
+    /// Names of contact lists that were made, oldest first.
+    public var madeLists: [String] = []
     /// Keys of contacts by app and device: `PUSH-gcb4hVDsXq/mu-7|ch-9`. A consent leads here, too.
     public var devices: [String: String] = [:]
     /// Consents by channel, qualifier and destination: `SMS-24680/358401234567`.
@@ -84,4 +88,10 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
 
     /// A database without contacts.
     public init() {}
+
+    /// A contact is gone, from its lists, too.
+    mutating func forget(_ key: String) {
+        contacts[key] = nil
+        for list in lists.keys { lists[list]?.removeAll { $0 == key } }
+    }
 }

@@ -11,14 +11,14 @@ public struct AcousticServerScene: VendorScene {
         "baseUrl": "https://api-campaign.test", "clientId": "client-1", "clientSecret": "secret-of-client-1",
         "refreshToken": "refresh-of-client-1", "databaseId": "771100", "keyColumn": "CustomerNo",
         "tagColumns": ["sports": "IsSports"], "identifierColumns": ["email": "Email", "phone": "Phone"],
-        "consentQualifiers": ["sms": "24680"],
+        "consentQualifiers": ["sms": "24680"], "tagLists": ["vip": "880022"],
     ]
 
     public static let question = ReadRequest("contact")
     public static var closing: Action { .changeAttributes(["closing": .set("1")]) }
 
     public static func say(_ number: Int, _ random: inout SeededGenerator) -> Action {
-        switch random.below(11) {
+        switch random.below(12) {
         case 0: .changeTags(TagChange(add: ["sports"]))
         case 1: .changeTags(TagChange(remove: ["sports"]))
         case 2: .identify([Identifier(.email, "p\(random.below(3))@example.com")])
@@ -26,6 +26,7 @@ public struct AcousticServerScene: VendorScene {
         case 5: .changeAttributes([random.pick(["tier", "store"]): .unset])
         case 6 where random.below(4) == 0:
             .changeSubscription(Subscription(channel: .email, state: .unsubscribed))
+        case 11: .changeTags(TagChange(add: random.below(2) == 0 ? ["vip"] : ["vip", "sports"]))
         case 9: .identify([Identifier(.phone, "+35840123456\(random.below(3))")])
         case 10:
             .changeSubscription(Subscription(channel: .sms, state: random.below(2) == 0 ? .subscribed : .unsubscribed))
@@ -41,6 +42,11 @@ public struct AcousticServerScene: VendorScene {
                     let columns = contact.columns.map { ($0.key, JSONValue.string($0.value)) }
                     return [.string(key), .object(JSONObject(columns)), .bool(contact.isOut)]
                 }
+            ),
+            "lists": .object(
+                JSONObject(
+                    account.lists.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .string($0) })) }
+                )
             ),
             "consents": .object(
                 JSONObject(account.consents.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value.status)) })

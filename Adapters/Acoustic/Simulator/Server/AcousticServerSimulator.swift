@@ -52,7 +52,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         for place in state.jobs.indices where !state.jobs[place].isDone && state.jobs[place].readyAt <= now {
             state.jobs[place].isDone = true
             for key in state.jobs[place].erases {
-                state.contacts[key] = nil
+                state.forget(key)
                 if !state.erased.contains(key) { state.erased.append(key) }
             }
         }
@@ -333,6 +333,8 @@ public struct AcousticServerSimulator: VendorSimulator {
         switch call.name {
         case "ImportList": return start(call, &state, now)
         case "GetJobStatus": return status(call, state)
+        case "AddContactToContactList": return join(call, &state)
+        case "CreateContactList": return make(call, &state)
         case "AddRecipient", "UpdateRecipient", "SelectRecipientData", "OptOutRecipient", "RemoveRecipient": break
         default: return .fault(51)
         }
@@ -356,7 +358,7 @@ public struct AcousticServerSimulator: VendorSimulator {
             if call.text("EMAIL") == nil, state.contacts[key]?.columns[settings.emailColumn] != nil {
                 return .fault(52)
             }
-            state.contacts[key] = nil
+            state.forget(key)
         }
         return .yes([])
     }
@@ -409,6 +411,29 @@ public struct AcousticServerSimulator: VendorSimulator {
         text.contains("<") ? text.replacing("<", with: "&lt;").replacing(">", with: "&gt;") : text
     }
 
+    /// A contact by its number, or by its key; a list has it once.
+    private func join(_ call: Call, _ state: inout AcousticServerAccount) -> Reply {
+        guard let list = call.text("CONTACT_LIST_ID") else { return .fault(52) }
+        guard !list.isEmpty, list.allSatisfy(\.isNumber) else { return .fault(310) }
+        guard settings.lists.isEmpty || settings.lists.contains(list) else { return .fault(106) }
+        guard let columns = call.columns() else { return .fault(316) }
+        let numbered = call.text("CONTACT_ID").map { id in state.contacts.first { String($0.value.id) == id }?.key }
+        guard let key = numbered ?? find(columns, email: nil, state) else { return .fault(128) }
+        let members = Set(state.lists[list] ?? []).union([key])
+        state.lists[list] = members.sorted()
+        return .yes([])
+    }
+
+    private func make(_ call: Call, _ state: inout AcousticServerAccount) -> Reply {
+        guard let database = call.text("DATABASE_ID"), let name = call.text("CONTACT_LIST_NAME"), !name.isEmpty,
+            let visibility = call.text("VISIBILITY")
+        else { return .fault(52) }
+        guard settings.isDatabase(database) else { return .fault(106) }
+        guard ["0", "1"].contains(visibility) else { return .fault(100) }
+        state.madeLists.append(name)
+        return .yes([XMLTree("CONTACT_LIST_ID", String(880_100 + state.madeLists.count))])
+    }
+
     private func select(_ key: String, _ state: AcousticServerAccount) -> Reply {
         guard let contact = state.contacts[key] else { return .fault(128) }
         let address = settings.keyColumn == settings.emailColumn ? key : contact.columns[settings.emailColumn] ?? ""
@@ -421,6 +446,11 @@ public struct AcousticServerSimulator: VendorSimulator {
             XMLTree("EmailType", "0"), XMLTree("LastModified", "3/9/31 7:05 AM"),
             XMLTree("CreatedFrom", contact.createdFrom), XMLTree("OptedIn", "3/9/31 7:05 AM"),
             XMLTree("OptedOut", contact.isOut ? "3/9/31 7:05 AM" : ""), XMLTree("COLUMNS", "", columns),
+            XMLTree(
+                "CONTACT_LISTS",
+                "",
+                state.lists.filter { $0.value.contains(key) }.keys.sorted().map { XMLTree("CONTACT_LIST_ID", $0) }
+            ),
         ])
     }
 
@@ -470,6 +500,7 @@ struct AcousticServerSimulatorSettings: Sendable {
     var columns: [String] = []
     var eventCodes: [String] = []
     var files: [String] = []
+    var lists: [String] = []
     var poison = ""
     var tokenLife = 14_400
     var jobTime = 8000
@@ -492,6 +523,7 @@ struct AcousticServerSimulatorSettings: Sendable {
         .list("columns", \.columns, default: "[]", "Columns of the database; any if not given."),
         .list("eventCodes", \.eventCodes, default: "[]", "Event type codes; any if not given."),
         .list("files", \.files, default: "[]", "Files in the upload directory; any if not given."),
+        .list("lists", \.lists, default: "[]", "Ids of contact lists; any if not given."),
         .text("poison", \.poison, "A text that no column and no event takes."),
         .integer("tokenLife", \.tokenLife, in: 1...86_400, default: 14_400, "Seconds for which a token is good."),
         .integer("jobTime", \.jobTime, in: 0...86_400_000, default: 8000, "Milliseconds that a job takes."),

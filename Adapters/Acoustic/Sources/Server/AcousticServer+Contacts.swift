@@ -30,13 +30,15 @@ extension AcousticServer: ContactDoor {
             columns.append((settings.emailColumn, email))
         }
         let isOut = !(answer["optedOut"]?.string ?? "").trimmed.isEmpty
-        return ContactPage([(key, contact(key, columns, isOut: isOut))])
+        let lists = (answer["contactLists"]?.array ?? []).compactMap(\.string)
+        return ContactPage([(key, contact(key, columns, isOut: isOut, lists: lists))])
     }
 
     /// What would be read back.
     public func image(of operations: [EngagementOperation]) -> Contact {
         let isOut = operations.contains(where: isOptOut)
-        return contact(operations.first?.acousticKey ?? "", columns(of: operations), isOut: isOut)
+        let lists = operations.flatMap(lists)
+        return contact(operations.first?.acousticKey ?? "", columns(of: operations), isOut: isOut, lists: lists)
     }
 
     /// The attributes whose columns are written empty.
@@ -62,8 +64,6 @@ extension AcousticServer: ContactDoor {
 
     /// The requests that an amount makes.
     public func work(for amount: DoorAmount) -> [DoorWork] {
-        // No kind of subscription is counted apart: a no to text messages takes three requests.
-        let consents = settings.consentQualifiers.isEmpty ? 0 : 3 * amount[.changeSubscription]
         let outs = settings.subscriptionColumns["email"] == nil ? amount.optOuts : 0
         return [
             DoorWork(
@@ -77,36 +77,51 @@ extension AcousticServer: ContactDoor {
                 requests: settings.isKeyedByEmail ? outs : 2 * outs,
                 note: "a no to e-mail has a call of its own, and where the key is no address one that asks for it"
             ),
+        ] + others(amount)
+    }
+
+    /// Requests of which nothing tells how many subscriptions and tags need them: as many as can be.
+    private func others(_ amount: DoorAmount) -> [DoorWork] {
+        let changes = amount[.changeSubscription]
+        let joins = (settings.tagLists.isEmpty ? 0 : amount[.changeTags]) * settings.tagLists.count
+        let rows = [
+            DoorWork(
+                "consent",
+                requests: settings.consentQualifiers.isEmpty ? 0 : 3 * changes,
+                note: "at most: a question for the number, one for the consent, and the consent"
+            ),
+            DoorWork(
+                "AddContactToContactList",
+                requests: joins + (settings.subscriptionLists.isEmpty ? 0 : amount.topics),
+                note: "at most: one for each list that a contact joins"
+            ),
         ]
-            + (consents == 0
-                ? []
-                : [
-                    DoorWork(
-                        "consent",
-                        requests: consents,
-                        note: "at most: a question for the number, one for the consent, and the consent"
-                    )
-                ])
+        return rows.filter { $0.requests > 0 }
     }
 
     // MARK: A row in neutral terms
 
-    private func contact(_ key: String, _ columns: [(name: String, text: String)], isOut: Bool) -> Contact {
+    private func contact(
+        _ key: String,
+        _ columns: [(name: String, text: String)],
+        isOut: Bool,
+        lists: [String]
+    ) -> Contact {
         var contact = Contact(identifiers: [Identifier(keyKind, key)])
+        for list in lists {
+            if let tag = Self.source(settings.tagLists, list) {
+                contact.tags.insert(tag)
+            } else if let wish = Self.source(settings.subscriptionLists, list) {
+                contact.subscriptions.append(Self.subscription(wish, .subscribed))
+            }
+        }
         for (name, text) in columns where name != settings.keyColumn && !text.isEmpty {
             if let kind = Self.source(settings.identifierColumns, name) {
                 contact.identifiers.append(Identifier(kind, text))
             } else if let tag = Self.source(settings.tagColumns, name) {
                 if text == "Yes" { contact.tags.insert(tag) }
             } else if let wish = Self.source(settings.subscriptionColumns, name) {
-                let parts = wish.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
-                contact.subscriptions.append(
-                    Subscription(
-                        channel: Channel(rawValue: parts[0]),
-                        topic: parts.count > 1 ? parts[1] : nil,
-                        state: text == "Yes" ? .subscribed : .unsubscribed
-                    )
-                )
+                contact.subscriptions.append(Self.subscription(wish, text == "Yes" ? .subscribed : .unsubscribed))
             } else {
                 contact.attributes[attributeName(of: name)] = Self.value(text, settings.columns[name])
             }
@@ -120,6 +135,15 @@ extension AcousticServer: ContactDoor {
         contact.identifiers =
             contact.identifiers.prefix(1) + contact.identifiers.dropFirst().sorted { $0.kind < $1.kind }
         return contact
+    }
+
+    private static func subscription(_ name: AcousticSourceName, _ state: Subscription.State) -> Subscription {
+        let parts = name.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
+        return Subscription(
+            channel: Channel(rawValue: parts[0]),
+            topic: parts.count > 1 ? parts[1] : nil,
+            state: state
+        )
     }
 
     private static func source<Key: NeutralKey>(_ names: [Key: String], _ column: String) -> Key? {

@@ -17,7 +17,9 @@ extension AcousticServer {
         }
         memory.heard(at: exchange.moment.now)
         switch row.meaning {
-        case .park: return parking(exchange, row.finding ?? ServerFinding.forbidden, call)
+        case .park:
+            let isList = exchange.endpoint == .addToList && row.finding == ServerFinding.databaseUnknown
+            return parking(exchange, isList ? ServerFinding.listUnknown : row.finding ?? ServerFinding.forbidden, call)
         case .refused: return interpretRefusal(exchange, row.finding ?? ServerFinding.refused, call)
         case .accepted, .retry: return interpretYes(exchange, call, &memory)
         }
@@ -43,7 +45,7 @@ extension AcousticServer {
         case .writeConsent: return Interpretation(exchange.operations) { _ in .accepted() }
         case .token: return Interpretation()
         case .addRecipient, .updateRecipient, .selectRecipient, .optOutRecipient, .removeRecipient, .importList,
-            .jobStatus:
+            .jobStatus, .addToList, .createList:
             break
         }
         guard let call, call.isYes, let result = call.result else { return notUnderstood(exchange, &memory) }
@@ -51,6 +53,8 @@ extension AcousticServer {
         switch exchange.endpoint {
         case .selectRecipient: return interpretSelection(exchange, result, &memory)
         case .removeRecipient: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.removed.at()) }
+        case .addToList: return interpretMember(exchange.operations)
+        case .createList: return interpretList(exchange, result)
         case .importList: return interpretImport(exchange, result, &memory)
         case .jobStatus: return interpretJob(exchange, result, &memory)
         case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):
@@ -87,6 +91,7 @@ extension AcousticServer {
             case .events where isDoubtful && settings.eventsInDoubt == .reject:
                 RuleID.acoustic("S38").fire()
                 return .rejected(ServerFinding.eventUnknown.at("action.event"))
+            case .createList where isDoubtful: return .rejected(ServerFinding.listUncertain.at("action"))
             case .importList where isDoubtful: return .rejected(ServerFinding.importUnknown.at("action"))
             default: return nil
             }
@@ -130,6 +135,9 @@ extension AcousticServer {
                 default: return .rejected(ServerFinding.contactUnknown.at("contact", call))
                 }
             }
+        case (.addToList, ServerFinding.listHasIt): return interpretMember(exchange.operations)
+        case (.addToList, ServerFinding.contactUnknown):
+            return interpretStranger(exchange.operations, finding.at("contact", call))
         case (.optOutRecipient, ServerFinding.optedOut):
             return Interpretation(exchange.operations) { _ in .unchanged(ServerFinding.alreadyOut.at()) }
         case (.channelContact, ServerFinding.notFound):
@@ -182,6 +190,12 @@ extension AcousticServer {
         for one in operations {
             let later = row.replacement(of: one.id, cells(of: one.operation))
             if later != nil { RuleID.acoustic("S25").fire() }
+            guard lists(of: one.operation).isEmpty else {
+                var step = one.step ?? Step()
+                step.isWritten = true
+                verdicts[one.id] = .underway(step)
+                continue
+            }
             verdicts[one.id] = later.map { .superseded(by: $0) } ?? .accepted()
         }
         return verdicts

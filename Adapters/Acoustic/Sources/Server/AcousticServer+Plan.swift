@@ -64,6 +64,7 @@ extension AcousticServer {
         _ requests: ServerRequests
     ) -> Transmission<Self> {
         if let place = consent(of: head) { return consent(place, head, requests) }
+        if let list = nextList(of: head) { return member(of: list, head, requests) }
         return switch head.operation.action {
         case .readBack(let request): question(request, head, requests)
         case .track: event(head, pending, requests)
@@ -89,7 +90,7 @@ extension AcousticServer {
         }
     }
 
-    private func isWritten(_ operation: EngagementOperation) -> Bool {
+    func isWritten(_ operation: EngagementOperation) -> Bool {
         switch operation.action {
         case .identify, .changeAttributes, .changeTags: true
         case .changeSubscription(let subscription):
@@ -105,7 +106,7 @@ extension AcousticServer {
         let (key, verb) = (head.operation.acousticKey, verb(of: head))
         RuleID.acoustic(verb == .add ? "S6" : "S7").fire()
         let group = group(of: head, pending, atMost: Self.mostTogether) { one in
-            isWritten(one.operation) && self.verb(of: one) == verb && ScalarString.equal(one.operation.acousticKey, key)
+            needsRow(one) && self.verb(of: one) == verb && ScalarString.equal(one.operation.acousticKey, key)
         }
         let row = RecipientRow(group, key: key, settings)
         return Transmission(
@@ -199,6 +200,9 @@ extension AcousticServer {
             // `examine` lets no question through that the settings have no app key for.
             let path = ChannelContact(name, device, settings)?.path(settings) ?? ""
             return Transmission(.channelContact, requests.look(at: path), carrying: [head])
+        case .newList(let list):
+            RuleID.acoustic("S57").fire()
+            return Transmission(.createList, requests.make(list), carrying: [head])
         case .contact, .consent, nil:
             RuleID.acoustic("S46").fire()
             let key = head.operation.acousticKey

@@ -40,6 +40,10 @@ public struct AcousticServer: VendorAdapter {
         case writeConsent
         /// What the vendor holds of the contact of a device.
         case channelContact
+        /// A contact that joins a contact list.
+        case addToList
+        /// A contact list that is made.
+        case createList
 
         public var isJournaled: Bool { self == .events }
     }
@@ -63,6 +67,10 @@ public struct AcousticServer: VendorAdapter {
         /// The contact's number for text messages, and whether the vendor has a consent of it.
         var phone: String?
         var hasConsent: Bool?
+        /// Whether the database does not have the contact that is to join a list; whether its row is written; lists joined.
+        var isMissing: Bool?
+        var isWritten: Bool?
+        var lists: Int?
         /// The job that it waits for.
         var job: String?
         /// Jobs of which the vendor knew nothing any more.
@@ -110,7 +118,7 @@ public struct AcousticServer: VendorAdapter {
         case .channelContact(let name, let device):
             let isNamed = ChannelContact(name, device, settings) != nil
             return isNamed ? [] : [ServerFinding.consentUnnamed.at(path)]
-        case .contact, .job, .files: return []
+        case .contact, .job, .files, .newList: return []
         }
     }
 
@@ -193,6 +201,8 @@ enum ServerQuestion: Sendable {
     case consent(AcousticSourceName, device: String?, phone: String?)
     /// What the database holds of the contact of a device.
     case channelContact(AcousticSourceName, device: String)
+    /// A contact list is made; the answer is its number.
+    case newList(NewList)
 
     init?(_ request: ReadRequest) {
         let texts = Dictionary(request.arguments.map { ($0.name, $0.value.string ?? "") }) { $1 }
@@ -212,6 +222,9 @@ enum ServerQuestion: Sendable {
             self = .files(
                 ImportRecord(mapFile: texts["mapFile"] ?? "", sourceFile: texts["sourceFile"] ?? "", encoding: encoding)
             )
+        case "createContactList" where has(["name"], ["visibility", "folder"]):
+            guard let list = NewList(texts) else { return nil }
+            self = .newList(list)
         case "channelContact" where has(["channel", "userId", "channelId"]) && ids.allSatisfy(\.isDeviceID):
             self = .channelContact(
                 AcousticSourceName(rawValue: texts["channel"] ?? ""),

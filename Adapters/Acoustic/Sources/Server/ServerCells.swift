@@ -14,6 +14,8 @@ struct ServerCells: Sendable {
 
     /// What is written, each column once, in order of the neutral names.
     private(set) var cells: [Cell] = []
+    /// The contact lists that the contact joins, in order of the neutral names.
+    private(set) var lists: [String] = []
     /// What is to be said; an error where nothing is left to write.
     private(set) var findings: [Finding] = []
     /// Whether the operation says nothing but who the contact is, which stands in every call.
@@ -30,7 +32,9 @@ struct ServerCells: Sendable {
         case .changeSubscription(let subscription): add(subscription, operation)
         default: break
         }
-        if cells.isEmpty, findings.isEmpty, !isKeyAlone { findings = [ServerFinding.nothing.at("action")] }
+        if cells.isEmpty, lists.isEmpty, findings.isEmpty, !isKeyAlone {
+            findings = [ServerFinding.nothing.at("action")]
+        }
         settle()
     }
 
@@ -38,7 +42,9 @@ struct ServerCells: Sendable {
     private mutating func settle() {
         guard findings.contains(where: { $0.severity == .error }) else { return }
         RuleID.acoustic("S24").fire()
-        guard settings.onInvalid == .sendValid, !cells.isEmpty else { return cells = [] }
+        guard settings.onInvalid == .sendValid, !(cells.isEmpty && lists.isEmpty) else {
+            return (cells, lists) = ([], [])
+        }
         for place in findings.indices where findings[place].severity == .error { findings[place].severity = .warning }
     }
 
@@ -80,12 +86,17 @@ struct ServerCells: Sendable {
             // Of the tags that have no column nobody can say that they are gone.
             for tag in settings.tagColumns.keys { states[tag] = false }
             for tag in replace { states[tag] = true }
+            if settings.tagLists.keys.contains(where: { states[$0] == nil }) {
+                findings.append(ServerFinding.listStays.at("action.tags"))
+            }
         }
         for tag in change.remove { states[tag] = false }
         for tag in change.add { states[tag] = true }
         for (tag, isOn) in states.sorted(by: { $0.key < $1.key }) {
             if let column = settings.tagColumns[tag] {
                 put(.boolean(isOn), column, "action.tags")
+            } else if let list = settings.tagLists[tag] {
+                join(list, isOn, "action.tags")
             } else {
                 findings.append(ServerFinding.nameMissing.at("action.tags"))
             }
@@ -100,6 +111,7 @@ struct ServerCells: Sendable {
         }
         switch subscription.state {
         case .unknown: return findings.append(ServerFinding.subscriptionUnknown.at("\(path).state"))
+        case .suspended where subscription.list(settings) != nil: break
         case .suspended: findings.append(ServerFinding.subscriptionSuspended.at("\(path).state"))
         case .subscribed, .unsubscribed: break
         }
@@ -111,12 +123,21 @@ struct ServerCells: Sendable {
         }
         if let column = subscription.column(settings) {
             put(.boolean(subscription.state == .subscribed), column, path)
+        } else if let list = subscription.list(settings) {
+            join(list, subscription.state == .subscribed, path)
         } else if subscription.isOptOut(settings) {
             isKeyAlone = true
         } else {
             let isAddress = subscription.channel == .email && subscription.topic == nil
             findings.append((isAddress ? ServerFinding.optIn : ServerFinding.nameMissing).at(path))
         }
+    }
+
+    /// A list is joined, and never left (S56).
+    private mutating func join(_ list: String, _ isOn: Bool, _ path: String) {
+        if isOn { return lists.append(list) }
+        RuleID.acoustic("S56").fire()
+        findings.append(ServerFinding.listLeft.at(path))
     }
 
     /// A consent is written by a request of its own, and not into a column.

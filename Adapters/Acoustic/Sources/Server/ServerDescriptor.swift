@@ -28,14 +28,15 @@ extension AcousticServer {
             AcousticTokenRequest.table.summary, RecipientRecord.adding.summary, RecipientRecord.updating.summary,
             RecipientRecord.selecting.summary, RecipientRecord.optingOut.summary, RecipientRecord.removing.summary,
             ImportRecord.table.summary, JobRecord.table.summary, BehaviorRecord.table.summary,
-            ConsentRecord.table.summary,
+            ConsentRecord.table.summary, ListMemberRecord.table.summary, NewListRecord.table.summary,
         ],
         replies: .acousticServer
     )
 
     private static let asColumn = "a Yes/No column that the settings name"
     private static let asConsent = "the vendor's consent of the channel, or a Yes/No column, as the settings name it"
-    private static let unseen = "the vendor's own records do not see it"
+    private static let orList =
+        "the vendor's own records do not see it; or a contact list, which nobody leaves by a call"
 
     private static let capabilities: Capabilities = [
         .operation(.identify): .native(note: "values of columns"),
@@ -44,7 +45,7 @@ extension AcousticServer {
         .contact(.logOut): .unsupported(reason: "nobody logs in at a back end"),
         .operation(.registerDevice): .unsupported(reason: "devices register themselves"),
         .operation(.changeAttributes): .native(note: "one contact in a call"),
-        .operation(.changeTags): .emulated(how: asColumn, cost: unseen),
+        .operation(.changeTags): .emulated(how: asColumn, cost: orList),
         .operation(.changeSubscription): .native(
             note: "an opt-out of e-mail by its own call, a channel's consent, all else a column"
         ),
@@ -52,7 +53,9 @@ extension AcousticServer {
         .operation(.track): .native(note: "behaviours of the contact"),
         .operation(.farewell): .native(note: "nothing is left to say; no request"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
-        .operation(.readBack): .native(note: "contact, channelContact, consent, job, import"),
+        .operation(.readBack): .native(
+            note: "contact, channelContact, consent, job, import; a contact list is made so, too"
+        ),
         .identifier(.external): .native(note: "the contact's key itself"),
         .identifier(.email): .native(note: "where the settings name a column"),
         .identifier(.phone): .native(note: "where the settings name a column"),
@@ -70,11 +73,11 @@ extension AcousticServer {
         .attributeUnset: .emulated(how: "an empty value", cost: "that it clears the column is inferred"),
         .attributeIncrement: .unsupported(reason: "a value can only be set or removed"),
         .attributeAppend: .unsupported(reason: "a value can only be set or removed"),
-        .tags: .emulated(how: asColumn, cost: unseen),
+        .tags: .emulated(how: asColumn, cost: orList),
         .subscription(.push): .native(note: asConsent),
         .topics(.push): .native(note: asConsent),
         .subscription(.email): .native(note: "the opt-out; the way back only as a column"),
-        .topics(.email): .emulated(how: asColumn, cost: unseen),
+        .topics(.email): .emulated(how: asColumn, cost: orList),
         .subscription(.sms): .native(note: asConsent),
         .topics(.sms): .native(note: asConsent),
         .subscription(.inApp): .unsupported(reason: "nothing in the account reads it"),

@@ -63,7 +63,7 @@ enum ServerFinding: Sendable {
         .unsupported,
         rule: .acoustic("S14"),
         reason: "The settings name no column for it",
-        remedy: "Add it to identifierColumns, tagColumns or subscriptionColumns."
+        remedy: "Add it to identifierColumns, tagColumns, tagLists, subscriptionColumns or subscriptionLists."
     )
     static let columnKey = FindingRow(
         "acoustic.server.column.key",
@@ -328,6 +328,78 @@ enum ServerFinding: Sendable {
         remedy:
             "Begin it with /rest/, and name {qualifier} and {destination} in it; {databaseId} and {key} may stand there, too."
     )
+    static let listLeft = FindingRow(
+        "acoustic.server.list.left",
+        .error,
+        .unsupported,
+        rule: .acoustic("S56"),
+        reason: "The settings keep it as membership of a contact list, and no call takes a contact out of one",
+        remedy: "Take the contact out in the account, or keep it in a column of tagColumns or subscriptionColumns."
+    )
+    static let listStays = FindingRow(
+        "acoustic.server.list.stays",
+        .warning,
+        .unsupported,
+        rule: .acoustic("S56"),
+        reason:
+            "Other tags are memberships of contact lists, which a replacement can't end: whoever is in such a list stays there",
+        remedy: "Take the contact out of those lists in the account, or keep the tags in columns of tagColumns."
+    )
+    static let listHasIt = FindingRow(
+        "acoustic.server.list.member",
+        .note,
+        rule: .acoustic("S55"),
+        reason: "The contact is in the list already",
+        remedy: "Nothing to do."
+    )
+    static let listUnknown = FindingRow(
+        "acoustic.server.list.unknown",
+        .error,
+        .misconfigured,
+        rule: .acoustic("S13"),
+        reason: "The account knows no such contact list",
+        remedy: "Mend the ids in tagLists and subscriptionLists, then resume the provider."
+    )
+    static let listUncertain = FindingRow(
+        "acoustic.server.list.uncertain",
+        .error,
+        .outcomeUnknown,
+        rule: .acoustic("S57"),
+        reason: "Nobody knows whether the vendor made the contact list, and a repeat could make it twice",
+        remedy: "Look at the account's contact lists, then ask again or not."
+    )
+    static let listNumber = FindingRow(
+        "acoustic.server.list.number",
+        .error,
+        .invalid,
+        rule: .acoustic("S55"),
+        reason: "A contact list's id is digits",
+        remedy: "Copy the id from the list's page in the account."
+    )
+    static let listTwice = FindingRow(
+        "acoustic.server.list.twice",
+        .error,
+        .conflict,
+        rule: .acoustic("S55"),
+        reason: "Two names have the same contact list",
+        remedy: "Give one of them another list."
+    )
+    static let listElsewhere = FindingRow(
+        "acoustic.server.list.elsewhere",
+        .error,
+        .conflict,
+        rule: .acoustic("S55"),
+        reason: "The same tag or subscription has another place in the settings, too",
+        remedy: "Keep it as a contact list, as a column or as a consent."
+    )
+    static let listTopic = FindingRow(
+        "acoustic.server.list.topic",
+        .error,
+        .unsupported,
+        rule: .acoustic("S56"),
+        reason: "A whole channel can't be a contact list: nobody could end it",
+        remedy: "Name a topic, as channel.topic."
+    )
     static let eventKind = FindingRow(
         "acoustic.server.event.kind",
         .error,
@@ -435,7 +507,7 @@ enum ServerFinding: Sendable {
         reason: "There is no such question",
         remedy:
             "Ask for contact, for channelContact with channel, userId and channelId, for consent with channel (and userId "
-            + "and channelId, or phone), for job with id, or for import with mapFile and sourceFile."
+            + "and channelId, or phone), for createContactList with name, for job with id, or for import with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
         "acoustic.server.import.complete",
@@ -668,7 +740,8 @@ enum ServerFinding: Sendable {
         subscriptionUnknown,
         subscriptionSuspended, subscriptionDetails, optIn, noAddress, alreadyOut, contactSwitch, device, consent,
         consentDevice, consentNumber, consentNone, consentUnnamed, consentDetails, consentChannel, consentTwice,
-        consentPath,
+        consentPath, listLeft, listStays, listHasIt, listUnknown, listUncertain, listNumber, listTwice, listElsewhere,
+        listTopic,
         eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, contactThere,
         contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,
         importUnknown, jobRefused, jobLost, actionUnknown, closed, tokenLater, tokenRefused, tokenRefusedTwice,

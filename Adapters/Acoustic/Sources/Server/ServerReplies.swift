@@ -45,6 +45,7 @@ enum FaultTable: Sendable {
         row([106, 310], .park, ServerFinding.databaseUnknown, "S13"),
         row([122], .refused, ServerFinding.contactThere, "S8"),
         row([123, 128, 1008], .refused, ServerFinding.contactUnknown, "S8"),
+        row([1018], .refused, ServerFinding.listHasIt, "S55"),
         row([129], .refused, ServerFinding.optedOut, "S30"),
         row([146, 161, 188, 313, 314, 1007, 1011], .refused, ServerFinding.faultOfColumn, "S11"),
         row([121, 326, 1006, 1016, 1017], .refused, ServerFinding.faultOfValue, "S11"),

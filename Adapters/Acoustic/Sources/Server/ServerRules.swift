@@ -124,5 +124,13 @@ enum AcousticServerRules: Sendable {
             house
         ),
         ("S54", "The contact of a device is read by its channel: address and custom fields.", channels),
+        (
+            "S55",
+            "A tag or a topic may be membership of a contact list, which AddContactToContactList adds; whoever is in it already "
+                + "stays so, fault 1018 included.",
+            reference
+        ),
+        ("S56", "No call takes a contact out of a contact list, so a removal is refused.", house),
+        ("S57", "CreateContactList makes a contact list, private or shared; in doubt it is not repeated.", reference),
     ]
 }

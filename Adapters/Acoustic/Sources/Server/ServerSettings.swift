@@ -81,6 +81,8 @@ public struct AcousticServerSettings: AdapterSettings {
     var identifierColumns: [IdentifierKind: String] = [:]
     var tagColumns: [Tag: String] = [:]
     var subscriptionColumns: [AcousticSourceName: String] = [:]
+    var tagLists: [Tag: String] = [:]
+    var subscriptionLists: [AcousticSourceName: String] = [:]
     var consentQualifiers: [AcousticSourceName: String] = [:]
     var consentPaths: [AcousticSourceName: String] = [:]
     var onInvalid = AcousticSettings.Invalid.rejectAll
@@ -175,6 +177,18 @@ public struct AcousticServerSettings: AdapterSettings {
             \.subscriptionColumns,
             rule: .acoustic("S29"),
             "Yes/No columns by `channel`, or by `channel.topic`."
+        ),
+        .names(
+            "tagLists",
+            \.tagLists,
+            rule: .acoustic("S55"),
+            "Ids of contact lists by tag: the contact joins the list, and no call takes it out again."
+        ),
+        .names(
+            "subscriptionLists",
+            \.subscriptionLists,
+            rule: .acoustic("S55"),
+            "Ids of contact lists by `channel.topic`: a yes joins the list, and a no is refused."
         ),
         .names(
             "consentQualifiers",
@@ -291,7 +305,7 @@ public struct AcousticServerSettings: AdapterSettings {
         for (name, code) in eventCodes.sorted(by: { $0.key < $1.key }) where !code.isVendorNumber {
             problems.append(ServerFinding.eventCode.at("settings.\("eventCodes".dot(name.rawValue))"))
         }
-        return problems + consentProblems
+        return problems + consentProblems + listProblems
     }
 }
 

@@ -264,6 +264,14 @@ struct ServerRequests: Sendable {
 
     func status(ofJob job: String) -> WireRequest { call(JobRecord.table.xml("GetJobStatus", JobRecord(job: job))) }
 
+    func member(_ record: ListMemberRecord) -> WireRequest {
+        call(ListMemberRecord.table.xml("AddContactToContactList", record))
+    }
+
+    func make(_ list: NewList) -> WireRequest {
+        call(NewListRecord.table.xml("CreateContactList", NewListRecord(database: settings.databaseID, list: list)))
+    }
+
     func look(at path: String) -> WireRequest { request("GET", path) }
 
     func consent(_ record: ConsentRecord, at path: String) -> WireRequest {

@@ -1,0 +1,171 @@
+import PatchbayAdapterKit
+import PatchbayJSON
+import PatchbayModel
+
+/// A contact that is added to a contact list: by its number where that is known, else by its key (S55).
+struct ListMemberRecord: Sendable {
+    let list: String
+    /// The vendor's number of the contact; it wins over columns, so the key is left out beside it.
+    let contactID: String?
+    let key: ServerCells.Cell
+
+    private var columns: [ServerCells.Cell]? { contactID == nil ? [key] : nil }
+
+    static let table = FieldTable<ListMemberRecord>(
+        "AddContactToContactList",
+        [
+            .required(
+                "CONTACT_LIST_ID",
+                \.list,
+                .text,
+                from: "settings.tagLists, settings.subscriptionLists",
+                rule: .acoustic("S55")
+            ),
+            .optional("CONTACT_ID", \.contactID, .text, from: "options.contactId", rule: .acoustic("S55")),
+            .optional("COLUMN", \.columns, .cells, from: "contact", rule: .acoustic("S55")),
+        ]
+    )
+}
+
+/// A contact list that is made.
+struct NewListRecord: Sendable {
+    /// Who sees a list.
+    enum Visibility: String, CaseIterable, Sendable {
+        case `private`, shared
+
+        /// The vendor's number.
+        var code: String { self == .private ? "0" : "1" }
+    }
+
+    let database: String
+    let list: NewList
+
+    static let table = FieldTable<NewListRecord>(
+        "CreateContactList",
+        [
+            .required("DATABASE_ID", \.database, .text, from: "settings.databaseId", rule: .acoustic("S57")),
+            .required("CONTACT_LIST_NAME", \.list.name, .text, from: "request.name", rule: .acoustic("S57")),
+            .required("VISIBILITY", \.list.visibility.code, .text, from: "request.visibility", rule: .acoustic("S57")),
+            .optional("PARENT_FOLDER_PATH", \.list.folder, .text, from: "request.folder", rule: .acoustic("S57")),
+        ]
+    )
+}
+
+/// What is said of a contact list that is to be made.
+struct NewList: Sendable {
+    let name: String
+    let visibility: NewListRecord.Visibility
+    let folder: String?
+
+    /// A list as a question's texts say it; private unless they say otherwise, and nil where they can't be used.
+    init?(_ texts: [String: String]) {
+        guard let name = texts["name"],
+            let visibility = NewListRecord.Visibility(rawValue: texts["visibility"] ?? "private")
+        else { return nil }
+        (self.name, self.visibility, folder) = (name, visibility, texts["folder"])
+    }
+}
+
+extension Subscription {
+    /// The contact list that holds it; nil where the settings name none.
+    func list(_ settings: AcousticServerSettings) -> String? {
+        let name = [channel.rawValue, topic].compactMap(\.self).joined(separator: ".")
+        return settings.subscriptionLists[AcousticSourceName(rawValue: name)]
+    }
+}
+
+extension AcousticServerSettings {
+    /// Whether anything is held as membership of a contact list.
+    var hasLists: Bool { !tagLists.isEmpty || !subscriptionLists.isEmpty }
+
+    /// What is wrong with the settings of contact lists.
+    var listProblems: [Finding] {
+        var problems: [Finding] = []
+        var owners: [String: String] = [:]
+        func judge(_ path: String, _ list: String, isElsewhere: Bool) {
+            if !list.isVendorNumber { problems.append(ServerFinding.listNumber.at("settings.\(path)")) }
+            if isElsewhere { problems.append(ServerFinding.listElsewhere.at("settings.\(path)")) }
+            if let owner = owners.updateValue(path, forKey: list) {
+                problems.append(ServerFinding.listTwice.at("settings.\(path)", detail: "the same as \(owner)"))
+            }
+        }
+        for (tag, list) in tagLists.sorted(by: { $0.key < $1.key }) {
+            judge("tagLists".dot(tag.rawValue), list, isElsewhere: tagColumns[tag] != nil)
+        }
+        for (name, list) in subscriptionLists.sorted(by: { $0.key < $1.key }) {
+            let path = "subscriptionLists".dot(name.rawValue)
+            judge(path, list, isElsewhere: subscriptionColumns[name] != nil || consentQualifiers[name] != nil)
+            // A whole channel must be left again, and no call takes a contact out of a list.
+            if !name.rawValue.contains(".") { problems.append(ServerFinding.listTopic.at("settings.\(path)")) }
+        }
+        return problems
+    }
+}
+
+// MARK: Planning and answers
+
+extension AcousticServer {
+    /// Contact lists that an operation adds its contact to, in order.
+    func lists(of operation: EngagementOperation) -> [String] {
+        guard settings.hasLists else { return [] }
+        switch operation.action {
+        case .changeTags, .changeSubscription: return ServerCells(operation, settings).lists
+        default: return []
+        }
+    }
+
+    /// Whether something of it has to be written into the contact's row, or the row itself, before anything else.
+    func needsRow(_ pending: Pending<Self>) -> Bool {
+        guard pending.step?.isWritten != true, isWritten(pending.operation) else { return false }
+        if pending.step?.isMissing == true || lists(of: pending.operation).isEmpty { return true }
+        return !cells(of: pending.operation).isEmpty
+    }
+
+    /// The next contact list that its contact is added to; nil where its row comes first, or nothing is left.
+    func nextList(of pending: Pending<Self>) -> String? {
+        let lists = lists(of: pending.operation)
+        guard !lists.isEmpty, !needsRow(pending) else { return nil }
+        return lists.dropFirst(pending.step?.lists ?? 0).first
+    }
+
+    /// The call that adds a contact to a list.
+    func member(of list: String, _ head: Pending<Self>, _ requests: ServerRequests) -> Transmission<Self> {
+        RuleID.acoustic("S55").fire()
+        let record = ListMemberRecord(
+            list: list,
+            contactID: ServerOptions(head.operation).contactID,
+            key: ServerCells.Cell(column: settings.keyColumn, value: head.operation.acousticKey)
+        )
+        return Transmission(.addToList, requests.member(record), carrying: [head])
+    }
+
+    /// The contact is in the list, and goes on to the next.
+    func interpretMember(_ operations: [Pending<Self>]) -> Interpretation<Self> {
+        Interpretation(operations) { pending in
+            var step = pending.step ?? Step()
+            step.lists = (step.lists ?? 0) + 1
+            return step.lists ?? 0 < lists(of: pending.operation).count ? .underway(step) : .accepted()
+        }
+    }
+
+    /// Nobody can be added to a list who is not in the database: the row is made first, where the settings say so, once.
+    func interpretStranger(_ operations: [Pending<Self>], _ refusal: Finding) -> Interpretation<Self> {
+        Interpretation(operations) { pending in
+            var step = pending.step ?? Step()
+            let isNamedByKey = ServerOptions(pending.operation).contactID == nil
+            guard isNamedByKey, adds(pending.operation), step.isWritten != true, step.isMissing != true else {
+                return .rejected(refusal)
+            }
+            (step.isMissing, step.verb) = (true, .add)
+            return .underway(step)
+        }
+    }
+
+    /// A contact list was made.
+    func interpretList(_ exchange: Exchange<Self>, _ result: XMLTree) -> Interpretation<Self> {
+        guard let list = result["CONTACT_LIST_ID"]?.text.trimmed, list.isVendorNumber else {
+            return Interpretation(exchange.operations) { _ in .rejected(ServerFinding.listUncertain.at("action")) }
+        }
+        return Interpretation(exchange.operations) { _ in .accepted(answer: ["contactListId": .string(list)]) }
+    }
+}

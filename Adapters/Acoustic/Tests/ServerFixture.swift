@@ -333,6 +333,11 @@ enum ServerFixture {
                 ]
             ),
             Sample(
+                "acoustic-server-columns",
+                "Somebody asks for the database's columns.",
+                [corpus.operation(532, 0, .readBack(ReadRequest("columns")))]
+            ),
+            Sample(
                 "acoustic-server-option",
                 "Options that can't be used.",
                 isOrdinary: false,
@@ -389,6 +394,10 @@ enum ServerFixture {
             SampleReply("a contact without an address", yes("<EMAIL/><RecipientId>881200001</RecipientId>")),
             SampleReply("a job's number", yes("<JOB_ID>4471</JOB_ID>")),
             SampleReply("a list's number", yes("<CONTACT_LIST_ID>880101</CONTACT_LIST_ID>")),
+            SampleReply(
+                "columns",
+                yes("<COLUMNS><COLUMN><NAME>MemberNo</NAME><TYPE>0</TYPE></COLUMN></COLUMNS><KEY_COLUMNS/>")
+            ),
             SampleReply("a job that runs", job("RUNNING", 0)),
             SampleReply("a job that is complete", job("COMPLETE", 6)),
             SampleReply("a job that dropped rows", job("COMPLETE", 5)),

@@ -48,4 +48,59 @@ import Testing
             #expect(codes == [code])
         }
     }
+
+    @Test(.shows("acoustic/S58", of: AcousticServer.self))
+    func `the database's columns are read, and held against the settings`() throws {
+        let settings: JSONObject = [
+            "columns": [
+                "MemberNo": ["type": "text"], "City": ["type": "text"], "Visits": ["type": "text"],
+                "Tier": ["type": "selection", "values": ["silver", "gold", "iron"]], "Email": ["type": "email"],
+            ],
+            "attributeNames": [:], "identifierColumns": [:], "tagColumns": [:], "subscriptionColumns": [:],
+        ]
+        let desk = try ServerDesk(settings)
+        func column(_ name: String, _ code: String, _ more: String = "") -> String {
+            "<COLUMN><NAME>\(name)</NAME><TYPE>\(code)</TYPE>\(more)</COLUMN>"
+        }
+        let listed = ServerFixture.yes(
+            "<NAME>Customers</NAME><COLUMNS>" + column("MemberNo", "0") + column("EMAIL", "7") + column("City", "0")
+                + column("Visits", "2") + column("Odd", "12")
+                + column("Tier", "6", "<SELECTION_VALUES><VALUE>silver</VALUE><VALUE>gold</VALUE></SELECTION_VALUES>")
+                + column("Email", "7") + "</COLUMNS><KEY_COLUMNS><COLUMN><NAME>MemberNo</NAME></COLUMN></KEY_COLUMNS>"
+        )
+        desk.instead = [("listMetaData", .replied(listed))]
+        let read = try desk.ask("c-1", ReadRequest("columns"), seconds: 5)
+        #expect(read?.finding?.code == "acoustic.server.columns.differ")
+        #expect(read?.answer?["columns"]?["MemberNo"] == ["type": "text", "code": "0", "isKey": true])
+        #expect(read?.answer?["columns"]?["Tier"] == ["type": "selection", "code": "6", "values": ["silver", "gold"]])
+        #expect(read?.answer?["columns"]?["Odd"] == ["code": "12"])
+        #expect(
+            read?.answer?["differences"] == [
+                ["column": "Tier", "what": "values"], ["column": "Visits", "what": "type"],
+            ]
+        )
+        #expect(
+            desk.body(desk.sent("listMetaData")[0])
+                == "<Envelope><Body><GetListMetaData><LIST_ID>771100</LIST_ID></GetListMetaData></Body></Envelope>"
+        )
+        // The played account lists what its settings say.
+        let plain = try ServerDesk(
+            settings.with(["columns": [:], "emailColumn": "EMAIL"]),
+            vendor: ["columns": ["City", "EMAIL"]]
+        )
+        let fits = try plain.ask("c-1", ReadRequest("columns"), seconds: 5)
+        #expect(fits?.finding?.code == "acoustic.server.columns.fit")
+        #expect(fits?.answer?["differences"] == [])
+        let named = try ServerDesk(
+            settings.with(["columns": [:], "attributeNames": ["city": "city"]]),
+            vendor: ["columns": ["City", "EMAIL"]]
+        )
+        #expect(
+            try named.ask("c-1", ReadRequest("columns"), seconds: 5)?.answer?["differences"]
+                == [["column": "city", "what": "missing"]]
+        )
+        desk.instead = [("listMetaData", .replied(ServerFixture.yes("<COLUMNS/>"))), ("listMetaData", .lost)]
+        #expect(try desk.ask("c-1", ReadRequest("columns"), seconds: 60)?.answer != nil)
+        #expect(desk.codes(.readBack(ReadRequest("columns", arguments: ["list": "7"]))) == ["question"])
+    }
 }

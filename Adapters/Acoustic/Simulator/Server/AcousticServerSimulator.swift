@@ -336,6 +336,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         case "AddContactToContactList": return join(call, &state)
         case "CreateContactList": return make(call, &state)
         case "AddRecipient", "UpdateRecipient", "SelectRecipientData", "OptOutRecipient", "RemoveRecipient": break
+        case "GetListMetaData": break
         default: return .fault(51)
         }
         guard let list = call.text("LIST_ID") else { return .fault(52) }
@@ -344,6 +345,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         switch call.name {
         case "AddRecipient": return write(call, isNew: true, &state)
         case "UpdateRecipient": return write(call, isNew: false, &state)
+        case "GetListMetaData": return metaData()
         default: break
         }
         guard let columns = call.columns() else { return .fault(316) }
@@ -422,6 +424,19 @@ public struct AcousticServerSimulator: VendorSimulator {
         let members = Set(state.lists[list] ?? []).union([key])
         state.lists[list] = members.sorted()
         return .yes([])
+    }
+
+    /// Every column is a text here, but the address.
+    private func metaData() -> Reply {
+        let names = Set(settings.columns + [settings.keyColumn, settings.emailColumn]).sorted()
+        let columns = names.map { name in
+            XMLTree("COLUMN", "", [XMLTree("NAME", name), XMLTree("TYPE", name == settings.emailColumn ? "7" : "0")])
+        }
+        let key = XMLTree("COLUMN", "", [XMLTree("NAME", settings.keyColumn)])
+        return .yes([
+            XMLTree("ID", settings.databaseID), XMLTree("NAME", "Customers"), XMLTree("COLUMNS", "", columns),
+            XMLTree("KEY_COLUMNS", "", settings.isFlexible ? [] : [key]),
+        ])
     }
 
     private func make(_ call: Call, _ state: inout AcousticServerAccount) -> Reply {

@@ -45,7 +45,7 @@ extension AcousticServer {
         case .writeConsent: return Interpretation(exchange.operations) { _ in .accepted() }
         case .token: return Interpretation()
         case .addRecipient, .updateRecipient, .selectRecipient, .optOutRecipient, .removeRecipient, .importList,
-            .jobStatus, .addToList, .createList:
+            .jobStatus, .addToList, .createList, .listMetaData:
             break
         }
         guard let call, call.isYes, let result = call.result else { return notUnderstood(exchange, &memory) }
@@ -55,6 +55,12 @@ extension AcousticServer {
         case .removeRecipient: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.removed.at()) }
         case .addToList: return interpretMember(exchange.operations)
         case .createList: return interpretList(exchange, result)
+        case .listMetaData:
+            guard let (json, fits) = DatabaseColumns(result)?.answer(settings) else {
+                return notUnderstood(exchange, &memory)
+            }
+            let row = fits ? ServerFinding.columnsFit : ServerFinding.columnsDiffer
+            return Interpretation(exchange.operations) { _ in .accepted(row.at(), answer: json) }
         case .importList: return interpretImport(exchange, result, &memory)
         case .jobStatus: return interpretJob(exchange, result, &memory)
         case .addRecipient where exchange.operations.allSatisfy({ $0.operation.action.kind == .track }):

@@ -44,6 +44,8 @@ public struct AcousticServer: VendorAdapter {
         case addToList
         /// A contact list that is made.
         case createList
+        /// The database's columns.
+        case listMetaData
 
         public var isJournaled: Bool { self == .events }
     }
@@ -118,7 +120,7 @@ public struct AcousticServer: VendorAdapter {
         case .channelContact(let name, let device):
             let isNamed = ChannelContact(name, device, settings) != nil
             return isNamed ? [] : [ServerFinding.consentUnnamed.at(path)]
-        case .contact, .job, .files, .newList: return []
+        case .contact, .columns, .job, .files, .newList: return []
         }
     }
 
@@ -201,6 +203,8 @@ enum ServerQuestion: Sendable {
     case consent(AcousticSourceName, device: String?, phone: String?)
     /// What the database holds of the contact of a device.
     case channelContact(AcousticSourceName, device: String)
+    /// The database's columns.
+    case columns
     /// A contact list is made; the answer is its number.
     case newList(NewList)
 
@@ -213,6 +217,7 @@ enum ServerQuestion: Sendable {
         let ids = [texts["userId"], texts["channelId"]].compactMap(\.self)
         switch request.what {
         case "contact" where texts.isEmpty: self = .contact
+        case "columns" where texts.isEmpty: self = .columns
         case "job" where has(["id"]):
             guard let id = texts["id"], id.isVendorNumber else { return nil }
             self = .job(id)

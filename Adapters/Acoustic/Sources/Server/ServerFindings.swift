@@ -328,6 +328,22 @@ enum ServerFinding: Sendable {
         remedy:
             "Begin it with /rest/, and name {qualifier} and {destination} in it; {databaseId} and {key} may stand there, too."
     )
+    static let columnsFit = FindingRow(
+        "acoustic.server.columns.fit",
+        .note,
+        rule: .acoustic("S58"),
+        reason: "The database has every column that the settings name",
+        remedy: "Nothing to do."
+    )
+    static let columnsDiffer = FindingRow(
+        "acoustic.server.columns.differ",
+        .warning,
+        .misconfigured,
+        rule: .acoustic("S58"),
+        reason:
+            "The settings name columns that the database does not have, or has otherwise: the answer lists them as differences",
+        remedy: "Mend their names, letter case included, their types and their values in the settings."
+    )
     static let listLeft = FindingRow(
         "acoustic.server.list.left",
         .error,
@@ -506,7 +522,7 @@ enum ServerFinding: Sendable {
         rule: .acoustic("S46"),
         reason: "There is no such question",
         remedy:
-            "Ask for contact, for channelContact with channel, userId and channelId, for consent with channel (and userId "
+            "Ask for contact, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
             + "and channelId, or phone), for createContactList with name, for job with id, or for import with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
@@ -741,7 +757,7 @@ enum ServerFinding: Sendable {
         subscriptionSuspended, subscriptionDetails, optIn, noAddress, alreadyOut, contactSwitch, device, consent,
         consentDevice, consentNumber, consentNone, consentUnnamed, consentDetails, consentChannel, consentTwice,
         consentPath, listLeft, listStays, listHasIt, listUnknown, listUncertain, listNumber, listTwice, listElsewhere,
-        listTopic,
+        listTopic, columnsFit, columnsDiffer,
         eventKind, eventForeign, eventBlank, eventNested, eventCode, eventTaken, eventUnknown, contactThere,
         contactUnknown, nothingToErase, erased, removed, nothingToLeave, question, importTaken, importDropped,
         importUnknown, jobRefused, jobLost, actionUnknown, closed, tokenLater, tokenRefused, tokenRefusedTwice,

@@ -42,3 +42,81 @@ struct ChannelContact: Sendable {
         return .object(contact)
     }
 }
+
+/// A question for the database's columns.
+struct MetaDataRecord: Sendable {
+    let database: String
+
+    static let table = FieldTable<MetaDataRecord>(
+        "GetListMetaData",
+        [.required("LIST_ID", \.database, .text, from: "settings.databaseId", rule: .acoustic("S58"))]
+    )
+}
+
+/// The database's columns as the vendor tells them, held against the settings (S58).
+struct DatabaseColumns: Sendable {
+    /// A column of the database.
+    private struct Row: Sendable {
+        let name: String
+        /// The vendor's number of its type, as it came.
+        let code: String
+        let values: [String]
+        let isKey: Bool
+
+        var type: ColumnType? { ColumnType.table.first { String($0.code) == code }?.type }
+
+        var json: JSONValue {
+            var json: JSONObject = [:]
+            if let type { json["type"] = .string(type.rawValue) }
+            if !code.isEmpty { json["code"] = .string(code) }
+            if !values.isEmpty { json["values"] = .array(values.map { .string($0) }) }
+            if isKey { json["isKey"] = true }
+            return .object(json)
+        }
+    }
+
+    private let rows: [Row]
+
+    /// The columns that an answer lists; nil where it lists none.
+    init?(_ result: XMLTree) {
+        let keys = Set((result["KEY_COLUMNS"]?.all("COLUMN") ?? []).compactMap { $0["NAME"]?.text })
+        rows = (result["COLUMNS"]?.all("COLUMN") ?? []).compactMap { column in
+            guard let name = column["NAME"]?.text, !name.isEmpty else { return nil }
+            return Row(
+                name: name,
+                code: column["TYPE"]?.text.trimmed ?? "",
+                values: (column["SELECTION_VALUES"]?.all("VALUE") ?? []).map(\.text),
+                isKey: keys.contains(name)
+            )
+        }
+        if rows.isEmpty { return nil }
+    }
+
+    /// What the settings say otherwise, by column: it is missing, has another type, or does not allow some of the values.
+    private func differences(_ settings: AcousticServerSettings) -> [JSONValue] {
+        let there = Dictionary(rows.map { ($0.name, $0) }) { first, _ in first }
+        return settings.namedColumns.sorted().compactMap { name in
+            guard let row = there[name] else { return ["column": .string(name), "what": "missing"] }
+            guard let said = settings.columns[name] else { return nil }
+            if let type = row.type, type != said.type { return ["column": .string(name), "what": "type"] }
+            let isWhole = row.values.isEmpty || Set(said.values).isSubset(of: row.values)
+            return isWhole ? nil : ["column": .string(name), "what": "values"]
+        }
+    }
+
+    /// What the reader gets, and whether it is what the settings say.
+    func answer(_ settings: AcousticServerSettings) -> (json: JSONValue, fits: Bool) {
+        RuleID.acoustic("S58").fire()
+        let differences = differences(settings)
+        let columns = rows.reduce(into: JSONObject()) { $0[$1.name] = $1.json }
+        return (["columns": .object(columns), "differences": .array(differences)], differences.isEmpty)
+    }
+}
+
+extension AcousticServerSettings {
+    /// Every column that some setting names.
+    fileprivate var namedColumns: Set<String> {
+        Set(columns.keys).union(attributeNames.values).union(identifierColumns.values).union(tagColumns.values)
+            .union(subscriptionColumns.values).union([keyColumn, emailColumn])
+    }
+}

@@ -132,5 +132,10 @@ enum AcousticServerRules: Sendable {
         ),
         ("S56", "No call takes a contact out of a contact list, so a removal is refused.", house),
         ("S57", "CreateContactList makes a contact list, private or shared; in doubt it is not repeated.", reference),
+        (
+            "S58",
+            "GetListMetaData tells the database's columns with types, values and keys; they are held against the settings.",
+            reference
+        ),
     ]
 }

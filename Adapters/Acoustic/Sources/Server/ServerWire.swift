@@ -268,6 +268,10 @@ struct ServerRequests: Sendable {
         call(ListMemberRecord.table.xml("AddContactToContactList", record))
     }
 
+    func metaData() -> WireRequest {
+        call(MetaDataRecord.table.xml("GetListMetaData", MetaDataRecord(database: settings.databaseID)))
+    }
+
     func make(_ list: NewList) -> WireRequest {
         call(NewListRecord.table.xml("CreateContactList", NewListRecord(database: settings.databaseID, list: list)))
     }

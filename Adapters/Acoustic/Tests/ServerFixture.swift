@@ -338,6 +338,11 @@ enum ServerFixture {
                 [corpus.operation(532, 0, .readBack(ReadRequest("columns")))]
             ),
             Sample(
+                "acoustic-server-access",
+                "Somebody wants to know what is held of a contact.",
+                [corpus.operation(533, 0, .readBack(ReadRequest("access")))]
+            ),
+            Sample(
                 "acoustic-server-option",
                 "Options that can't be used.",
                 isOrdinary: false,

@@ -103,4 +103,35 @@ import Testing
         #expect(try desk.ask("c-1", ReadRequest("columns"), seconds: 60)?.answer != nil)
         #expect(desk.codes(.readBack(ReadRequest("columns", arguments: ["list": "7"]))) == ["question"])
     }
+
+    @Test(.shows("acoustic/S59", of: AcousticServer.self))
+    func `what the vendor holds of a person is asked for by a job`() throws {
+        let desk = try ServerDesk(["pollSeconds": 5])
+        try desk.say("c,1", ServerDesk.set("city", "Turku"))
+        try desk.advance(5)
+        let answer = try desk.ask("c,1", ReadRequest("access"), seconds: 30)
+        #expect(answer?.term == .accepted)
+        #expect(answer?.answer?["databaseId"] == 771_100)
+        #expect(answer?.answer?["contacts"]?[0]?["contactFound"] == true)
+        #expect(
+            answer?.answer?["contacts"]?[0]?["data"]?["attributes"] == [["name": "City", "value": "Turku"]]
+        )
+        let sent = desk.sent("gdprAccess")[0].request
+        #expect(sent.url == "https://api-campaign-eu-1.goacoustic.com/rest/databases/771100/gdpr_access")
+        #expect(sent[header: "Content-Type"] == "text/csv")
+        #expect(String(decoding: sent.body, as: UTF8.self) == "MemberNo,\"c,1\"\n")
+        #expect(desk.sent("gdprStatus").count == 2)
+        #expect(desk.account.contacts.count == 1, "nothing is erased")
+        let nobody = try desk.ask("c-2", ReadRequest("access"), seconds: 30)
+        #expect(nobody?.answer?["contacts"]?[0]?["contactFound"] == false)
+        desk.instead = [("gdprAccess", .lost), ("gdprStatus", .status(404)), ("gdprStatus", .status(503))]
+        #expect(try desk.ask("c,1", ReadRequest("access"), seconds: 120)?.term == .accepted)
+        desk.instead = [("gdprStatus", .json(200, ["data": ["status": "ERROR"]]))]
+        let refused = try desk.ask("c,1", ReadRequest("access"), seconds: 30)
+        #expect(refused?.finding?.code == "acoustic.server.job.refused")
+        desk.instead = (1...3).map { _ in ("gdprStatus", .status(404)) }
+        let lost = try desk.ask("c,1", ReadRequest("access"), seconds: 300)
+        #expect(lost?.finding?.code == "acoustic.server.job.lost")
+        #expect(desk.codes(.readBack(ReadRequest("access", arguments: ["email": "a@example.com"]))) == ["question"])
+    }
 }

@@ -31,6 +31,8 @@ public struct AcousticServerAccount: Codable, Sendable, Equatable {
         public var id: Int
         /// The contacts that it erases, by key.
         public var erases: [String] = []
+        /// The contacts of whom it tells, by key.
+        public var tells: [String]?
         /// The file that it takes; empty for an erasure.
         public var file = ""
         /// When it is ready.

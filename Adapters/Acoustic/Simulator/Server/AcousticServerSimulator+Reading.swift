@@ -14,4 +14,19 @@ extension AcousticServerSimulator {
         if let email = contact.columns[settings.emailColumn] { data["email"] = .string(email) }
         return WireResponse(200, json: wrapped(.object(data)))
     }
+
+    /// What is held of contacts, as a recorded answer has it.
+    func told(of keys: [String], _ state: AcousticServerAccount) -> JSONValue {
+        let contacts = keys.map { key -> JSONValue in
+            let attributes = (state.contacts[key]?.columns ?? [:]).sorted { $0.key < $1.key }.map { name, value in
+                JSONValue.object(["name": .string(name), "value": .string(value)])
+            }
+            return [
+                "contactFound": .bool(state.contacts[key] != nil),
+                "data": ["consents": [], "emails": [], "attributes": .array(attributes), "otherIdentifiers": []],
+                "gdprIdentifiers": [["name": .string(settings.keyColumn), "value": .string(key)]],
+            ]
+        }
+        return ["databaseId": .integer(Int64(settings.databaseID) ?? 0), "contacts": .array(contacts)]
+    }
 }

@@ -78,8 +78,8 @@ public struct AcousticServerSimulator: VendorSimulator {
         guard isGood(request, state, now) else { return error(401, "The access token is not valid.") }
         return switch (request.method, path.count) {
         case ("POST", 3) where path == ["rest", "events", "submission"]: events(request, &state)
-        case ("POST", 4) where path[1] == "databases" && path[3] == "gdpr_erasure":
-            erase(request, database: path[2], &state, now)
+        case ("POST", 4) where path[1] == "databases" && ["gdpr_erasure", "gdpr_access"].contains(path[3]):
+            erase(request, database: path[2], onlyTells: path[3] == "gdpr_access", &state, now)
         case ("GET", 4) where path[1] == "gdpr_jobs" && path[3] == "status": look(at: path[2], state)
         case ("GET", 5...), ("PUT", 5...):
             if path[1] == "databases" && path[3] == "consent" {
@@ -209,6 +209,7 @@ public struct AcousticServerSimulator: VendorSimulator {
     private func erase(
         _ request: WireRequest,
         database: String,
+        onlyTells: Bool,
         _ state: inout AcousticServerAccount,
         _ now: Instant
     ) -> WireResponse {
@@ -217,7 +218,10 @@ public struct AcousticServerSimulator: VendorSimulator {
             let lines = Self.lines(text), !lines.isEmpty,
             lines.allSatisfy({ $0.count == 2 && $0[0] == settings.keyColumn && !$0[1].isEmpty })
         else { return error(400, "The lines are not valid.") }
-        let job = add(AcousticServerAccount.Job(id: 0, erases: lines.map { $0[1] }, readyAt: now), &state, now)
+        let keys = lines.map { $0[1] }
+        var wanted = AcousticServerAccount.Job(id: 0, readyAt: now)
+        if onlyTells { wanted.tells = keys } else { wanted.erases = keys }
+        let job = add(wanted, &state, now)
         let location = "https://elsewhere.example/rest/gdpr_jobs/\(job)/status"
         return WireResponse(200, json: wrapped(["id": .integer(job), "location": .string(location)]))
     }
@@ -251,6 +255,7 @@ public struct AcousticServerSimulator: VendorSimulator {
         guard let job = state.jobs.first(where: { String($0.id) == id && $0.file.isEmpty }) else {
             return error(404, "No such job.")
         }
+        if job.isDone, let keys = job.tells { return WireResponse(200, json: wrapped(told(of: keys, state))) }
         let data: JSONValue = job.isDone ? ["id": .integer(job.id)] : ["id": .integer(job.id), "status": "SUBMITTED"]
         return WireResponse(200, json: wrapped(data))
     }

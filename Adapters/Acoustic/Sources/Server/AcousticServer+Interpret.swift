@@ -30,7 +30,7 @@ extension AcousticServer {
     {
         switch exchange.endpoint {
         case .events: return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.eventTaken.at()) }
-        case .gdprErasure: return interpretErasure(exchange, &memory)
+        case .gdprErasure, .gdprAccess: return interpretErasure(exchange, &memory)
         case .gdprStatus: return interpretErasureStatus(exchange, &memory)
         case .readConsent:
             guard let json = exchange.outcome.reply?.json, json.object != nil else {
@@ -251,7 +251,12 @@ extension AcousticServer {
             return notUnderstood(exchange, &memory)
         }
         switch data["status"]?.string?.uppercased() {
-        case nil, "COMPLETE": return Interpretation(exchange.operations) { _ in .accepted(ServerFinding.erased.at()) }
+        case nil, "COMPLETE":
+            return Interpretation(exchange.operations) { pending in
+                // Whoever asked what is held gets it; it is a person's, and kept nowhere.
+                if case .readBack = pending.operation.action { return .accepted(answer: data) }
+                return .accepted(ServerFinding.erased.at())
+            }
         case "ERROR", "CANCELED": return halved(exchange.operations, ServerFinding.jobRefused, nil)
         default:
             let next = poll(exchange)

@@ -187,9 +187,18 @@ extension AcousticServer {
         return Transmission(.gdprErasure, requests.erasure(of: keys), carrying: group)
     }
 
+    private func access(_ head: Pending<Self>, _ requests: ServerRequests) -> Transmission<Self> {
+        RuleID.acoustic("S59").fire()
+        if let job = head.step?.job {
+            return Transmission(.gdprStatus, requests.status(ofErasure: job), carrying: [head])
+        }
+        return Transmission(.gdprAccess, requests.access(to: head.operation.acousticKey), carrying: [head])
+    }
+
     private func question(_ request: ReadRequest, _ head: Pending<Self>, _ requests: ServerRequests)
         -> Transmission<Self>
     {
+        if case .access? = ServerQuestion(request) { return access(head, requests) }
         if let job = head.step?.job { return Transmission(.jobStatus, requests.status(ofJob: job), carrying: [head]) }
         switch ServerQuestion(request) {
         case .job(let job): return Transmission(.jobStatus, requests.status(ofJob: job), carrying: [head])
@@ -204,7 +213,7 @@ extension AcousticServer {
         case .newList(let list):
             RuleID.acoustic("S57").fire()
             return Transmission(.createList, requests.make(list), carrying: [head])
-        case .contact, .consent, nil:
+        case .contact, .access, .consent, nil:
             RuleID.acoustic("S46").fire()
             let key = head.operation.acousticKey
             return Transmission(.selectRecipient, requests.selection(of: key), carrying: [head])

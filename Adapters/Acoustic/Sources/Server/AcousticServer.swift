@@ -28,6 +28,8 @@ public struct AcousticServer: VendorAdapter {
         case events
         /// A job that erases contacts.
         case gdprErasure
+        /// A job that tells what is held of a contact.
+        case gdprAccess
         /// Whether such a job has ended.
         case gdprStatus
         /// A job that takes a file which lies in the account's upload directory.
@@ -120,7 +122,7 @@ public struct AcousticServer: VendorAdapter {
         case .channelContact(let name, let device):
             let isNamed = ChannelContact(name, device, settings) != nil
             return isNamed ? [] : [ServerFinding.consentUnnamed.at(path)]
-        case .contact, .columns, .job, .files, .newList: return []
+        case .contact, .access, .columns, .job, .files, .newList: return []
         }
     }
 
@@ -203,6 +205,8 @@ enum ServerQuestion: Sendable {
     case consent(AcousticSourceName, device: String?, phone: String?)
     /// What the database holds of the contact of a device.
     case channelContact(AcousticSourceName, device: String)
+    /// Everything that the vendor holds of the contact.
+    case access
     /// The database's columns.
     case columns
     /// A contact list is made; the answer is its number.
@@ -217,6 +221,7 @@ enum ServerQuestion: Sendable {
         let ids = [texts["userId"], texts["channelId"]].compactMap(\.self)
         switch request.what {
         case "contact" where texts.isEmpty: self = .contact
+        case "access" where texts.isEmpty: self = .access
         case "columns" where texts.isEmpty: self = .columns
         case "job" where has(["id"]):
             guard let id = texts["id"], id.isVendorNumber else { return nil }

@@ -55,7 +55,7 @@ extension AcousticServer {
         .operation(.farewell): .native(note: "nothing is left to say; no request"),
         .operation(.erase): .native(note: "a job of the vendor's, or a removal from the database"),
         .operation(.readBack): .native(
-            note: "contact, channelContact, columns, consent, job, import; a contact list is made so, too"
+            note: "contact, access, channelContact, columns, consent, job, import; a contact list is made so, too"
         ),
         .identifier(.external): .native(note: "the contact's key itself"),
         .identifier(.email): .native(note: "where the settings name a column"),

@@ -522,7 +522,7 @@ enum ServerFinding: Sendable {
         rule: .acoustic("S46"),
         reason: "There is no such question",
         remedy:
-            "Ask for contact, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
+            "Ask for contact, for access, for columns, for channelContact with channel, userId and channelId, for consent with channel (and userId "
             + "and channelId, or phone), for createContactList with name, for job with id, or for import with mapFile and sourceFile."
     )
     static let importTaken = FindingRow(
@@ -562,7 +562,7 @@ enum ServerFinding: Sendable {
         .outcomeUnknown,
         rule: .acoustic("S35"),
         reason: "The vendor knew nothing of three jobs in a row",
-        remedy: "Look for the contact in the account, then replay the erasure."
+        remedy: "Look for the contact in the account, then replay the erasure, or ask again."
     )
     static let actionUnknown = FindingRow(
         "acoustic.server.action.unknown",

@@ -137,5 +137,10 @@ enum AcousticServerRules: Sendable {
             "GetListMetaData tells the database's columns with types, values and keys; they are held against the settings.",
             reference
         ),
+        (
+            "S59",
+            "What the vendor holds of a person is told by a job like an erasure's; when it is ready its answer is the data.",
+            gdpr
+        ),
     ]
 }

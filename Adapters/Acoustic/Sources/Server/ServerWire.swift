@@ -299,8 +299,15 @@ struct ServerRequests: Sendable {
     /// Lines `columnName,value` without a header (S33).
     func erasure(of keys: [String]) -> WireRequest {
         RuleID.acoustic("S33").fire()
+        return job("gdpr_erasure", for: keys)
+    }
+
+    /// The same lines, for a job that erases nothing.
+    func access(to key: String) -> WireRequest { job("gdpr_access", for: [key]) }
+
+    private func job(_ name: String, for keys: [String]) -> WireRequest {
         let lines = keys.map { "\(Self.field(settings.keyColumn)),\(Self.field($0))\n" }
-        let path = "/rest/databases/\(URLText.encode(settings.databaseID))/gdpr_erasure"
+        let path = "/rest/databases/\(URLText.encode(settings.databaseID))/\(name)"
         return request("POST", path, "text/csv", Array(lines.joined().utf8))
     }
 

@@ -842,6 +842,57 @@ private func failure(_ body: () async throws -> some Any) async -> [String] {
         #expect(try await said.apply(vendor).isCommitted)
     }
 
+    private static let sets: JSONObject = [
+        "route": "contacts", "contactsFirst": "update",
+        "contactAttributes": [
+            "identifier.email": "Email Addresses/Email Address", "nick": "Profile/Nick", "points": "Profile/Points",
+            "tag.red": "Profile/Red", "subscription.sms": "Profile/Sms",
+        ],
+    ]
+
+    @Test func `a contact whose parts stand in several sets goes in one request, and the plan says so`() async throws {
+        let target = try Shop.salesforce.target(Self.sets, settings: ["targetNoes": "override"])
+        var contact = person("c-1", ["nick": "A"], [Subscription(channel: .sms, state: .unsubscribed)])
+        contact.tags = ["red"]
+        let bench = try Bench(target, [contact])
+        defer { bench.remove() }
+        var source = try FileSource(path: bench.path("in"))
+        let plan = try bench.migration.plan(&source, door: target)
+        #expect(plan.report.written == 1)
+        #expect(plan.parts.first { $0.name == "identifier email" }?.fate == "kept")
+        #expect(plan.attributes.map { "\($0.name) \($0.fate)" } == ["nick kept"])
+        let vendor = try Shop.salesforce.vendor()
+        #expect(try await bench.apply(vendor).report.written == 1)
+        #expect(await vendor.paths == ["/v2/token", "/contacts/v1/contacts", "/contacts/v1/contacts"])
+        let held = try await vendor.state
+        #expect(
+            held["contacts"]?["c-1"] == [
+                "Email Addresses/Email Address": #""c-1@mail.example""#, "Profile/Nick": #""A""#, "Profile/Red": "true",
+                "Profile/Sms": "false",
+            ]
+        )
+    }
+
+    @Test func `a value that the vendor refuses takes no other part of its contact along`() async throws {
+        let target = try Shop.salesforce.target(Self.sets, settings: ["targetNoes": "override"])
+        let people = [
+            person("c-1", ["nick": "poison"], [Subscription(channel: .sms, state: .unsubscribed)]),
+            // Nobody can be reached without an address.
+            Contact(identifiers: [Identifier(.external, "c-2")], attributes: ["nick": "B"]),
+        ]
+        let bench = try Bench(target, people)
+        defer { bench.remove() }
+        let vendor = try Shop.salesforce.vendor()
+        let outcome = try await bench.apply(vendor)
+        #expect(outcome.report.written == 0 && outcome.report.findings["salesforce.server.sets.channel"]?.count == 1)
+        let held = try await vendor.state
+        #expect(
+            held["contacts"] == [
+                "c-1": ["Email Addresses/Email Address": #""c-1@mail.example""#, "Profile/Sms": "false"]
+            ]
+        )
+    }
+
     @Test(arguments: Shop.allCases)
     private func `no state of the source becomes a yes that it is not`(shop: Shop) throws {
         let target = try shop.target(settings: ["lostOptOuts": "warn"])

@@ -381,6 +381,72 @@ import Testing
         #expect(lost.endpoints == ["token", "createContact", "updateContact"])
     }
 
+    @Test(.shows("salesforce/V19", of: SalesforceServer.self))
+    func `an operation that does not say where its contact can be reached bears it as an option`() throws {
+        let desk = try ServerDesk(["route": "contacts"])
+        let address: JSONObject = ["address": ["Email Addresses / Email Address": "aino@example.com"]]
+        let tier = desk.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), address)
+        try desk.world.capture([tier])
+        try desk.advance(10)
+        #expect(desk.outcome(tier.id)?.term == .accepted)
+        #expect(
+            desk.account.contacts["c-1"] == ["Shop/Tier": "gold", "Email Addresses/Email Address": "aino@example.com"]
+        )
+        // What is said counts before what is borne, whichever came last.
+        let said = desk.operation("c-1", .identify([Identifier(.email, "a.virta@example.com")]))
+        let silver = desk.operation("c-1", .changeAttributes([.loyaltyTier: .set("silver")]), address)
+        try desk.world.capture([said, silver])
+        try desk.advance(10)
+        #expect(desk.endpoints.suffix(2) == ["createContact", "updateContact"])
+        #expect([said, silver].map { desk.outcome($0.id)?.term } == [.accepted, .accepted])
+        #expect(desk.account.contacts["c-1"]?["Email Addresses/Email Address"] == "a.virta@example.com")
+        let others: [JSONValue] = [
+            "aino@example.com", ["Shop/Tier": "gold"], ["Email Addresses": "x"],
+            ["Email Addresses/Email Address": .null],
+            ["Email Addresses/Email Address": " "], ["Email Addresses/Email Address": ["x"]],
+        ]
+        for other in others {
+            let operation = desk.operation("c-1", .changeAttributes([.loyaltyTier: .set("gold")]), ["address": other])
+            #expect(desk.adapter.examine(operation).map(\.code).first == "salesforce.server.option.address", "\(other)")
+        }
+    }
+
+    @Test(.shows("salesforce/V19", "salesforce/V42", of: SalesforceServer.self))
+    func `what is left of a contact is told by its sets' attributes`() throws {
+        let names: JSONObject = [
+            "identifier.email": "Email Addresses/Email Address", "given_name": "Email Addresses /Given",
+            "tag.sports": "Email Addresses/Sports", "subscription.sms.news": "Email Addresses/Sms News",
+            "city": "Email Addresses/City", "phone_home": "MobileConnect Demographics/Locale",
+        ]
+        let adapter = try ServerFixture.adapter(["route": "contacts", "contactAttributes": .object(names)])
+        let actions: [Action] = [
+            .identify([Identifier(.external, "c-1"), Identifier(.email, "aino@example.com")]),
+            .changeAttributes([.givenName: .set("Aino"), .city: .unset, "phone_home": .set("FI")]),
+            .changeTags(TagChange(add: ["sports"])),
+            .changeSubscription(Subscription(channel: .sms, topic: "news", state: .unsubscribed)),
+        ]
+        let desk = try ServerDesk()
+        let operations = actions.map { desk.operation("c-1", $0) }
+        let image = adapter.image(of: operations)
+        #expect(image.identifiers == [Identifier(.external, "c-1"), Identifier(.email, "aino@example.com")])
+        #expect(image.attributes == [.givenName: "Aino", "phone_home": "FI"])
+        #expect(image.tags == ["sports"])
+        #expect(image.subscriptions == [Subscription(channel: .sms, topic: "news", state: .unsubscribed)])
+        #expect(adapter.emptied(by: operations) == [.city])
+        // The address is what identifiers say, and what else belongs to it: not every value beside it.
+        #expect(
+            adapter.options(for: image)
+                == [
+                    "address": [
+                        "MobileConnect Demographics/Locale": "FI", "Email Addresses/Email Address": "aino@example.com",
+                    ]
+                ]
+        )
+        #expect(adapter.options(for: Contact(identifiers: [Identifier(.external, "c-1")])) == nil)
+        #expect(adapter.options(for: Contact(identifiers: [Identifier(.email, " ")])) == nil)
+        #expect(try ServerFixture.adapter().options(for: image) == nil)
+    }
+
     @Test(.shows("salesforce/V21", of: SalesforceServer.self))
     func `a yes that says no inside is no yes`() throws {
         let desk = try ServerDesk(["route": "contacts"])

@@ -14,6 +14,9 @@ public protocol ContactDoor: VendorAdapter {
     /// Options of an erasure that takes back a contact which was added, and reaches nothing else; nil where there is none.
     var removal: JSONObject? { get }
 
+    /// The options that each operation about a contact bears, because every request needs what another of them says: a request
+    /// may carry any of them without the others.
+    func options(for contact: Contact) -> JSONObject?
     /// A contact's key as the vendor compares it: two spellings that are one contact there have one text.
     func key(of text: String) -> String
     /// The attribute that stands for an identifier, so that it can be unset; nil where it can't.
@@ -125,6 +128,8 @@ public struct DoorWork: Hashable, Sendable {
 
 /// Of a door that can't show what the vendor holds.
 extension ContactDoor {
+    /// None: each operation says all that its request needs.
+    public func options(for contact: Contact) -> JSONObject? { nil }
     /// Each spelling is a contact of its own.
     public func key(of text: String) -> String { text }
     /// It shows nothing.

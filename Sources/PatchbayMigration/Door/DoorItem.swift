@@ -21,6 +21,7 @@ struct DoorItem {
 
     init(_ record: SourceRecord, _ row: DoorRow, effects: [MappingEffect] = []) {
         (self.record, self.row, self.effects) = (record, row, effects)
+        options = row.options
         if row.isRejected { self.row.actions = [] }
     }
 

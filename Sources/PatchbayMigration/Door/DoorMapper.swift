@@ -10,6 +10,8 @@ struct DoorRow {
     var actions: [Action] = []
     /// Where each of them stands in the contact, for findings.
     var paths: [String] = []
+    /// Words for the door that go with each of them.
+    var options: JSONObject?
     /// What would be read back of it.
     var image = Contact()
     /// What is to be known of it; with an error nothing is said.
@@ -42,8 +44,12 @@ struct DoorMapper {
             return row
         }
         row.key = door.key(of: key)
+        let (attributes, homeless) = attributes(of: contact)
+        var whole = contact
+        whole.attributes = attributes
+        row.options = door.options(for: whole)
         offer(.identify(contact.identifiers), "identifiers", to: &row)
-        let attributes = attributes(of: contact, &row)
+        row.findings += homeless.map { DoorFinding.noHome.at($0) }
         if !attributes.isEmpty {
             offer(.changeAttributes(attributes.mapValues(AttributeChange.set)), "attributes", to: &row)
         }
@@ -77,13 +83,13 @@ struct DoorMapper {
     }
 
     /// What would be read back of a row.
-    func image(of row: DoorRow) -> Contact { door.image(of: row.actions.map { operation($0, row.key) }) }
+    func image(of row: DoorRow) -> Contact { door.image(of: row.actions.map { operation($0, of: row) }) }
 
     /// What journals and comparisons take of a row: its image, with an empty text for each attribute that is left empty and is not shown
     /// then, so that what stood there is kept, too.
     func trace(of row: DoorRow) -> Contact {
         var trace = row.image
-        let emptied = door.emptied(by: row.actions.map { operation($0, row.key) })
+        let emptied = door.emptied(by: row.actions.map { operation($0, of: row) })
         for name in emptied { trace.attributes[name] = .string("") }
         return trace
     }
@@ -100,6 +106,12 @@ struct DoorMapper {
         )
     }
 
+    /// An operation as the row says it.
+    private func operation(_ action: Action, of row: DoorRow) -> EngagementOperation {
+        let options = row.options.map { [type(of: door).descriptor.id: $0] } ?? [:]
+        return operation(action, row.key, options: options)
+    }
+
     // MARK: What the door says
 
     /// Causes that lie in the door or its configuration, not in the contact: there the part is left out, and the rest goes.
@@ -107,7 +119,7 @@ struct DoorMapper {
 
     /// Adds an action, if the door takes it.
     private func offer(_ action: Action, _ path: String, to row: inout DoorRow) {
-        let found = door.examine(operation(action, row.key)).map { Self.moved($0, action, path) }
+        let found = door.examine(operation(action, of: row)).map { Self.moved($0, action, path) }
         let errors = found.filter { $0.severity == .error }
         guard !errors.isEmpty else {
             row.add(action, path)
@@ -118,7 +130,7 @@ struct DoorMapper {
             return row.findings.append(DoorFinding.optOutLost.at(path, detail: errors[0].code))
         }
         let lossy = errors.allSatisfy { $0.error.map(Self.lossy.contains) ?? false }
-        if lossy, let rest = rest(of: action, row.key) { row.add(rest, path) }
+        if lossy, let rest = rest(of: action, in: row) { row.add(rest, path) }
         row.findings += errors.map { error in
             var error = error
             if action.isNo || error.error.map(Self.lossy.contains) ?? false { error.severity = .warning }
@@ -127,27 +139,28 @@ struct DoorMapper {
     }
 
     /// What the door takes of an action that it refuses whole for the sake of some of its parts; nil where that is nothing.
-    private func rest(of action: Action, _ key: String) -> Action? {
-        func takes(_ action: Action) -> Bool {
-            !door.examine(operation(action, key)).contains { $0.severity == .error }
-        }
+    private func rest(of action: Action, in row: DoorRow) -> Action? {
         let rest: Action
         switch action {
         case .identify(let all):
-            let taken = all.filter { takes(.identify([$0])) }
+            let taken = all.filter { takes(.identify([$0]), in: row) }
             if taken.isEmpty { return nil }
             rest = .identify(taken)
         case .changeAttributes(let all):
-            let taken = all.filter { takes(.changeAttributes([$0.key: $0.value])) }
+            let taken = all.filter { takes(.changeAttributes([$0.key: $0.value]), in: row) }
             if taken.isEmpty { return nil }
             rest = .changeAttributes(taken)
         case .changeTags(let all):
-            let taken = all.add.filter { takes(.changeTags(TagChange(add: [$0]))) }
+            let taken = all.add.filter { takes(.changeTags(TagChange(add: [$0])), in: row) }
             if taken.isEmpty { return nil }
             rest = .changeTags(TagChange(add: taken))
         default: return nil
         }
-        return takes(rest) ? rest : nil
+        return takes(rest, in: row) ? rest : nil
+    }
+
+    private func takes(_ action: Action, in row: DoorRow) -> Bool {
+        !door.examine(operation(action, of: row)).contains { $0.severity == .error }
     }
 
     /// A finding about an operation, at its place in the contact.
@@ -175,19 +188,20 @@ struct DoorMapper {
 
     // MARK: Parts
 
-    private func attributes(of contact: Contact, _ row: inout DoorRow) -> [AttributeName: AttributeValue] {
-        var attributes = contact.attributes
+    /// The attributes, with locale and time zone where they have a home, and the paths of those that have none.
+    private func attributes(of contact: Contact) -> ([AttributeName: AttributeValue], homeless: [String]) {
+        var (attributes, homeless) = (contact.attributes, [String]())
         for (text, name, path) in [
             (contact.locale, settings.locale, "locale"), (contact.timeZone, settings.timeZone, "timeZone"),
         ] {
             guard let text else { continue }
             if name.isEmpty {
-                row.findings.append(DoorFinding.noHome.at(path))
+                homeless.append(path)
             } else if attributes[AttributeName(rawValue: name)] == nil {
                 attributes[AttributeName(rawValue: name)] = .string(text)
             }
         }
-        return attributes
+        return (attributes, homeless)
     }
 
     private func denies(_ contact: Contact, _ channel: Channel) -> Bool {
@@ -241,9 +255,7 @@ struct DoorMapper {
             }
             let noes = missing.map { Action.changeSubscription(Subscription(channel: $0, state: .unsubscribed)) }
             // A no to everything is said wherever there is a place for it, and need not have one in every channel.
-            let taken = noes.filter { no in
-                !door.examine(operation(no, row.key)).contains { $0.severity == .error }
-            }
+            let taken = noes.filter { takes($0, in: row) }
             let isSaid = !taken.isEmpty || missing.count < channels.count
             for no in isSaid ? taken : noes where !row.actions.contains(no) { offer(no, path, to: &row) }
         }

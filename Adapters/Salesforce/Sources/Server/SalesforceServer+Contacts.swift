@@ -49,15 +49,39 @@ extension SalesforceServer: ContactDoor {
         return contact(row.key, row.cells.map { ($0.name, $0.value) })
     }
 
+    /// The contact's address: without one the vendor takes no request about a contact (V19).
+    public func options(for contact: Contact) -> JSONObject? {
+        guard settings.route == .contacts else { return nil }
+        func said(_ action: Action) -> [ServerCells.Cell] {
+            let key = contact.identifiers.first(keyKind) ?? ""
+            let whole = EngagementOperation(
+                id: "contact",
+                subject: Subject(rawValue: key),
+                contact: key,
+                capturedAt: Instant(milliseconds: 0),
+                action: action
+            )
+            return cells(of: whole).filter { ContactAddress.isInItsSets($0) && ContactAddress.saysSomething($0) }
+        }
+        let attributes = contact.attributes.mapValues(AttributeChange.set)
+        let parts = said(.changeAttributes(attributes)).filter(ContactAddress.isPart)
+        var row = ContactRow(key: "")
+        row.note(parts + said(.identify(contact.identifiers)))
+        guard !row.address.isEmpty else { return nil }
+        return [ServerOptions.address: .object(JSONObject(row.address.map { ($0.name, $0.value) }))]
+    }
+
     /// The attributes whose columns are written empty.
     public func emptied(by operations: [EngagementOperation]) -> Set<AttributeName> {
-        Set(row(of: operations).cells.filter { Self.text($0.value) == nil }.compactMap { attribute(in: $0.name) })
+        Set(
+            row(of: operations).cells.filter { Self.text($0.value) == nil }.compactMap { source(of: $0.name).attribute }
+        )
     }
 
     /// What the operations leave in the row.
     private func row(of operations: [EngagementOperation]) -> ContactRow {
         var row = ContactRow(key: operations.first?.contactKey ?? "")
-        for operation in operations where settings.route != .contacts { row.add(operation.id, cells(of: operation)) }
+        for operation in operations { row.add(operation.id, cells(of: operation)) }
         return row
     }
 
@@ -113,24 +137,24 @@ extension SalesforceServer: ContactDoor {
 
     private func contact(_ key: String, _ values: [(name: String, value: JSONValue)]) -> Contact {
         var contact = Contact(identifiers: [Identifier(.external, key)])
-        for (name, value) in values where !name.isSameColumn(as: settings.keyColumn) {
+        for (name, value) in values {
             guard let text = Self.text(value) else { continue }
-            if let kind = Self.source(settings.identifierColumns, name) {
-                contact.identifiers.append(Identifier(kind, text))
-            } else if let tag = Self.source(settings.tagColumns, name) {
+            switch source(of: name) {
+            case .key: continue
+            case .identifier(let kind): contact.identifiers.append(Identifier(kind, text))
+            case .tag(let tag):
                 if AttributeValue(text: text, as: .boolean) == .boolean(true) { contact.tags.insert(tag) }
-            } else if let wish = Self.source(settings.subscriptionColumns, name) {
+            case .subscription(let wish):
                 guard case .boolean(let wants)? = AttributeValue(text: text, as: .boolean) else { continue }
-                let parts = wish.rawValue.split(separator: ".", maxSplits: 1).map(String.init)
+                let parts = wish.split(separator: ".", maxSplits: 1).map(String.init)
                 contact.subscriptions.append(
                     Subscription(
-                        channel: Channel(rawValue: parts[0]),
+                        channel: Channel(rawValue: parts.first ?? ""),
                         topic: parts.count > 1 ? parts[1] : nil,
                         state: wants ? .subscribed : .unsubscribed
                     )
                 )
-            } else {
-                contact.attributes[attributeName(of: name)] = .string(text)
+            case .attribute(let name): contact.attributes[name] = .string(text)
             }
         }
         contact.identifiers =
@@ -139,20 +163,43 @@ extension SalesforceServer: ContactDoor {
         return contact
     }
 
-    private static func source<Key: NeutralKey>(_ columns: [Key: String], _ name: String) -> Key? {
-        columns.filter { $0.value.isSameColumn(as: name) }.keys.min()
+    /// What a value stands for.
+    private enum Source {
+        case key
+        case identifier(IdentifierKind)
+        case tag(Tag)
+        case subscription(String)
+        case attribute(AttributeName)
+
+        var attribute: AttributeName? { if case .attribute(let name) = self { name } else { nil } }
+
+        /// What `contactAttributes` calls by that name.
+        init(_ name: String) {
+            let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+            switch (parts.first, parts.count > 1 ? parts[1] : nil) {
+            case ("identifier"?, let kind?): self = .identifier(IdentifierKind(rawValue: kind))
+            case ("tag"?, let tag?): self = .tag(Tag(rawValue: tag))
+            case ("subscription"?, let wish?): self = .subscription(wish)
+            default: self = .attribute(AttributeName(rawValue: name))
+            }
+        }
     }
 
-    private func attributeName(of column: String) -> AttributeName {
-        Self.source(settings.attributeNames, column) ?? AttributeName(rawValue: column.lowercased())
-    }
-
-    /// The attribute that stands in a column; nil where that holds something else.
-    private func attribute(in column: String) -> AttributeName? {
-        let others =
-            [settings.keyColumn] + settings.identifierColumns.values + settings.tagColumns.values
-            + settings.subscriptionColumns.values
-        return others.contains { $0.isSameColumn(as: column) } ? nil : attributeName(of: column)
+    /// What stands in a column or, on the route of contacts, in a set's attribute.
+    private func source(of name: String) -> Source {
+        func key<Key: NeutralKey>(_ columns: [Key: String]) -> Key? {
+            columns.filter { $0.value.isSameColumn(as: name) }.keys.min()
+        }
+        if settings.route == .contacts {
+            return Source(
+                key(settings.contactAttributes.compactMapValues { AttributeSetPlace($0)?.path })?.rawValue ?? name
+            )
+        }
+        if name.isSameColumn(as: settings.keyColumn) { return .key }
+        if let kind = key(settings.identifierColumns) { return .identifier(kind) }
+        if let tag = key(settings.tagColumns) { return .tag(tag) }
+        if let wish = key(settings.subscriptionColumns) { return .subscription(wish.rawValue) }
+        return .attribute(key(settings.attributeNames) ?? AttributeName(rawValue: name.lowercased()))
     }
 
     /// A value as text; nil for nothing, which an empty text is, too.

@@ -126,7 +126,10 @@ extension SalesforceServer {
         }
         let verb = head.step?.verb ?? settings.contactsFirst
         var row = ContactRow(key: key)
-        for one in group { row.add(one.id, cells(of: one.operation)) }
+        for one in group {
+            row.add(one.id, cells(of: one.operation))
+            row.note(ServerOptions(one.operation).address)
+        }
         return Transmission(
             verb == .create ? .createContact : .updateContact,
             requests.contact(row, verb),

@@ -106,6 +106,8 @@ public struct SalesforceServer: VendorAdapter {
 struct ServerOptions: Sendable {
     /// Where it goes.
     var route: SalesforceServerSettings.Route?
+    /// Where the contact can be reached: values of attribute sets that its request names besides what the operation says.
+    var address: [ServerCells.Cell] = []
     /// What can't be used.
     var findings: [Finding] = []
 
@@ -113,14 +115,22 @@ struct ServerOptions: Sendable {
         let id = SalesforceServer.descriptor.id
         guard let options = operation.options[id] else { return }
         for member in options {
-            guard member.name == "route" else {
-                findings.append(ServerFinding.optionUnknown.at("options.\(id.rawValue).\(member.name)"))
-                continue
+            let path = "options.\(id.rawValue).\(member.name)"
+            switch member.name {
+            case "route":
+                route = member.value.string.flatMap(SalesforceServerSettings.Route.init)
+                if route == nil { findings.append(ServerFinding.optionRoute.at(path)) }
+            case Self.address:
+                let cells = member.value.object.map { $0.map(ContactAddress.cell) } ?? [nil]
+                address = cells.compactMap(\.self)
+                if address.count < cells.count { findings.append(ServerFinding.optionAddress.at(path)) }
+            default: findings.append(ServerFinding.optionUnknown.at(path))
             }
-            route = member.value.string.flatMap(SalesforceServerSettings.Route.init)
-            if route == nil { findings.append(ServerFinding.optionRoute.at("options.\(id.rawValue).route")) }
         }
     }
+
+    /// The option that says where the contact can be reached.
+    static let address = "address"
 }
 
 extension EngagementOperation {

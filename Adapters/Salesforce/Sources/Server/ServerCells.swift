@@ -41,7 +41,7 @@ struct ServerCells: Sendable {
         case .changeSubscription(let subscription): add(subscription)
         default: break
         }
-        if route == .contacts, !cells.isEmpty { checkSets() }
+        if route == .contacts, !cells.isEmpty { checkSets(besides: ServerOptions(operation).address) }
         if cells.isEmpty, !isKeyAlone {
             findings = findings.isEmpty ? [ServerFinding.empty.at("action")] : findings.map(\.asServerError)
         } else if route != .contacts, cells.count > Self.columnLimit {
@@ -138,7 +138,7 @@ struct ServerCells: Sendable {
     /// The vendor's name for it on this route; nil if it has none.
     private func name(of source: String, _ column: String?) -> String? {
         guard route == .contacts else { return column.map(\.trimmed).flatMap { $0.isEmpty ? nil : $0 } }
-        return settings.contactAttributes[SalesforceSourceName(rawValue: source)]
+        return settings.contactAttributes[SalesforceSourceName(rawValue: source)].flatMap(AttributeSetPlace.init)?.path
     }
 
     private func isColumn(_ name: String) -> Bool {
@@ -166,15 +166,42 @@ struct ServerCells: Sendable {
 
     // MARK: Attribute sets
 
-    /// Sets that say where a contact can be reached: a request needs one of them (V19).
-    private static let channelSets = ["Email Addresses", "MobileConnect Demographics", "MobilePush Demographics"]
+    private mutating func checkSets(besides address: [Cell]) {
+        guard !(cells + address).contains(where: ContactAddress.isInItsSets) else { return }
+        (cells, isKeyAlone) = ([], false)
+        findings.append(ServerFinding.channelMissing.at("action"))
+    }
+}
 
-    private mutating func checkSets() {
-        let sets = Set(cells.compactMap { AttributeSetPlace($0.name)?.set })
-        if sets.isDisjoint(with: Self.channelSets) {
-            (cells, isKeyAlone) = ([], false)
-            findings.append(ServerFinding.channelMissing.at("action"))
-        }
+/// What says where a contact can be reached: its request needs a value of one of these sets (V19).
+enum ContactAddress: Sendable {
+    /// The sets, each with the attributes that say it, whoever fills them; of identifiers any does.
+    private static let sets: [String: Set<String>] = [
+        "Email Addresses": ["Email Address"],
+        "MobileConnect Demographics": ["Mobile Number", "Locale"],
+        "MobilePush Demographics": ["Device ID", "Application"],
+    ]
+
+    static func isInItsSets(_ cell: ServerCells.Cell) -> Bool {
+        AttributeSetPlace(cell.name).map { sets[$0.set] != nil } ?? false
+    }
+
+    /// Whether an attribute's value is a part of the address, and not only stands beside it.
+    static func isPart(_ cell: ServerCells.Cell) -> Bool {
+        AttributeSetPlace(cell.name).map { sets[$0.set]?.contains($0.attribute) ?? false } ?? false
+    }
+
+    /// The value that a member of the option names; nil if it is none of an address.
+    static func cell(_ member: JSONObject.Member) -> ServerCells.Cell? {
+        guard let name = AttributeSetPlace(member.name)?.path else { return nil }
+        let cell = ServerCells.Cell(name: name, value: member.value)
+        return isInItsSets(cell) && saysSomething(cell) ? cell : nil
+    }
+
+    /// Whether it is a number, a boolean, or a text that is neither blank nor too long.
+    static func saysSomething(_ cell: ServerCells.Cell) -> Bool {
+        guard let text = cell.value.string else { return cell.value.number != nil || cell.value.bool != nil }
+        return !text.trimmed.isEmpty && text.utf16.count <= ServerCells.textLimit
     }
 }
 

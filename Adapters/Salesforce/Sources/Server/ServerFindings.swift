@@ -38,7 +38,7 @@ enum ServerFinding: Sendable {
         .warning,
         .invalid,
         reason: "There is no such option",
-        remedy: "Remove it, or mend its spelling: route."
+        remedy: "Remove it, or mend its spelling: address, route."
     )
     static let optionRoute = FindingRow(
         "salesforce.server.option.route",
@@ -47,6 +47,16 @@ enum ServerFinding: Sendable {
         rule: .salesforce("V6"),
         reason: "The option names no route",
         remedy: "Use rows, asyncRows or contacts."
+    )
+    static let optionAddress = FindingRow(
+        "salesforce.server.option.address",
+        .error,
+        .invalid,
+        rule: .salesforce("V19"),
+        reason:
+            "The option is no object of texts, numbers or booleans that stand in the sets Email Addresses, MobileConnect "
+            + "Demographics or MobilePush Demographics",
+        remedy: "Write it like {\"Email Addresses/Email Address\": \"…\"}."
     )
     static let dataExtensionMissing = FindingRow(
         "salesforce.server.dataExtension.missing",
@@ -179,7 +189,7 @@ enum ServerFinding: Sendable {
         reason:
             "A contact's request must name one of the sets Email Addresses, MobileConnect Demographics or "
             + "MobilePush Demographics, and this one names none",
-        remedy: "Say the address in the same operation, or take the route rows."
+        remedy: "Say the address in the same operation, or in its option address; or take the route rows."
     )
     static let subscriptionChannel = FindingRow(
         "salesforce.server.subscription.channel",
@@ -463,8 +473,9 @@ enum ServerFinding: Sendable {
 
     /// Every row, for the descriptor.
     static let all: [FindingRow] = [
-        keyBlank, keyLong, keyOther, keyKnown, optionUnknown, optionRoute, dataExtensionMissing, dataExtensionUnknown,
-        notQueued, jobRefused, jobLost, rowRefused, empty, unnamed, undefined, collision, manyColumns, nested,
+        keyBlank, keyLong, keyOther, keyKnown, optionUnknown, optionRoute, optionAddress, dataExtensionMissing,
+        dataExtensionUnknown, notQueued, jobRefused, jobLost, rowRefused, empty, unnamed, undefined, collision,
+        manyColumns, nested,
         separator, longText, arithmetic, channelMissing, subscriptionChannel, subscriptionUnknown,
         subscriptionSuspended,
         subscriptionDetails, contactSwitch, device, consent, push, eventKind, eventBlank, eventNested, eventTaken,

@@ -68,7 +68,12 @@ enum SalesforceServerRules: Sendable {
             "V18", "POST creates a contact and PATCH changes one; where one does not fit, the other follows once.",
             upsert
         ),
-        ("V19", "A contact's request names one of the sets of addresses at least.", rest),
+        (
+            "V19",
+            "A contact's request names one of the sets of addresses at least; an operation that does not say the address "
+                + "bears it as an option.",
+            "MC REST documentation (confirmed); the option is ours"
+        ),
         ("V20", "Each attribute set stands once in a contact's request.", rest),
         (
             "V21", "HTTP 200 is a yes only without `hasErrors`, with `operationStatus` OK, and without an error code.",

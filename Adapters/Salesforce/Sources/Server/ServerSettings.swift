@@ -278,4 +278,7 @@ struct AttributeSetPlace: Hashable, Sendable {
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
         (set, attribute) = (parts[0], parts[1])
     }
+
+    /// The place as it is written.
+    var path: String { "\(set)/\(attribute)" }
 }

@@ -17,6 +17,17 @@ struct ContactRow: Sendable {
 
     mutating func add(_ id: OperationID, _ new: [ServerCells.Cell]) { folding.add(id, new) }
 
+    /// Where the contact can be reached, as far as its values do not say it.
+    private(set) var address: [ServerCells.Cell] = []
+
+    /// Notes where the contact can be reached; of two words for one place the later holds.
+    mutating func note(_ address: [ServerCells.Cell]) {
+        for cell in address {
+            self.address.removeAll { $0.place == cell.place }
+            self.address.append(cell)
+        }
+    }
+
     /// The operation that replaced the last value of another whole; nil where some of it left.
     func replacement(of id: OperationID, _ cells: [ServerCells.Cell]) -> OperationID? {
         folding.replacement(of: id, cells)
@@ -141,7 +152,7 @@ struct ContactRecord: Sendable {
                 "attributeSets",
                 \.sets,
                 .attributeSets,
-                from: "attributes, identifiers, tags, subscriptions",
+                from: "attributes, identifiers, tags, subscriptions, options.address",
                 rule: .salesforce("V20")
             ),
         ]
@@ -149,8 +160,9 @@ struct ContactRecord: Sendable {
 
     /// The sets in order of their first value, each once.
     var sets: [(name: String, values: [ServerCells.Cell])] {
+        let missing = row.address.filter { cell in !row.cells.contains { $0.place == cell.place } }
         var sets: [(name: String, values: [ServerCells.Cell])] = []
-        for cell in row.cells {
+        for cell in row.cells + missing {
             guard let place = AttributeSetPlace(cell.name) else { continue }
             let value = ServerCells.Cell(name: place.attribute, value: cell.value)
             if let known = sets.firstIndex(where: { $0.name == place.set }) {
